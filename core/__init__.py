@@ -1,0 +1,1 @@
+"""The engine: ranks sparse instances against very many classes, and learns from each answer."""

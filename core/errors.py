@@ -1,0 +1,41 @@
+"""Every error the engine raises. A caller acts on the class and its fields, a person on the text."""
+
+
+class CoreError(Exception):
+    """Base of the engine's own errors."""
+
+
+class InstanceError(CoreError, ValueError):
+    """A feature, value or class name that no instance may hold. Nothing was changed.
+
+    `where` is the place inside the instance: `("features", name)`, `("classes", position)`.
+    """
+
+    def __init__(self, message: str, where: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+class EventError(CoreError, ValueError):
+    """Bytes that are not an event, or an event out of its order in the log."""
+
+
+class UnknownName(CoreError, LookupError):
+    """A class or feature the model does not know. `kind` is "class" or "feature"."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"no {kind} is named {name!r}")
+        self.kind = kind
+        self.name = name
+
+
+class OptionError(CoreError, ValueError):
+    """An option of the model out of its range. `option` is its name."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(f"{option}: {message}")
+        self.option = option
+
+
+class SnapshotError(CoreError, ValueError):
+    """A snapshot that is damaged, cut short, or of another format. Nothing was loaded."""

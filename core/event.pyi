@@ -1,0 +1,95 @@
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Self, final
+
+Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore"]
+
+LONGEST_NAME: int
+LARGEST_VALUE: float
+
+@final
+class Instance:
+    """A sparse instance: unique feature names with values above 0. Immutable; any thread may read it.
+
+    Built from a mapping name -> value, or from names worth 1 each, where repeated ones add up.
+    Values <= 0 are left out. Raises InstanceError for an empty or overlong name, a name that is
+    not valid Unicode, and a value that is not a finite number up to LARGEST_VALUE.
+    """
+
+    def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self: ...
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Instance:
+        """The instance that `bytes(instance)` came from; EventError when data is not one."""
+
+    def __bytes__(self) -> bytes: ...
+    def __len__(self) -> int:
+        """How many features are active."""
+
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def items(self) -> list[tuple[str, float]]:
+        """Names and values, in the order they were given."""
+
+@final
+class Event:
+    """One change of the state, as the log keeps it. Immutable; any thread may read it.
+
+    `fingerprint` (64 bit) tells a retry of an event from another event under the same event_id.
+    """
+
+    @classmethod
+    def learn(
+        cls,
+        instance: Instance,
+        classes: Sequence[str | int],
+        event_id: str | None = None,
+        fingerprint: int = 0,
+    ) -> Event:
+        """The event that teaches `instance` its true classes (one or more, repeated ones count once).
+
+        InstanceError when there is no class or a class name is empty, overlong or not Unicode.
+        """
+
+    @classmethod
+    def forget_class(cls, name: str) -> Event: ...
+    @classmethod
+    def forget_feature(cls, name: str) -> Event: ...
+    @classmethod
+    def configure(cls, options: Mapping[str, object]) -> Event:
+        """The event that gives the model these options from here on."""
+
+    @classmethod
+    def restore(cls, seq: int) -> Event:
+        """The mark in the log that the state went back to the snapshot taken at `seq`."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Event:
+        """The event that `bytes(event)` came from; EventError when data is not one."""
+
+    def __bytes__(self) -> bytes: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def event_id(self) -> str | None: ...
+    @property
+    def fingerprint(self) -> int: ...
+    @property
+    def instance(self) -> Instance:
+        """What is learned; AttributeError unless kind is "learn"."""
+
+    @property
+    def classes(self) -> list[str]:
+        """The true classes of a "learn" event, else empty."""
+
+    @property
+    def name(self) -> str:
+        """The class or feature to forget, else empty."""
+
+    @property
+    def options(self) -> dict[str, object]:
+        """The options of a "configure" event, else empty."""
+
+    @property
+    def restored(self) -> int:
+        """The snapshot's seq of a "restore" event, else 0."""

@@ -1,0 +1,134 @@
+from collections.abc import Mapping, Sequence
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.event import Event, Instance
+from core.options import Options
+
+@final
+class Columns:
+    """The names of the columns of CSR arrays, with the ids an index gave them, looked up once."""
+
+    def __new__(cls, names: Sequence[str]) -> Self: ...
+    def __len__(self) -> int: ...
+
+@final
+class Index:
+    """The sparse index: feature -> a few weighted classes. Ranks with RankedRetrieval, learns with FF.
+
+    Threads: any number may rank at once; a change waits for the ranks under way and holds up
+    those that come. Array calls release the GIL for all their work.
+    """
+
+    def __new__(cls, options: Options, hash_seed: int = 0) -> Self: ...
+    @property
+    def options(self) -> Options: ...
+    def configure(self, options: Options) -> None:
+        """Use other options from the next call on. Rows keep what they hold until they are updated."""
+
+    # --- one instance -------------------------------------------------------------------------
+    def rank(
+        self, instance: Instance, k: int = 5, threshold: float = 0.0
+    ) -> list[tuple[str, float]]:
+        """The k best classes with a score above `threshold` (and above 0), best first."""
+
+    def explain(
+        self, instance: Instance, classes: Sequence[str], limit: int = 10
+    ) -> list[list[tuple[str, float]]]:
+        """For each class, the features that voted for it and what each gave, heaviest first."""
+
+    def learn(self, instance: Instance, classes: Sequence[str]) -> tuple[int, bool]:
+        """(rank, updated): where the best true class stood before learning, 0 when it was not
+        retrieved, and whether a margin asked for an update."""
+
+    def apply(self, event: Event) -> tuple[int, bool]:
+        """Learn or forget, as the event says; the same answer as `learn`, (0, False) for the rest.
+
+        Forgetting a name that is not known changes nothing.
+        """
+
+    def forget_class(self, name: str) -> bool: ...
+    def forget_feature(self, name: str) -> bool: ...
+
+    # --- many instances, as CSR arrays ------------------------------------------------------------
+    def rank_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        k: int = 5,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Class ids (n, k), best first, -1 where there are fewer, and scores (n, k), 0 there."""
+
+    def learn_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+        passes_done: int = 0,
+    ) -> NDArray[np.int32]:
+        """Learn the rows in order. Ranks (n,) as from `learn`. With passes_done > 0 the times seen
+        are not counted again (offline training of several passes)."""
+
+    def class_ids(self, classes: Columns) -> NDArray[np.int32]:
+        """The id of each named class, -1 for one that was never learned."""
+
+    # --- looking inside ---------------------------------------------------------------------------
+    @property
+    def features(self) -> int: ...
+    @property
+    def classes(self) -> int: ...
+    @property
+    def edges(self) -> int: ...
+    @property
+    def bytes(self) -> int:
+        """What the state needs, by the rule MAX_BYTES is held against; the same after a reload."""
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the arenas take from the system now, free space inside them included."""
+
+    @property
+    def evicted_features(self) -> int: ...
+    @property
+    def evicted_classes(self) -> int: ...
+    @property
+    def learned(self) -> int:
+        """Instances learned so far (N of tf-idf)."""
+
+    @property
+    def active_features_ranked(self) -> int:
+        """Known active features over all ranks since start; not part of the state."""
+
+    @property
+    def edges_touched(self) -> int:
+        """Edges scored over all ranks since start; not part of the state."""
+
+    def outdegrees(self) -> NDArray[np.int64]:
+        """How many features have 0, 1, 2, ... edges; the last place counts 1,000 and more."""
+
+    def feature(self, name: str) -> dict[str, object]:
+        """times_seen, rating, outdegree, mass, edges [(class, weight)] heaviest first; UnknownName."""
+
+    def class_(self, name: str, limit: int = 100) -> dict[str, object]:
+        """learned, features [(feature, weight)] heaviest first; UnknownName. Reads every row."""
+
+    def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
+        """(class, learned) in the order of the names' UTF-8 bytes, those after `after`."""
+
+    # --- state ----------------------------------------------------------------------------------
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """The whole state as flat arrays, little-endian, the same for equal states."""
+
+    @classmethod
+    def load(
+        cls, options: Options, sections: Mapping[str, NDArray[np.generic]], hash_seed: int = 0
+    ) -> Index:
+        """The index that was dumped; SnapshotError when the arrays do not make one."""

@@ -1,0 +1,1 @@
+"""The service: requests, durability, metrics and people around the engine in `core`."""

@@ -1,0 +1,49 @@
+"""Build the Cython extensions of core/; all other packaging facts are in pyproject.toml.
+
+CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage.
+"""
+
+import os
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+RULES = {  # the same in every flavour
+    "language_level": 3,
+    "wraparound": False,  # no negative indices in kernels
+    "cdivision": True,
+    "auto_pickle": False,  # state travels through snapshots, never through pickle
+    "autotestdict": False,
+}
+FAST = {"boundscheck": False, "initializedcheck": False}
+CHECKED = {"boundscheck": True, "initializedcheck": True}
+SANITIZERS = "-fsanitize=address,undefined"
+ASSERTS = ["-UNDEBUG", "-D_GLIBCXX_ASSERTIONS"]  # the sanitizers alone miss vector[size()]
+
+FLAVOURS = {  # name: (compiler flags, linker flags, macros, directives)
+    "release": (["-O3", "-g0"], [], [], FAST),
+    "debug": (["-O0", "-g", *ASSERTS], [], [], CHECKED),
+    "sanitize": (["-O1", "-g", *ASSERTS, SANITIZERS], [SANITIZERS], [], CHECKED),
+    "coverage": (["-O0", "-g"], [], [("CYTHON_TRACE_NOGIL", "1")], {**CHECKED, "linetrace": True}),
+}
+compiler, linker, macros, directives = FLAVOURS[os.environ.get("CORE_BUILD", "release")]
+
+extensions = [
+    Extension(
+        ".".join(pyx.with_suffix("").parts),
+        [str(pyx)],
+        depends=[str(header) for header in Path("core/native").glob("*.hpp")],
+        language="c++",
+        include_dirs=["."],
+        # No contraction: a multiply-add rounds differently from a multiply and an add, and every
+        # machine has to reach the same state from the same events.
+        extra_compile_args=["-std=c++17", "-Wall", "-Wextra", "-ffp-contract=off", *compiler],
+        extra_link_args=linker,
+        define_macros=macros,
+    )
+    for pyx in sorted(Path("core").rglob("*.pyx"))
+]
+
+# force: cythonize compares file times only, so it would reuse C++ made for another flavour.
+setup(ext_modules=cythonize(extensions, compiler_directives={**RULES, **directives}, force=True))
