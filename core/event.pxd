@@ -1,0 +1,18 @@
+cdef class Instance:
+    cdef bytes _data
+    cdef Py_ssize_t _count
+
+    @staticmethod
+    cdef Instance wrap(bytes data, Py_ssize_t count)
+
+
+cdef class Event:
+    cdef bytes _data
+    cdef readonly str kind
+    cdef readonly str event_id
+    cdef readonly unsigned long long fingerprint
+    cdef readonly list classes
+    cdef readonly str name
+    cdef readonly dict options
+    cdef readonly unsigned long long restored
+    cdef Instance _instance

@@ -1,0 +1,379 @@
+"""Instances and events: what the log keeps and the index learns from.
+
+An event's bytes, little-endian:
+    kind u8, fingerprint u64, event id (u16 size, UTF-8; size 0: none), then by kind
+    learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
+    forget_...      the name's UTF-8
+    configure       the options as JSON
+    restore         seq u64
+"""
+
+import json
+import struct
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_Next
+from cpython.ref cimport PyObject
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.math cimport isfinite
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+
+cimport cython
+
+from core.errors import EventError, InstanceError
+
+
+cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
+    const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
+    void put_feature(string& out, string_view name, double value) except +
+    cdef cppclass FeatureReader:
+        FeatureReader(const char* data, size_t size)
+        bint next()
+        string_view name()
+        double value()
+        bint whole()
+        uint32_t left()
+
+LONGEST_NAME = LONGEST_NAME_BYTES
+cdef double MOST = 1e30
+LARGEST_VALUE = MOST
+
+KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
+_HEAD = struct.Struct("<BQH")
+
+
+cdef inline string_view utf8(str name, str what, object place) except *:
+    """The name's UTF-8, which lives as long as the string; InstanceError when it is no name."""
+    cdef Py_ssize_t size
+    cdef const char* data
+    try:
+        data = PyUnicode_AsUTF8AndSize(name, &size)
+    except UnicodeEncodeError:
+        raise InstanceError(f"a {what} name is not valid Unicode: {ascii(name)}", place) from None
+    if size == 0:
+        raise InstanceError(f"a {what} name is empty", place)
+    if <size_t>size > LONGEST_NAME_BYTES:
+        raise InstanceError(
+            f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
+        )
+    return string_view(data, size)
+
+
+cdef double number(object value, object name) except? -1:
+    """The value as a double; InstanceError unless it is a finite number within the limit."""
+    cdef double real
+    if type(value) is bool or isinstance(value, (str, bytes)):
+        raise InstanceError(f"the value of feature {name!r} is not a number", ("features", name))
+    try:
+        real = float(value)
+    except OverflowError:
+        real = float("inf")
+    except (TypeError, ValueError):
+        raise InstanceError(
+            f"the value of feature {name!r} is not a number", ("features", name)
+        ) from None
+    if not isfinite(real) or real > MOST:
+        raise InstanceError(
+            f"the value of feature {name!r} must be a finite number up to {MOST:g}",
+            ("features", name),
+        )
+    return real
+
+
+cdef str as_name(object name, str what, object place):
+    if type(name) is str:
+        return <str>name
+    if isinstance(name, int) and type(name) is not bool:
+        return str(name)
+    if isinstance(name, str):
+        return str(name)
+    raise InstanceError(f"a {what} name must be a string or an integer", place)
+
+
+cdef dict merge(object features):
+    """Names that may repeat -> unique names, their values added up."""
+    cdef dict merged = {}
+    pairs = features.items() if hasattr(features, "items") else None
+    if pairs is None:
+        if isinstance(features, (str, bytes)):
+            raise InstanceError("features must be a mapping or an array of names", ("features",))
+        for position, name in enumerate(features):
+            name = as_name(name, "feature", ("features", position))
+            merged[name] = merged.get(name, 0.0) + 1.0
+        return merged
+    for name, value in pairs:
+        name = as_name(name, "feature", ("features", name))
+        merged[name] = merged.get(name, 0.0) + number(value, name)
+    return merged
+
+
+cdef bint only_strings(dict features):
+    cdef PyObject* key
+    cdef Py_ssize_t at = 0
+    while PyDict_Next(features, &at, &key, NULL):
+        if type(<object>key) is not str:
+            return False
+    return True
+
+
+cdef inline void put_count(string& out, uint32_t count):
+    out.append(<const char*>&count, sizeof(count))
+
+
+@cython.final
+cdef class Instance:
+    """A sparse instance: unique feature names with values above 0. Immutable; any thread may read it.
+
+    Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
+    """
+
+    def __cinit__(self, features=None):
+        cdef dict unique
+        cdef PyObject* key
+        cdef PyObject* entry
+        cdef Py_ssize_t at = 0
+        cdef uint32_t count = 0
+        cdef double value
+        cdef string out
+        if features is None:
+            return
+        if type(features) is dict and only_strings(<dict>features):
+            unique = <dict>features
+        else:
+            unique = merge(features)
+        out.reserve(4 + len(unique) * 24)
+        put_count(out, 0)
+        while PyDict_Next(unique, &at, &key, &entry):
+            name = utf8(<str><object>key, "feature", ("features", <object>key))
+            if type(<object>entry) is float:
+                value = <double><float><object>entry
+                if not isfinite(value) or value > MOST:
+                    number(<object>entry, <object>key)
+            else:
+                value = number(<object>entry, <object>key)
+            if value > 0:
+                put_feature(out, name, value)
+                count += 1
+        memcpy(&out[0], &count, sizeof(count))
+        self._data = PyBytes_FromStringAndSize(out.data(), out.size())
+        self._count = count
+
+    def __init__(self, features):
+        pass
+
+    @staticmethod
+    cdef Instance wrap(bytes data, Py_ssize_t count):
+        cdef Instance instance = Instance.__new__(Instance)
+        instance._data = data
+        instance._count = count
+        return instance
+
+    @classmethod
+    def from_bytes(cls, bytes data not None):
+        cdef FeatureReader* reader = new FeatureReader(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        cdef Py_ssize_t count = reader.left()
+        cdef string_view name
+        cdef set seen = set()
+        try:
+            while reader.next():
+                name = reader.name()
+                if name.size() > LONGEST_NAME_BYTES:
+                    raise EventError("an instance holds an overlong name")
+                try:
+                    seen.add(name.data()[:name.size()].decode("utf-8"))
+                except UnicodeDecodeError:
+                    raise EventError("an instance holds a name that is not UTF-8") from None
+                if not (0 < reader.value() <= MOST):
+                    raise EventError("an instance holds a value out of range")
+            if not reader.whole() or len(seen) != count:
+                raise EventError("these bytes are not an instance")
+        finally:
+            del reader
+        return Instance.wrap(data, count)
+
+    def __bytes__(self):
+        return self._data
+
+    def __len__(self):
+        return self._count
+
+    def __eq__(self, other):
+        return isinstance(other, Instance) and self._data == (<Instance>other)._data
+
+    def __hash__(self):
+        return hash(self._data)
+
+    def __repr__(self):
+        return f"Instance({dict(self.items())!r})"
+
+    def items(self):
+        cdef FeatureReader* reader = new FeatureReader(
+            PyBytes_AS_STRING(self._data), PyBytes_GET_SIZE(self._data)
+        )
+        cdef string_view name
+        cdef list pairs = []
+        try:
+            while reader.next():
+                name = reader.name()
+                pairs.append((name.data()[:name.size()].decode("utf-8"), reader.value()))
+        finally:
+            del reader
+        return pairs
+
+
+cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
+    cdef string_view name
+    cdef bytes id_bytes = b""
+    if event_id is not None:
+        name = utf8(event_id, "event_id", ("event_id",))
+        id_bytes = name.data()[:name.size()]
+    return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
+
+
+@cython.final
+cdef class Event:
+    """One change of the state, as the log keeps it. Immutable; any thread may read it."""
+
+    def __cinit__(self):
+        self._data = b""
+        self.kind = ""
+        self.classes = []
+        self.name = ""
+        self.options = {}
+
+    def __init__(self):
+        raise TypeError("make an event with Event.learn, Event.forget_class, ...")
+
+    @classmethod
+    def learn(cls, Instance instance not None, classes, str event_id=None,
+              unsigned long long fingerprint=0):
+        cdef string out
+        cdef string_view name
+        cdef uint16_t size
+        cdef dict names = {}
+        if isinstance(classes, (str, bytes)):
+            raise InstanceError("classes must be an array of names", ("classes",))
+        for position, given in enumerate(classes):
+            unique = as_name(given, "class", ("classes", position))
+            name = utf8(unique, "class", ("classes", position))
+            if unique in names:
+                continue
+            names[unique] = None
+            size = <uint16_t>name.size()
+            out.append(<const char*>&size, sizeof(size))
+            out.append(name.data(), name.size())
+        if not names:
+            raise InstanceError("an event needs at least one true class", ("classes",))
+        cdef uint32_t count = <uint32_t>len(names)
+        cdef Event event = Event.__new__(Event)
+        event.kind = "learn"
+        event.event_id = event_id
+        event.fingerprint = fingerprint
+        event.classes = list(names)
+        event._instance = instance
+        event._data = b"".join((
+            head(0, event_id, fingerprint),
+            PyBytes_FromStringAndSize(<const char*>&count, sizeof(count)),
+            PyBytes_FromStringAndSize(out.data(), out.size()),
+            instance._data,
+        ))
+        return event
+
+    @classmethod
+    def forget_class(cls, str name not None):
+        return named_event(1, name, "class")
+
+    @classmethod
+    def forget_feature(cls, str name not None):
+        return named_event(2, name, "feature")
+
+    @classmethod
+    def configure(cls, options):
+        cdef Event event = Event.__new__(Event)
+        event.kind = "configure"
+        event.options = dict(options)
+        event._data = head(3, None, 0) + json.dumps(event.options, sort_keys=True).encode()
+        return event
+
+    @classmethod
+    def restore(cls, unsigned long long seq):
+        cdef Event event = Event.__new__(Event)
+        event.kind = "restore"
+        event.restored = seq
+        event._data = head(4, None, 0) + struct.pack("<Q", seq)
+        return event
+
+    @classmethod
+    def from_bytes(cls, bytes data not None):
+        try:
+            return parse(data)
+        except (struct.error, UnicodeDecodeError, InstanceError, ValueError) as error:
+            raise EventError(f"these bytes are not an event: {error}") from error
+
+    def __bytes__(self):
+        return self._data
+
+    def __eq__(self, other):
+        return isinstance(other, Event) and self._data == (<Event>other)._data
+
+    def __hash__(self):
+        return hash(self._data)
+
+    def __repr__(self):
+        return f"Event({self.kind}, {len(self._data)} bytes, event_id={self.event_id!r})"
+
+    @property
+    def instance(self):
+        if self._instance is None:
+            raise AttributeError(f"a {self.kind} event has no instance")
+        return self._instance
+
+
+cdef Event named_event(int kind, str name, str what):
+    cdef string_view encoded = utf8(name, what, (what,))
+    cdef Event event = Event.__new__(Event)
+    event.kind = KINDS[kind]
+    event.name = name
+    event._data = head(kind, None, 0) + encoded.data()[:encoded.size()]
+    return event
+
+
+cdef Event parse(bytes data):
+    kind, fingerprint, id_size = _HEAD.unpack_from(data)
+    cdef Py_ssize_t at = _HEAD.size
+    event_id = take(data, at, id_size).decode("utf-8") if id_size else None
+    at += id_size
+    if kind == 0:
+        count = struct.unpack_from("<I", data, at)[0]
+        at += 4
+        classes = []
+        for _ in range(count):
+            size = struct.unpack_from("<H", data, at)[0]
+            classes.append(take(data, at + 2, size).decode("utf-8"))
+            at += 2 + size
+        event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
+    elif kind == 1:
+        event = Event.forget_class(data[at:].decode("utf-8"))
+    elif kind == 2:
+        event = Event.forget_feature(data[at:].decode("utf-8"))
+    elif kind == 3:
+        options = json.loads(data[at:])
+        if not isinstance(options, dict):
+            raise EventError("the options of an event are not an object")
+        event = Event.configure(options)
+    elif kind == 4:
+        event = Event.restore(struct.unpack("<Q", data[at:])[0])
+    else:
+        raise EventError(f"there is no event of kind {kind}")
+    if bytes(event) != data:
+        raise EventError("an event does not read back as it was written")
+    return event
+
+
+cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):
+    if at + size > len(data):
+        raise EventError("an event is cut short")
+    return data[at:at + size]

@@ -1,0 +1,121 @@
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+from core.event cimport Instance
+
+
+cdef extern from "core/native/columns.hpp" namespace "manyclass" nogil:
+    cdef cppclass NativeColumns "manyclass::Columns":
+        NativeColumns(string bytes, vector[uint64_t] ends) except +
+        size_t size()
+
+cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
+    cdef cppclass NativeOptions "manyclass::Options":
+        double margin_threshold
+        double min_weight
+        double feature_memory
+        uint32_t max_outdegree
+        uint32_t rating
+        uint32_t retrieval_window
+        uint32_t max_features
+        uint32_t max_classes
+        uint64_t max_bytes
+        cpp_bool leak
+        cpp_bool boolean
+        cpp_bool l2
+        cpp_bool tfidf
+
+    cdef cppclass Ranked:
+        double score
+        uint32_t cls
+
+    cdef cppclass Learned:
+        uint32_t rank
+        cpp_bool updated
+
+    cdef cppclass Row:
+        double mass
+        uint32_t times_seen
+        uint16_t outdegree
+
+    cdef cppclass State:
+        uint64_t features
+        uint64_t feature_name_bytes
+        uint64_t free_features
+        uint64_t edges
+        uint64_t classes
+        uint64_t class_name_bytes
+        uint64_t free_classes
+        uint64_t* counts
+        uint16_t* feature_name_sizes
+        char* feature_names
+        uint32_t* feature_free
+        double* feature_mass
+        uint32_t* feature_times_seen
+        uint32_t* feature_last_seen
+        uint16_t* outdegrees
+        uint32_t* edge_classes
+        float* edge_masses
+        uint16_t* class_name_sizes
+        char* class_names
+        uint32_t* class_free
+        uint64_t* class_learned
+        uint64_t* class_born
+        uint32_t* class_last_learned
+
+    const size_t COUNTS
+
+    cdef cppclass NativeIndex "manyclass::Index":
+        NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +
+        void configure(const NativeOptions& options)
+        void rank(const char* data, size_t size, uint32_t k, double threshold,
+                  vector[Ranked]& best, string& names) except +
+        void rank_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
+                      const float* values, int64_t rows, uint32_t k, int32_t* ids,
+                      double* scores) except +
+        void explain(const char* data, size_t size, string_view cls, size_t limit,
+                     vector[pair[string, double]]& votes) except +
+        Learned learn(const char* data, size_t size, const vector[string_view]& classes) except +
+        Learned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
+                          const int32_t* indices, const float* values,
+                          NativeColumns& class_columns, const int32_t* class_indices,
+                          size_t class_count, bint first_pass) except +
+        bint forget_class(string_view name) except +
+        bint forget_feature(string_view name) except +
+        uint64_t features()
+        uint64_t classes()
+        uint64_t edges()
+        uint64_t learned()
+        uint64_t evicted_features()
+        uint64_t evicted_classes()
+        uint64_t bytes()
+        uint64_t resident_bytes()
+        uint64_t active_features_ranked()
+        uint64_t edges_touched()
+        void outdegrees(int64_t* counts, size_t bins)
+        bint feature(string_view name, Row& counters, double& rating,
+                     vector[pair[string, double]]& edges) except +
+        bint cls(string_view name, size_t limit, uint64_t& learned,
+                 vector[pair[string, double]]& edges) except +
+        void class_page(string_view prefix, string_view after, size_t limit,
+                        vector[pair[string, uint64_t]]& page) except +
+        void class_ids(NativeColumns& columns, int32_t* ids) except +
+        uint64_t measure(State& state)
+        bint dump(const State& state, uint64_t changes)
+        void load(const State& state) except +
+
+
+cdef class Columns:
+    cdef unique_ptr[NativeColumns] _native
+
+
+cdef class Index:
+    cdef unique_ptr[NativeIndex] _native
+    cdef readonly object options
+
+    cdef learn_unique(self, Instance instance, list classes)

@@ -1,0 +1,434 @@
+"""The sparse index as Python sees it; the work is done in core/native/index.hpp."""
+
+from cython.operator cimport dereference as deref
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+from libcpp.utility cimport pair
+from libcpp.vector cimport vector
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+
+cimport cython
+
+from core.event cimport Event, Instance
+
+import numpy as np
+
+from core.errors import InstanceError, SnapshotError, UnknownName
+
+
+OUTDEGREE_BINS = 1001
+
+# The arrays of a dumped state and what they hold, in the order in which they are written.
+SECTIONS = {
+    "counts": np.dtype("<u8"),
+    "feature_name_sizes": np.dtype("<u2"),
+    "feature_names": np.dtype("u1"),
+    "feature_free": np.dtype("<u4"),
+    "feature_mass": np.dtype("<f8"),
+    "feature_times_seen": np.dtype("<u4"),
+    "feature_last_seen": np.dtype("<u4"),
+    "outdegrees": np.dtype("<u2"),
+    "edge_classes": np.dtype("<u4"),
+    "edge_masses": np.dtype("<f4"),
+    "class_name_sizes": np.dtype("<u2"),
+    "class_names": np.dtype("u1"),
+    "class_free": np.dtype("<u4"),
+    "class_learned": np.dtype("<u8"),
+    "class_born": np.dtype("<u8"),
+    "class_last_learned": np.dtype("<u4"),
+}
+
+
+cdef string_view utf8(str text) except *:
+    """The text's UTF-8, which lives as long as the text."""
+    cdef Py_ssize_t size
+    cdef const char* data
+    try:
+        data = PyUnicode_AsUTF8AndSize(text, &size)
+    except UnicodeEncodeError:
+        raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
+    return string_view(data, size)
+
+
+cdef list weighted(const vector[pair[string, double]]& pairs):
+    return [(pairs[i].first.decode("utf-8"), pairs[i].second) for i in range(pairs.size())]
+
+
+cdef NativeOptions native(object options) except *:
+    cdef NativeOptions out
+    out.margin_threshold = options.margin_threshold
+    out.min_weight = options.min_weight
+    out.feature_memory = options.feature_memory
+    out.max_outdegree = options.max_outdegree
+    out.rating = options.rating
+    out.retrieval_window = options.retrieval_window
+    out.max_features = options.max_features
+    out.max_classes = options.max_classes
+    out.max_bytes = options.max_bytes
+    out.leak = options.leak
+    out.boolean = options.boolean
+    out.l2 = options.normalize == "l2"
+    out.tfidf = options.tfidf
+    return out
+
+
+@cython.final
+cdef class Columns:
+    """The names of the columns of CSR arrays, with the ids an index gave them, looked up once.
+
+    Threads: several may rank with the same columns at once. The ids are kept for one index at a
+    time; turning to another looks them up anew.
+    """
+
+    def __cinit__(self, names):
+        cdef string joined
+        cdef vector[uint64_t] ends
+        for name in names:
+            encoded = name.encode("utf-8")
+            if not encoded:
+                raise InstanceError("a column's name is empty")
+            joined.append(<string>encoded)
+            ends.push_back(joined.size())
+        self._native.reset(new NativeColumns(joined, ends))
+
+    def __init__(self, names):
+        pass
+
+    def __len__(self):
+        return deref(self._native).size()
+
+
+cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_t[::1] indices,
+                     const float[::1] values) except *:
+    """Raise ValueError unless the arrays are CSR with unique columns in a row and finite values."""
+    cdef Py_ssize_t row, rows = indptr.shape[0] - 1
+    cdef int64_t at
+    cdef int32_t column
+    cdef int32_t[::1] last_row
+    cdef const char* fault = NULL
+    if rows < 0 or indptr[0] != 0 or indptr[rows] != indices.shape[0]:
+        raise ValueError("indptr must run from 0 to the number of indices")
+    if values.shape[0] != indices.shape[0]:
+        raise ValueError("values and indices must have the same length")
+    last_row = np.full(columns, -1, np.int32)
+    with nogil:
+        for row in range(rows):
+            if indptr[row] > indptr[row + 1] or indptr[row + 1] > indices.shape[0]:
+                fault = "indptr must not fall"
+                break
+            for at in range(indptr[row], indptr[row + 1]):
+                column = indices[at]
+                if column < 0 or column >= columns:
+                    fault = "an index is not the number of a column"
+                elif last_row[column] == row:
+                    fault = "a column stands twice in one row"
+                elif not (values[at] <= 1e30):
+                    fault = "a value is not a finite number up to 1e30"
+                else:
+                    last_row[column] = <int32_t>row
+                    continue
+                break
+            if fault != NULL:
+                break
+    if fault != NULL:
+        raise ValueError(f"row {row}: {fault.decode()}")
+
+
+@cython.final
+cdef class Index:
+    """The sparse index: feature -> a few weighted classes. Ranks with RankedRetrieval, learns with FF.
+
+    Ownership: the native index is owned by this object alone; what is returned are copies.
+    Threads: any number may rank at once; a change waits for the ranks under way and holds up
+    those that come. Array calls, dump and whatever reads every row release the GIL.
+    """
+
+    def __cinit__(self, options, uint64_t hash_seed=0):
+        self.options = options
+        self._native.reset(new NativeIndex(native(options), hash_seed))
+
+    def __init__(self, options, hash_seed=0):
+        pass
+
+    def configure(self, options):
+        deref(self._native).configure(native(options))
+        self.options = options
+
+    def rank(self, Instance instance not None, uint32_t k=5, double threshold=0.0):
+        cdef vector[Ranked] best
+        cdef string names
+        cdef const char* at
+        cdef uint32_t size
+        cdef list ranked = []
+        deref(self._native).rank(
+            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), k, threshold,
+            best, names,
+        )
+        at = names.data()
+        for i in range(best.size()):
+            memcpy(&size, at, sizeof(size))
+            ranked.append((PyUnicode_DecodeUTF8(at + sizeof(size), size, NULL), best[i].score))
+            at += sizeof(size) + size
+        return ranked
+
+    def explain(self, Instance instance not None, classes, size_t limit=10):
+        cdef vector[pair[string, double]] votes
+        cdef list explained = []
+        for name in classes:
+            votes.clear()
+            deref(self._native).explain(
+                PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), utf8(name),
+                limit, votes,
+            )
+            explained.append(weighted(votes))
+        return explained
+
+    def learn(self, Instance instance not None, classes):
+        return self.learn_unique(instance, list(dict.fromkeys(classes)))
+
+    cdef learn_unique(self, Instance instance, list classes):
+        cdef vector[string_view] names
+        cdef Learned result
+        for name in classes:
+            names.push_back(utf8(<str?>name))
+        result = deref(self._native).learn(
+            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names
+        )
+        return result.rank, result.updated
+
+    def apply(self, Event event not None):
+        if event.kind == "learn":
+            return self.learn_unique(event._instance, event.classes)
+        if event.kind == "forget_class":
+            self.forget_class(event.name)
+        elif event.kind == "forget_feature":
+            self.forget_feature(event.name)
+        return 0, False
+
+    def forget_class(self, str name not None):
+        cdef string_view encoded = utf8(name)
+        cdef bint known
+        with nogil:
+            known = deref(self._native).forget_class(encoded)
+        return known
+
+    def forget_feature(self, str name not None):
+        return deref(self._native).forget_feature(utf8(name))
+
+    def rank_csr(self, Columns features not None, const int64_t[::1] indptr not None,
+                 const int32_t[::1] indices not None, const float[::1] values not None,
+                 uint32_t k=5):
+        check_rows(len(features), indptr, indices, values)
+        cdef int64_t rows = indptr.shape[0] - 1
+        ids = np.empty((rows, k), np.int32)
+        scores = np.empty((rows, k), np.float64)
+        cdef int32_t[:, ::1] id_view = ids
+        cdef double[:, ::1] score_view = scores
+        if rows and k:
+            with nogil:
+                deref(self._native).rank_csr(
+                    deref(features._native), &indptr[0],
+                    &indices[0] if indices.shape[0] else NULL,
+                    &values[0] if values.shape[0] else NULL,
+                    rows, k, &id_view[0, 0], &score_view[0, 0],
+                )
+        return ids, scores
+
+    def learn_csr(self, Columns features not None, const int64_t[::1] indptr not None,
+                  const int32_t[::1] indices not None, const float[::1] values not None,
+                  Columns classes not None, const int64_t[::1] class_indptr not None,
+                  const int32_t[::1] class_indices not None, int passes_done=0):
+        check_rows(len(features), indptr, indices, values)
+        check_rows(len(classes), class_indptr, class_indices,
+                   np.ones(class_indices.shape[0], np.float32))
+        cdef int64_t row, rows = indptr.shape[0] - 1
+        if class_indptr.shape[0] - 1 != rows:
+            raise ValueError("there must be as many rows of classes as of features")
+        ranks = np.empty(rows, np.int32)
+        cdef int32_t[::1] rank_view = ranks
+        cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
+        cdef const float* value_data = &values[0] if values.shape[0] else NULL
+        cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
+        with nogil:
+            for row in range(rows):
+                rank_view[row] = <int32_t>deref(self._native).learn_csr(
+                    deref(features._native), indptr[row], indptr[row + 1], index_data, value_data,
+                    deref(classes._native), class_data + class_indptr[row],
+                    <size_t>(class_indptr[row + 1] - class_indptr[row]), passes_done == 0,
+                ).rank
+        return ranks
+
+    def class_ids(self, Columns classes not None):
+        ids = np.empty(len(classes), np.int32)
+        cdef int32_t[::1] view = ids
+        if len(classes):
+            with nogil:
+                deref(self._native).class_ids(deref(classes._native), &view[0])
+        return ids
+
+    @property
+    def features(self):
+        return deref(self._native).features()
+
+    @property
+    def classes(self):
+        return deref(self._native).classes()
+
+    @property
+    def edges(self):
+        return deref(self._native).edges()
+
+    @property
+    def bytes(self):
+        return deref(self._native).bytes()
+
+    @property
+    def resident_bytes(self):
+        return deref(self._native).resident_bytes()
+
+    @property
+    def evicted_features(self):
+        return deref(self._native).evicted_features()
+
+    @property
+    def evicted_classes(self):
+        return deref(self._native).evicted_classes()
+
+    @property
+    def learned(self):
+        return deref(self._native).learned()
+
+    @property
+    def active_features_ranked(self):
+        return deref(self._native).active_features_ranked()
+
+    @property
+    def edges_touched(self):
+        return deref(self._native).edges_touched()
+
+    def outdegrees(self):
+        counts = np.zeros(OUTDEGREE_BINS, np.int64)
+        cdef int64_t[::1] view = counts
+        with nogil:
+            deref(self._native).outdegrees(&view[0], view.shape[0])
+        return counts
+
+    def feature(self, str name not None):
+        cdef Row counters
+        cdef double rating = 0
+        cdef vector[pair[string, double]] edges
+        if not deref(self._native).feature(utf8(name), counters, rating, edges):
+            raise UnknownName("feature", name)
+        return {
+            "times_seen": counters.times_seen,
+            "rating": rating,
+            "outdegree": counters.outdegree,
+            "mass": counters.mass,
+            "edges": weighted(edges),
+        }
+
+    def class_(self, str name not None, size_t limit=100):
+        cdef uint64_t learned = 0
+        cdef vector[pair[string, double]] edges
+        cdef string_view encoded = utf8(name)
+        cdef bint known
+        with nogil:
+            known = deref(self._native).cls(encoded, limit, learned, edges)
+        if not known:
+            raise UnknownName("class", name)
+        return {"learned": learned, "features": weighted(edges)}
+
+    def class_page(self, str prefix not None, str after not None, size_t limit):
+        cdef vector[pair[string, uint64_t]] page
+        cdef string_view begins = utf8(prefix), behind = utf8(after)
+        with nogil:
+            deref(self._native).class_page(begins, behind, limit, page)
+        return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
+
+    def dump(self):
+        cdef State state
+        cdef uint64_t changes
+        cdef bint whole = False
+        while not whole:  # another thread may learn while the arrays are made
+            changes = deref(self._native).measure(state)
+            sections = empty_sections(state)
+            point_at(state, sections)
+            with nogil:
+                whole = deref(self._native).dump(state, changes)
+        return sections
+
+    @classmethod
+    def load(cls, options, sections, uint64_t hash_seed=0):
+        cdef State state
+        cdef Index index = Index(options, hash_seed)
+        arrays = {}
+        for name, dtype in SECTIONS.items():
+            if name not in sections:
+                raise SnapshotError(f"the state has no {name}")
+            arrays[name] = np.ascontiguousarray(sections[name])
+            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+                raise SnapshotError(f"{name} is not a run of {dtype}")
+        state.features = len(arrays["feature_name_sizes"])
+        state.feature_name_bytes = len(arrays["feature_names"])
+        state.free_features = len(arrays["feature_free"])
+        state.edges = len(arrays["edge_classes"])
+        state.classes = len(arrays["class_name_sizes"])
+        state.class_name_bytes = len(arrays["class_names"])
+        state.free_classes = len(arrays["class_free"])
+        for name, empty in empty_sections(state).items():
+            if len(empty) != len(arrays[name]):
+                raise SnapshotError(f"{name} has {len(arrays[name])} places, not {len(empty)}")
+        point_at(state, arrays)
+        try:
+            with nogil:
+                deref(index._native).load(state)
+        except ValueError as error:
+            raise SnapshotError(f"the state contradicts itself: {error}") from error
+        return index
+
+
+cdef dict empty_sections(const State& state):
+    """Arrays of the measured sizes."""
+    sizes = {
+        "counts": COUNTS,
+        "feature_names": state.feature_name_bytes,
+        "feature_free": state.free_features,
+        "edge_classes": state.edges,
+        "edge_masses": state.edges,
+        "class_names": state.class_name_bytes,
+        "class_free": state.free_classes,
+    }
+    return {
+        name: np.empty(
+            sizes.get(name, state.classes if name.startswith("class") else state.features), dtype
+        )
+        for name, dtype in SECTIONS.items()
+    }
+
+
+cdef void* start_of(object array) except *:
+    return <void*><size_t>array.ctypes.data
+
+
+cdef int point_at(State& state, dict sections) except -1:
+    state.counts = <uint64_t*>start_of(sections["counts"])
+    state.feature_name_sizes = <uint16_t*>start_of(sections["feature_name_sizes"])
+    state.feature_names = <char*>start_of(sections["feature_names"])
+    state.feature_free = <uint32_t*>start_of(sections["feature_free"])
+    state.feature_mass = <double*>start_of(sections["feature_mass"])
+    state.feature_times_seen = <uint32_t*>start_of(sections["feature_times_seen"])
+    state.feature_last_seen = <uint32_t*>start_of(sections["feature_last_seen"])
+    state.outdegrees = <uint16_t*>start_of(sections["outdegrees"])
+    state.edge_classes = <uint32_t*>start_of(sections["edge_classes"])
+    state.edge_masses = <float*>start_of(sections["edge_masses"])
+    state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
+    state.class_names = <char*>start_of(sections["class_names"])
+    state.class_free = <uint32_t*>start_of(sections["class_free"])
+    state.class_learned = <uint64_t*>start_of(sections["class_learned"])
+    state.class_born = <uint64_t*>start_of(sections["class_born"])
+    state.class_last_learned = <uint32_t*>start_of(sections["class_last_learned"])
+    return 0

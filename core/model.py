@@ -1,0 +1,142 @@
+"""The whole state of a service, and the one way to change it: events, in the order of the log."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from core import snapshot
+from core.errors import EventError, OptionError, SnapshotError
+from core.event import Event, Instance
+from core.index import Index
+from core.options import Options
+from core.progress import Progress
+from core.recent import RecentEvents
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What applying an event came to.
+
+    `rank` is where the best true class stood before learning, None when it was not retrieved (or
+    nothing was learned); `updated` says whether a margin asked for an update.
+    """
+
+    seq: int
+    rank: int | None
+    updated: bool
+
+
+class Model:
+    """Index, recent event ids, progressive accuracy and the number of the last event.
+
+    The same events in the same order make the same digest, on any machine.
+    Threads: `rank` and `explain` from any; `apply`, `dump` and the rest from one at a time.
+    """
+
+    def __init__(self, options: Options, hash_seed: int = 0) -> None:
+        """An empty model. `hash_seed` salts the table of names and has no effect on the state."""
+        self.seq = 0
+        self.index = Index(options, hash_seed)
+        self.progress = Progress()
+        self.recent = RecentEvents()
+        self.restores: list[tuple[int, int]] = []
+
+    @property
+    def options(self) -> Options:
+        """The options in force."""
+        options: Options = self.index.options
+        return options
+
+    def rank(
+        self, instance: Instance, k: int = 5, threshold: float = 0.0
+    ) -> list[tuple[str, float]]:
+        """The k best (class, score) above `threshold`, best first; empty when nothing is known."""
+        return self.index.rank(instance, k, threshold)
+
+    def explain(
+        self, instance: Instance, classes: Sequence[str], limit: int = 10
+    ) -> list[list[tuple[str, float]]]:
+        """For each class, the (feature, share of the score) that voted for it, heaviest first."""
+        return self.index.explain(instance, classes, limit)
+
+    def seen(self, event_id: str) -> tuple[int, int] | None:
+        """(seq, fingerprint) of the event that had this id, among the last million with one."""
+        return self.recent.find(event_id)
+
+    def check(self, event: Event) -> None:
+        """Raise what stands against applying the event now: UnknownName, OptionError."""
+        if event.kind == "forget_class":
+            self.index.class_(event.name, limit=0)
+        elif event.kind == "forget_feature":
+            self.index.feature(event.name)
+        elif event.kind == "configure":
+            options_from(event.options)
+
+    def apply(self, seq: int, event: Event) -> Outcome:
+        """Change the state as a checked event says.
+
+        Raises EventError, changing nothing, unless `seq` is the next number. A "restore" mark
+        cannot be applied: the state it goes back to is loaded, then `restored` is called.
+        """
+        if seq != self.seq + 1:
+            raise EventError(f"event {seq} cannot follow event {self.seq}")
+        if event.kind == "restore":
+            raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
+        if event.kind == "configure":
+            self.index.configure(options_from(event.options))
+        rank, updated = self.index.apply(event)
+        if event.kind == "learn":
+            self.progress.add(rank)
+        if event.event_id is not None:
+            self.recent.add(event.event_id, seq, event.fingerprint)
+        self.seq = seq
+        return Outcome(seq, rank or None, updated)
+
+    def restored(self, seq: int, snapshot_seq: int) -> None:
+        """Make this freshly loaded state the one at `seq`, where the log says it was gone back to."""
+        self.seq = seq
+        self.restores.append((seq, snapshot_seq))
+
+    def dump(self) -> list[memoryview]:
+        """A snapshot of the state as it is now, in pieces; later events do not change it."""
+        facts = {"seq": self.seq, "options": self.options.to_dict(), "restores": self.restores}
+        arrays = {
+            **self.index.dump(),
+            **self.progress.dump(),
+            "recent_events": self.recent.dump(),
+        }
+        return snapshot.write(facts, arrays)
+
+    @classmethod
+    def load(cls, chunks: Iterable[bytes | memoryview], hash_seed: int = 0) -> "Model":
+        """The model that was dumped; SnapshotError when the bytes are damaged or from elsewhere."""
+        facts, arrays = snapshot.read(chunks)
+        try:
+            model = cls(options_from(facts["options"]), hash_seed)
+            model.index = Index.load(model.options, arrays, hash_seed)
+            model.progress = Progress.load(arrays)
+            model.recent = RecentEvents.load(arrays["recent_events"])  # type: ignore[arg-type]  # load checks the dtype
+            model.seq = int(facts["seq"])
+            model.restores = [(int(seq), int(source)) for seq, source in facts["restores"]]
+        except (KeyError, TypeError, ValueError, OptionError) as error:
+            raise SnapshotError(f"the snapshot does not describe a model: {error}") from error
+        return model
+
+    def digest(self) -> str:
+        """A hash (hex) of the whole state: equal states have equal digests."""
+        state = blake2b(digest_size=16)
+        for piece in self.dump():
+            state.update(piece)
+        return state.hexdigest()
+
+
+def options_from(values: dict[str, Any]) -> Options:
+    """Options by name; OptionError for a name that is not known or a value out of range."""
+    unknown = values.keys() - Options.__dataclass_fields__.keys()
+    if unknown:
+        raise OptionError(min(unknown), "is not an option of this version")
+    return Options(**values)
+
+
+

@@ -1,0 +1,74 @@
+// A growable run of plain values, addressed by offset so that it may move.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace manyclass {
+
+// Grows by an eighth: for large runs realloc moves pages, not bytes, so small steps cost little and
+// waste little. Values are not initialised.
+template <class T>
+class Arena {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    Arena() = default;
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+    Arena(Arena&& other) noexcept { swap(other); }
+    Arena& operator=(Arena&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~Arena() { std::free(data_); }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    std::size_t resident_bytes() const { return capacity_ * sizeof(T); }
+    T& operator[](std::size_t at) { return data_[at]; }
+    const T& operator[](std::size_t at) const { return data_[at]; }
+
+    // Make room for `count` more values and return the offset of the first.
+    std::size_t extend(std::size_t count) {
+        const std::size_t at = size_;
+        if (at + count > capacity_) reserve(at + count + (at + count) / 8 + 16);
+        size_ = at + count;
+        return at;
+    }
+
+    void append(const T& value) {
+        const T copy = value;  // it may live in the run that moves
+        const std::size_t at = extend(1);
+        data_[at] = copy;
+    }
+
+    void reserve(std::size_t capacity) {
+        if (capacity <= capacity_) return;
+        void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
+        if (moved == nullptr) throw std::bad_alloc();
+        data_ = static_cast<T*>(moved);
+        capacity_ = capacity;
+    }
+
+    void pop() { --size_; }
+
+    void swap(Arena& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
+    }
+
+private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,734 @@
+// The sparse index: RankedRetrieval and feature-focus learning (Madani et al., JMLR 2009, sections
+// 3 and 4). Rows and names are in their own headers; here they meet.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "columns.hpp"
+#include "names.hpp"
+#include "rows.hpp"
+#include "scores.hpp"
+#include "wire.hpp"
+
+namespace manyclass {
+
+struct Options {
+    double margin_threshold, min_weight, feature_memory;
+    std::uint32_t max_outdegree, rating, retrieval_window, max_features, max_classes;
+    std::uint64_t max_bytes;
+    bool leak, boolean, l2, tfidf;
+};
+
+struct Ranked {
+    double score;
+    std::uint32_t cls;
+};
+
+struct Learned {
+    std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
+    bool updated;
+};
+
+struct ClassRecord {
+    std::uint64_t learned;  // events that named it
+    std::uint64_t born;     // its place in the order in which classes were first learned
+    std::uint32_t last_learned;
+};
+
+// The whole state as flat runs, by feature id and by class id. Where an id is free its name size
+// is 0 and the rest of it is 0.
+struct State {
+    std::uint64_t features, feature_name_bytes, free_features, edges;
+    std::uint64_t classes, class_name_bytes, free_classes;
+    std::uint64_t* counts;  // learned, births, evicted features, evicted classes
+    std::uint16_t* feature_name_sizes;
+    char* feature_names;
+    std::uint32_t* feature_free;
+    double* feature_mass;
+    std::uint32_t* feature_times_seen;
+    std::uint32_t* feature_last_seen;
+    std::uint16_t* outdegrees;
+    std::uint32_t* edge_classes;
+    float* edge_masses;
+    std::uint16_t* class_name_sizes;
+    char* class_names;
+    std::uint32_t* class_free;
+    std::uint64_t* class_learned;
+    std::uint64_t* class_born;
+    std::uint32_t* class_last_learned;
+};
+constexpr std::size_t COUNTS = 4;
+
+// What the bytes limit is held against. By count, so that a reloaded index, whose blocks lie
+// closer together, evicts at the same moment as one that grew.
+constexpr std::uint64_t BYTES_PER_FEATURE = 52, BYTES_PER_CLASS = 60, BYTES_PER_EDGE = 9;
+constexpr std::uint32_t EVICTED_SHARE = 64;  // one in so many goes when a limit is met
+
+class Index {
+public:
+    Index(const Options& options, std::uint64_t hash_seed)
+        : features_(hash_seed), classes_(hash_seed), options_(options) {}
+
+    void configure(const Options& options) {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        options_ = options;
+    }
+
+    // --- ranking -----------------------------------------------------------------------------
+
+    // The k best classes of an instance in wire form, best first, with their names appended.
+    void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
+              std::vector<Ranked>& best, std::string& names) {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        Workspace& work = workspace();
+        read(work, data, size);
+        prepare(work);
+        retrieve(work);
+        select(work, k, threshold, best);
+        work.scores.undo();
+        for (const Ranked& ranked : best) {
+            const std::string_view name = classes_.name(ranked.cls);
+            put(names, static_cast<std::uint32_t>(name.size()));
+            names.append(name);
+        }
+    }
+
+    // Rank rows [begin, end); class ids and scores are written k to a row, padded with -1 and 0.
+    void rank_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
+                  const float* values, std::int64_t rows, std::uint32_t k, std::int32_t* ids,
+                  double* scores) {
+        constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
+        std::vector<Ranked> best;
+        for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
+            const std::shared_lock<std::shared_mutex> lock(mutex_);
+            Workspace& work = workspace();
+            columns.meet(this, feature_generation_);
+            for (std::int64_t row = begin; row < std::min(rows, begin + BLOCK); ++row) {
+                read_csr(work, columns, indptr[row], indptr[row + 1], indices, values);
+                prepare(work);
+                retrieve(work);
+                select(work, k, 0.0, best);
+                work.scores.undo();
+                for (std::uint32_t i = 0; i < k; ++i) {
+                    const bool there = i < best.size();
+                    ids[row * k + i] = there ? static_cast<std::int32_t>(best[i].cls) : -1;
+                    scores[row * k + i] = there ? best[i].score : 0.0;
+                }
+            }
+        }
+    }
+
+    // What each active feature gave to a class, heaviest first, at most `limit`.
+    void explain(const char* data, std::size_t size, std::string_view cls, std::size_t limit,
+                 std::vector<std::pair<std::string, double>>& votes) {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        Workspace& work = workspace();
+        const std::uint32_t id = classes_.find(cls);
+        if (id == NO_ID) return;
+        read(work, data, size);
+        prepare(work);
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            const Row& row = rows_[active.feature];
+            const auto edge = static_cast<const Rows&>(rows_).edges(row);
+            const std::uint32_t count = scored(row);
+            for (std::uint32_t at = 0; at < count; ++at)
+                if (edge.classes[at] == id)
+                    votes.emplace_back(std::string(active.name),
+                                       coefficient(active, row) * static_cast<double>(edge.masses[at]));
+        }
+        std::stable_sort(votes.begin(), votes.end(),
+                         [](const auto& a, const auto& b) { return a.second > b.second; });
+        if (votes.size() > limit) votes.resize(limit);
+    }
+
+    // --- changing ----------------------------------------------------------------------------
+
+    // Learn an instance in wire form; `true_classes` are unique names.
+    Learned learn(const char* data, std::size_t size,
+                  const std::vector<std::string_view>& true_classes) {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        Workspace& work = workspace();
+        read(work, data, size);
+        prepare(work);
+        ++learned_;
+        count_features(work);
+        for (Active& active : work.active)
+            if (active.feature == NO_ID) active.feature = make_feature(active.name);
+        work.true_ids.clear();
+        for (const std::string_view cls : true_classes) work.true_ids.push_back(classes_.find(cls));
+        count_classes(work);
+        for (std::size_t i = 0; i < true_classes.size(); ++i)
+            if (work.true_ids[i] == NO_ID) work.true_ids[i] = make_class(true_classes[i]);
+        return finish_learning(work);
+    }
+
+    // Learn one row of CSR arrays. `first_pass` counts times seen (section 4.1: once only).
+    Learned learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
+                      const std::int32_t* indices, const float* values, Columns& class_columns,
+                      const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        Workspace& work = workspace();
+        columns.meet(this, feature_generation_);
+        class_columns.meet(this, class_generation_);
+        read_csr(work, columns, begin, end, indices, values);
+        prepare(work);
+        ++learned_;
+        count_features(work, first_pass);
+        for (Active& active : work.active)
+            if (active.feature == NO_ID) {
+                active.feature = make_feature(active.name);
+                if (active.feature != NO_ID) columns.set(active.column, active.feature);
+            }
+        work.true_ids.clear();
+        for (std::size_t i = 0; i < class_count; ++i)
+            work.true_ids.push_back(
+                class_columns.id(static_cast<std::size_t>(class_indices[i]), classes_));
+        count_classes(work);
+        for (std::size_t i = 0; i < class_count; ++i)
+            if (work.true_ids[i] == NO_ID) {
+                const auto column = static_cast<std::size_t>(class_indices[i]);
+                work.true_ids[i] = make_class(class_columns.name(column));
+                if (work.true_ids[i] != NO_ID) class_columns.set(column, work.true_ids[i]);
+            }
+        return finish_learning(work);
+    }
+
+    bool forget_class(std::string_view name) {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::uint32_t id = classes_.find(name);
+        if (id == NO_ID) return false;
+        forget_classes({id});
+        return true;
+    }
+
+    bool forget_feature(std::string_view name) {
+        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::uint32_t id = features_.find(name);
+        if (id == NO_ID) return false;
+        drop_feature(id);
+        return true;
+    }
+
+    // --- looking inside ----------------------------------------------------------------------
+
+    std::uint64_t features() const { return guarded([&] { return features_.count(); }); }
+    std::uint64_t classes() const { return guarded([&] { return classes_.count(); }); }
+    std::uint64_t edges() const { return guarded([&] { return rows_.edges(); }); }
+    std::uint64_t learned() const { return guarded([&] { return learned_; }); }
+    std::uint64_t evicted_features() const { return guarded([&] { return evicted_features_; }); }
+    std::uint64_t evicted_classes() const { return guarded([&] { return evicted_classes_; }); }
+    std::uint64_t bytes() const { return guarded([&] { return counted_bytes(); }); }
+    std::uint64_t resident_bytes() const {
+        return guarded([&] {
+            return features_.resident_bytes() + classes_.resident_bytes() + rows_.resident_bytes() +
+                   class_records_.capacity() * sizeof(ClassRecord);
+        });
+    }
+    std::uint64_t active_features_ranked() const { return active_features_ranked_; }
+    std::uint64_t edges_touched() const { return edges_touched_; }
+
+    // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
+    void outdegrees(std::int64_t* counts, std::size_t bins) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        for (std::uint32_t id = 0; id < rows_.end(); ++id)
+            if (features_.alive(id)) ++counts[std::min<std::size_t>(rows_[id].outdegree, bins - 1)];
+    }
+
+    // A feature's counters and its edges as (class, weight); false when it is not known.
+    bool feature(std::string_view name, Row& counters, double& rating,
+                 std::vector<std::pair<std::string, double>>& edges) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::uint32_t id = features_.find(name);
+        if (id == NO_ID) return false;
+        counters = rows_[id];
+        rating = rating_of(counters);
+        const auto edge = rows_.edges(counters);
+        for (std::uint32_t at = 0; at < counters.outdegree; ++at)
+            edges.emplace_back(std::string(classes_.name(edge.classes[at])),
+                               static_cast<double>(edge.masses[at]) / counters.mass);
+        return true;
+    }
+
+    // How often a class was learned and the features with an edge to it, heaviest weight first.
+    bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
+             std::vector<std::pair<std::string, double>>& edges) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::uint32_t id = classes_.find(name);
+        if (id == NO_ID) return false;
+        learned = class_records_[id].learned;
+        std::vector<std::pair<double, std::uint32_t>> found;
+        for (std::uint32_t feature = 0; feature < rows_.end(); ++feature) {
+            const Row& row = rows_[feature];
+            const auto edge = rows_.edges(row);
+            const auto* end = edge.classes + row.outdegree;
+            const auto* at = std::find(edge.classes, end, id);
+            if (at != end)
+                found.emplace_back(
+                    -static_cast<double>(edge.masses[at - edge.classes]) / row.mass, feature);
+        }
+        const std::size_t kept = std::min(limit, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
+                          found.end());
+        for (std::size_t i = 0; i < kept; ++i)
+            edges.emplace_back(std::string(features_.name(found[i].second)), -found[i].first);
+        return true;
+    }
+
+    // The next classes by name, after `after`, and how often each was learned.
+    void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                    std::vector<std::pair<std::string, std::uint64_t>>& page) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        std::vector<std::pair<std::string_view, std::uint32_t>> found;
+        for (std::uint32_t id = 0; id < classes_.end(); ++id) {
+            const std::string_view name = classes_.name(id);
+            if (!name.empty() && name > after && name.substr(0, prefix.size()) == prefix)
+                found.emplace_back(name, id);
+        }
+        const std::size_t kept = std::min(limit, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
+                          found.end());
+        for (std::size_t i = 0; i < kept; ++i)
+            page.emplace_back(std::string(found[i].first), class_records_[found[i].second].learned);
+    }
+
+    void class_ids(Columns& columns, std::int32_t* ids) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        for (std::size_t column = 0; column < columns.size(); ++column)
+            ids[column] = static_cast<std::int32_t>(classes_.find(columns.name(column)));
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // Fill in the sizes of the state; the number that comes back changes with the state.
+    std::uint64_t measure(State& state) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        state.features = features_.end();
+        state.feature_name_bytes = features_.name_bytes();
+        state.free_features = features_.free_ids().size();
+        state.edges = rows_.edges();
+        state.classes = classes_.end();
+        state.class_name_bytes = classes_.name_bytes();
+        state.free_classes = classes_.free_ids().size();
+        return changes_;
+    }
+
+    // Copy the state into runs of the measured sizes; false when it has changed since.
+    bool dump(const State& state, std::uint64_t changes) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        if (changes != changes_) return false;
+        const std::uint64_t counts[COUNTS] = {learned_, births_, evicted_features_,
+                                              evicted_classes_};
+        std::copy_n(counts, COUNTS, state.counts);
+        dump_names(features_, state.feature_name_sizes, state.feature_names, state.feature_free);
+        dump_names(classes_, state.class_name_sizes, state.class_names, state.class_free);
+        std::uint64_t at = 0;
+        for (std::uint32_t id = 0; id < features_.end(); ++id) {
+            const Row& row = rows_[id];
+            state.feature_mass[id] = row.mass;
+            state.feature_times_seen[id] = row.times_seen;
+            state.feature_last_seen[id] = row.last_seen;
+            state.outdegrees[id] = row.outdegree;
+            const auto edge = rows_.edges(row);
+            std::copy_n(edge.classes, row.outdegree, state.edge_classes + at);
+            std::copy_n(edge.masses, row.outdegree, state.edge_masses + at);
+            at += row.outdegree;
+        }
+        for (std::uint32_t id = 0; id < classes_.end(); ++id) {
+            state.class_learned[id] = class_records_[id].learned;
+            state.class_born[id] = class_records_[id].born;
+            state.class_last_learned[id] = class_records_[id].last_learned;
+        }
+        return true;
+    }
+
+    // Fill a new index; std::invalid_argument when the runs contradict themselves.
+    void load(const State& state) {
+        features_.load(state.feature_name_sizes, state.features, state.feature_names,
+                       state.feature_name_bytes, state.feature_free, state.free_features);
+        classes_.load(state.class_name_sizes, state.classes, state.class_names,
+                      state.class_name_bytes, state.class_free, state.free_classes);
+        learned_ = state.counts[0];
+        births_ = state.counts[1];
+        evicted_features_ = state.counts[2];
+        evicted_classes_ = state.counts[3];
+        for (std::uint64_t id = 0; id < state.classes; ++id)
+            class_records_.push_back({state.class_learned[id], state.class_born[id],
+                                      state.class_last_learned[id]});
+        std::vector<std::uint64_t> seen_in(state.classes, 0);
+        std::uint64_t at = 0;
+        for (std::uint64_t id = 0; id < state.features; ++id) {
+            Row row;
+            row.mass = state.feature_mass[id];
+            row.times_seen = state.feature_times_seen[id];
+            row.last_seen = state.feature_last_seen[id];
+            row.outdegree = state.outdegrees[id];
+            if (state.edges - at < row.outdegree) throw std::invalid_argument("edges are cut short");
+            if (!features_.alive(static_cast<std::uint32_t>(id)) && row.outdegree != 0)
+                throw std::invalid_argument("a free feature has edges");
+            if (!(row.mass >= 0) || !std::isfinite(row.mass) || (row.outdegree && row.mass == 0))
+                throw std::invalid_argument("a feature mass is not a mass");
+            for (std::uint64_t edge = at; edge < at + row.outdegree; ++edge) {
+                const std::uint32_t cls = state.edge_classes[edge];
+                const float mass = state.edge_masses[edge];
+                if (cls >= state.classes || !classes_.alive(cls) || seen_in[cls] == id + 1)
+                    throw std::invalid_argument("an edge leads to no class, or twice to one");
+                seen_in[cls] = id + 1;
+                if (!(mass > 0) || !std::isfinite(mass) ||
+                    (edge > at && mass > state.edge_masses[edge - 1]))
+                    throw std::invalid_argument("the masses of a row are out of order");
+            }
+            rows_.load(row, state.edge_classes + at, state.edge_masses + at);
+            at += row.outdegree;
+        }
+        if (at != state.edges) throw std::invalid_argument("more edges than rows account for");
+    }
+
+private:
+    struct Active {
+        std::uint32_t feature;
+        std::uint32_t column;
+        double value;
+        std::uint64_t hash;
+        std::string_view name;
+    };
+
+    // What one call needs; each thread has its own and keeps its room from call to call.
+    struct Workspace {
+        std::vector<Active> active;
+        std::vector<std::uint32_t> true_ids;
+        std::vector<std::uint32_t> to_update;
+        Scores scores;
+    };
+
+    static Workspace& workspace() {
+        static thread_local Workspace work;
+        return work;
+    }
+
+    template <class F>
+    std::uint64_t guarded(F&& read) const {
+        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        return read();
+    }
+
+    // --- an instance -------------------------------------------------------------------------
+
+    // The active features of an instance in wire form, looked up. Slots, rows and names are far
+    // apart in memory, so each step asks for what the next one reads.
+    void read(Workspace& work, const char* data, std::size_t size) const {
+        work.active.clear();
+        FeatureReader reader(data, size);
+        while (reader.next()) {
+            const std::uint64_t hash = features_.hash(reader.name());
+            features_.prefetch(hash);
+            work.active.push_back({NO_ID, 0, reader.value(), hash, reader.name()});
+        }
+        for (Active& active : work.active) {
+            active.feature = features_.candidate(active.hash);
+            if (active.feature == NO_ID) continue;
+            features_.prefetch_place(active.feature);
+            rows_.prefetch(active.feature);
+        }
+        for (const Active& active : work.active)
+            if (active.feature != NO_ID) features_.prefetch_name(active.feature);
+        for (Active& active : work.active)
+            if (active.feature != NO_ID && features_.name(active.feature) != active.name)
+                active.feature = features_.find(active.name, active.hash);
+    }
+
+    void read_csr(Workspace& work, Columns& columns, std::int64_t begin, std::int64_t end,
+                  const std::int32_t* indices, const float* values) const {
+        work.active.clear();
+        for (std::int64_t at = begin; at < end; ++at) {
+            if (!(values[at] > 0)) continue;
+            const auto column = static_cast<std::uint32_t>(indices[at]);
+            const std::uint32_t feature = columns.id(column, features_);
+            if (feature != NO_ID) rows_.prefetch(feature);
+            work.active.push_back(
+                {feature, column, static_cast<double>(values[at]), 0, columns.name(column)});
+        }
+    }
+
+    // Weigh by tf-idf and scale to unit length, as the options say.
+    void prepare(Workspace& work) const {
+        if (options_.boolean) {
+            for (Active& active : work.active) active.value = 1.0;
+            return;
+        }
+        if (options_.tfidf)
+            for (Active& active : work.active) {
+                const double seen =
+                    active.feature == NO_ID ? 0.0 : static_cast<double>(rows_[active.feature].times_seen);
+                active.value += active.value * std::log((1.0 + static_cast<double>(learned_)) / (1.0 + seen));
+            }
+        if (!options_.l2) return;
+        double largest = 0;
+        for (const Active& active : work.active) largest = std::max(largest, active.value);
+        if (!(largest > 0)) return;
+        double squares = 0;
+        for (const Active& active : work.active) {
+            const double part = active.value / largest;  // no square overflows or vanishes
+            squares += part * part;
+        }
+        const double norm = largest * std::sqrt(squares);
+        for (Active& active : work.active) active.value /= norm;
+    }
+
+    // --- RankedRetrieval -----------------------------------------------------------------------
+
+    double rating_of(const Row& row) const {
+        if (row.times_seen >= options_.rating) return 1.0;
+        return static_cast<double>(row.times_seen) / static_cast<double>(options_.rating);
+    }
+
+    std::uint32_t scored(const Row& row) const {
+        return std::min<std::uint32_t>(row.outdegree, options_.max_outdegree);
+    }
+
+    double coefficient(const Active& active, const Row& row) const {
+        return rating_of(row) * active.value / row.mass;
+    }
+
+    void retrieve(Workspace& work) {
+        std::size_t edges = 0, known = 0;
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            const Row& row = rows_[active.feature];
+            rows_.prefetch_edges(row, options_.max_outdegree);
+            edges += scored(row);
+            ++known;
+        }
+        work.scores.start(edges, classes_.end());
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            const Row& row = rows_[active.feature];
+            if (row.outdegree == 0) continue;
+            const auto edge = static_cast<const Rows&>(rows_).edges(row);
+            work.scores.add(edge.classes, edge.masses, scored(row), coefficient(active, row));
+        }
+        active_features_ranked_.fetch_add(known, std::memory_order_relaxed);
+        edges_touched_.fetch_add(edges, std::memory_order_relaxed);
+    }
+
+    bool ahead(double score, std::uint32_t cls, double other_score, std::uint32_t other) const {
+        if (score != other_score) return score > other_score;
+        return class_records_[cls].born < class_records_[other].born;
+    }
+
+    void select(Workspace& work, std::uint32_t k, double threshold, std::vector<Ranked>& best) const {
+        best.clear();
+        const double least = std::max(threshold, 0.0);
+        for (std::size_t i = 0; i < work.scores.count(); ++i) {
+            const Scores::Slot& slot = work.scores.touched(i);
+            if (slot.score > least) best.push_back({slot.score, slot.cls});
+        }
+        const std::size_t kept = std::min<std::size_t>(k, best.size());
+        std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end(),
+                          [this](const Ranked& a, const Ranked& b) {
+                              return ahead(a.score, a.cls, b.score, b.cls);
+                          });
+        best.resize(kept);
+    }
+
+    // --- feature focus -------------------------------------------------------------------------
+
+    std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned_); }
+
+    void count_features(Workspace& work, bool first_pass = true) {
+        ++changes_;
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            Row& row = rows_[active.feature];
+            if (first_pass && row.times_seen != 0xffffffffu) ++row.times_seen;
+            row.last_seen = stamp();
+        }
+    }
+
+    void count_classes(const Workspace& work) {
+        for (const std::uint32_t cls : work.true_ids) {
+            if (cls == NO_ID) continue;
+            ++class_records_[cls].learned;
+            class_records_[cls].last_learned = stamp();
+        }
+    }
+
+    // A new feature, seen once; NO_ID when the limit is met and every feature is in use right now.
+    std::uint32_t make_feature(std::string_view name) {
+        while (features_.count() >= options_.max_features)
+            if (!evict_features(options_.max_features / EVICTED_SHARE)) return NO_ID;
+        const std::uint32_t id = features_.add(name);
+        rows_.start(id);
+        rows_[id].times_seen = 1;
+        rows_[id].last_seen = stamp();
+        return id;
+    }
+
+    std::uint32_t make_class(std::string_view name) {
+        while (classes_.count() >= options_.max_classes)
+            if (!evict_classes(options_.max_classes / EVICTED_SHARE)) return NO_ID;
+        const std::uint32_t id = classes_.add(name);
+        if (id == class_records_.size()) class_records_.push_back({});
+        class_records_[id] = {1, births_++, stamp()};
+        return id;
+    }
+
+    // Retrieve, take every margin, then update for the true classes whose margin is too small.
+    Learned finish_learning(Workspace& work) {
+        retrieve(work);
+        const Learned result = take_margins(work);
+        work.scores.undo();
+        const UpdateRule rule{options_.min_weight,
+                              options_.feature_memory > 0
+                                  ? std::min(options_.feature_memory, LARGEST_MASS)
+                                  : LARGEST_MASS,
+                              options_.leak};
+        for (const std::uint32_t cls : work.to_update)
+            for (const Active& active : work.active)
+                if (active.feature != NO_ID)
+                    rows_.update(active.feature, cls, static_cast<float>(active.value), rule);
+        while (counted_bytes() > options_.max_bytes)
+            if (!evict_features(features_.count() / EVICTED_SHARE)) break;
+        return result;
+    }
+
+    Learned take_margins(Workspace& work) {
+        Scores& scores = work.scores;
+        for (const std::uint32_t cls : work.true_ids)
+            if (Scores::Slot* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
+        double other = 0;
+        for (std::size_t i = 0; i < scores.count(); ++i) {
+            const Scores::Slot& slot = scores.touched(i);
+            if (!slot.is_true && slot.score > other) other = slot.score;
+        }
+        Learned result{0, false};
+        work.to_update.clear();
+        for (const std::uint32_t cls : work.true_ids) {
+            if (cls == NO_ID) continue;
+            const Scores::Slot* slot = scores.find(cls);
+            double score = 0;
+            if (slot != nullptr && slot->score > 0) {
+                std::uint32_t rank = 1;
+                for (std::size_t i = 0; i < scores.count(); ++i) {
+                    const Scores::Slot& rival = scores.touched(i);
+                    rank += ahead(rival.score, rival.cls, slot->score, cls);
+                }
+                if (rank <= options_.retrieval_window) score = slot->score;
+                if (result.rank == 0 || rank < result.rank) result.rank = rank;
+            }
+            if (score - other <= options_.margin_threshold) work.to_update.push_back(cls);
+        }
+        result.updated = !work.to_update.empty();
+        return result;
+    }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    std::uint64_t counted_bytes() const {
+        return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() +
+               classes_.count() * BYTES_PER_CLASS + classes_.name_bytes() +
+               rows_.edges() * BYTES_PER_EDGE;
+    }
+
+    void drop_feature(std::uint32_t id) {
+        rows_.clear(id);
+        features_.remove(id);
+        ++feature_generation_;
+        ++changes_;
+    }
+
+    void forget_classes(const std::vector<std::uint32_t>& ids) {
+        std::vector<bool> doomed(classes_.end(), false);
+        for (const std::uint32_t id : ids) doomed[id] = true;
+        rows_.forget_classes(doomed);
+        for (const std::uint32_t id : ids) {
+            classes_.remove(id);
+            class_records_[id] = {};
+        }
+        ++class_generation_;
+        ++changes_;
+    }
+
+    struct Idle {
+        std::uint32_t age;
+        std::uint64_t uses;
+        std::uint32_t id;
+        bool operator<(const Idle& other) const {  // the one to go first
+            if (age != other.age) return age > other.age;
+            if (uses != other.uses) return uses < other.uses;
+            return id < other.id;
+        }
+    };
+
+    static void keep_first(std::vector<Idle>& idle, std::size_t wanted) {
+        wanted = std::min(std::max<std::size_t>(wanted, 1), idle.size());
+        std::partial_sort(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(wanted),
+                          idle.end());
+        idle.resize(wanted);
+    }
+
+    // Forget the features idle longest; false when all were active in the event being learned.
+    bool evict_features(std::size_t wanted) {
+        std::vector<Idle> idle;
+        for (std::uint32_t id = 0; id < features_.end(); ++id) {
+            const std::uint32_t age = stamp() - rows_[id].last_seen;
+            if (features_.alive(id) && age != 0) idle.push_back({age, rows_[id].times_seen, id});
+        }
+        keep_first(idle, wanted);
+        for (const Idle& feature : idle) drop_feature(feature.id);
+        evicted_features_ += idle.size();
+        return !idle.empty();
+    }
+
+    bool evict_classes(std::size_t wanted) {
+        std::vector<Idle> idle;
+        for (std::uint32_t id = 0; id < classes_.end(); ++id) {
+            const std::uint32_t age = stamp() - class_records_[id].last_learned;
+            if (classes_.alive(id) && age != 0) idle.push_back({age, class_records_[id].learned, id});
+        }
+        keep_first(idle, wanted);
+        std::vector<std::uint32_t> ids;
+        for (const Idle& cls : idle) ids.push_back(cls.id);
+        if (!ids.empty()) forget_classes(ids);
+        evicted_classes_ += ids.size();
+        return !ids.empty();
+    }
+
+    static void dump_names(const Names& names, std::uint16_t* sizes, char* bytes,
+                           std::uint32_t* free_ids) {
+        for (std::uint32_t id = 0; id < names.end(); ++id) {
+            const std::string_view name = names.name(id);
+            sizes[id] = static_cast<std::uint16_t>(name.size());
+            bytes = std::copy(name.begin(), name.end(), bytes);
+        }
+        std::copy(names.free_ids().begin(), names.free_ids().end(), free_ids);
+    }
+
+    mutable std::shared_mutex mutex_;
+    Names features_;
+    Names classes_;
+    Rows rows_;
+    std::vector<ClassRecord> class_records_;
+    Options options_;
+    std::uint64_t learned_ = 0;  // instances learned
+    std::uint64_t births_ = 0;   // classes ever made
+    std::uint64_t evicted_features_ = 0;
+    std::uint64_t evicted_classes_ = 0;
+    std::uint64_t changes_ = 0;
+    std::uint64_t feature_generation_ = 0;
+    std::uint64_t class_generation_ = 0;
+    std::atomic<std::uint64_t> active_features_ranked_{0};  // not part of the state
+    std::atomic<std::uint64_t> edges_touched_{0};
+};
+
+}  // namespace manyclass

@@ -1,0 +1,89 @@
+// The ids of the events learned last, so that a retry is known for what it is.
+//
+//   ring_    oldest overwritten first:  [ key | fingerprint | seq ] ...
+//   slots_   key -> place in the ring + 1, open addressing, at most half full
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace manyclass {
+
+// 128 bits of a hash of the id: two ids never meet in practice.
+struct Key {
+    std::uint64_t high, low;
+    bool operator==(const Key& other) const { return high == other.high && low == other.low; }
+};
+
+struct Remembered {
+    Key key;
+    std::uint64_t fingerprint, seq;
+};
+
+class Recent {
+public:
+    explicit Recent(std::size_t capacity) : capacity_(capacity), slots_(64, 0) {}
+
+    std::size_t size() const { return ring_.size(); }
+    std::size_t capacity() const { return capacity_; }
+
+    const Remembered* find(const Key& key) const {
+        for (std::size_t at = home(key); slots_[at] != 0; at = next(at))
+            if (ring_[slots_[at] - 1].key == key) return &ring_[slots_[at] - 1];
+        return nullptr;
+    }
+
+    // Remember an id that is not there yet; the oldest is forgotten when there is no room.
+    void add(const Remembered& entry) {
+        if (ring_.size() < capacity_) {
+            ring_.push_back(entry);
+            if (ring_.size() * 2 > slots_.size()) grow();
+            else insert(ring_.size() - 1);
+            return;
+        }
+        remove(oldest_);
+        ring_[oldest_] = entry;
+        insert(oldest_);
+        oldest_ = oldest_ + 1 == capacity_ ? 0 : oldest_ + 1;
+    }
+
+    // The entries, oldest first.
+    void copy(Remembered* out) const {
+        for (std::size_t i = 0; i < ring_.size(); ++i)
+            out[i] = ring_[(oldest_ + i) % ring_.size()];
+    }
+
+private:
+    std::size_t home(const Key& key) const { return key.low & (slots_.size() - 1); }
+    std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+
+    void insert(std::size_t place) {
+        std::size_t at = home(ring_[place].key);
+        while (slots_[at] != 0) at = next(at);
+        slots_[at] = static_cast<std::uint32_t>(place + 1);
+    }
+
+    void remove(std::size_t place) {
+        std::size_t gap = home(ring_[place].key);
+        while (slots_[gap] != place + 1) gap = next(gap);
+        for (std::size_t at = next(gap); slots_[at] != 0; at = next(at)) {
+            const std::size_t wanted = home(ring_[slots_[at] - 1].key);
+            if (((at - wanted) & (slots_.size() - 1)) < ((at - gap) & (slots_.size() - 1))) continue;
+            slots_[gap] = slots_[at];
+            gap = at;
+        }
+        slots_[gap] = 0;
+    }
+
+    void grow() {
+        slots_.assign(slots_.size() * 2, 0);
+        for (std::size_t place = 0; place < ring_.size(); ++place) insert(place);
+    }
+
+    std::size_t capacity_;
+    std::size_t oldest_ = 0;
+    std::vector<Remembered> ring_;
+    std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,80 @@
+// The scratch area of one retrieval: the classes touched and their scores.
+//
+// A table of slots, a power of two at least twice the edges that can be touched (or one slot a
+// class, when that is fewer), so that its size, and with it the cost of a rank, does not depend on
+// how many classes exist. It is reset by undoing what was touched.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "names.hpp"
+
+namespace manyclass {
+
+class Scores {
+public:
+    struct Slot {
+        std::uint32_t cls;
+        std::uint32_t is_true;  // set while learning, for the instance's own classes
+        double score;
+    };
+
+    // Ready for a retrieval that touches at most `edges` edges and class ids below `classes`.
+    void start(std::size_t edges, std::size_t classes) {
+        const std::size_t wanted = edges * 2 < classes ? edges * 2 : classes;
+        std::size_t size = 64;
+        while (size < wanted) size *= 2;
+        if (size > slots_.size()) {
+            slots_.assign(size, EMPTY);
+            touched_.resize(size);
+        }
+        mask_ = static_cast<std::uint32_t>(size - 1);
+        count_ = 0;
+    }
+
+    void undo() {
+        for (std::size_t i = 0; i < count_; ++i) slots_[touched_[i]] = EMPTY;
+        count_ = 0;
+    }
+
+    // Add coefficient * mass to the score of each class of a row.
+    void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
+             double coefficient) {
+        Slot* const slots = slots_.data();
+        const std::uint32_t mask = mask_;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t cls = classes[i];
+            const double gain = coefficient * static_cast<double>(masses[i]);
+            std::uint32_t at = cls & mask;
+            while (slots[at].cls != cls) {
+                if (slots[at].cls == NO_ID) {
+                    slots[at].cls = cls;
+                    touched_[count_++] = at;
+                    break;
+                }
+                at = (at + 1) & mask;
+            }
+            slots[at].score += gain;
+        }
+    }
+
+    std::size_t count() const { return count_; }
+    Slot& touched(std::size_t i) { return slots_[touched_[i]]; }
+
+    // The slot of a class, or nullptr when no edge led to it.
+    Slot* find(std::uint32_t cls) {
+        for (std::uint32_t at = cls & mask_; slots_[at].cls != NO_ID; at = (at + 1) & mask_)
+            if (slots_[at].cls == cls) return &slots_[at];
+        return nullptr;
+    }
+
+private:
+    static constexpr Slot EMPTY{NO_ID, 0, 0.0};
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> touched_;
+    std::uint32_t mask_ = 0;
+    std::size_t count_ = 0;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,82 @@
+// The bytes of an instance, as events keep it and the index reads it. Little-endian.
+//
+//   count u32, then for each feature:  header u16 = size << 1 | has_value,  name (size bytes),
+//                                      value f64 when has_value, else it is 1
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace manyclass {
+
+constexpr std::size_t LONGEST_NAME = 4096;
+
+template <class T>
+void put(std::string& out, T value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+inline void put_feature(std::string& out, std::string_view name, double value) {
+    const bool has_value = value != 1.0;
+    put(out, static_cast<std::uint16_t>(name.size() << 1 | (has_value ? 1 : 0)));
+    out.append(name);
+    if (has_value) put(out, value);
+}
+
+// Walks over the features of an instance; its bytes must outlive it.
+class FeatureReader {
+public:
+    FeatureReader(const char* data, std::size_t size) : at_(data), end_(data + size) {
+        left_ = take<std::uint32_t>();
+    }
+
+    std::uint32_t left() const { return left_; }
+
+    // Move to the next feature; false at the end or when the bytes do not hold one.
+    bool next() {
+        if (left_ == 0) return false;
+        const auto header = take<std::uint16_t>();
+        const std::size_t size = header >> 1;
+        if (broken_ || size == 0 || static_cast<std::size_t>(end_ - at_) < size) return fail();
+        name_ = {at_, size};
+        at_ += size;
+        value_ = header & 1 ? take<double>() : 1.0;
+        if (broken_) return fail();
+        --left_;
+        return true;
+    }
+
+    std::string_view name() const { return name_; }
+    double value() const { return value_; }
+    // After the last feature: the bytes held an instance and nothing else.
+    bool whole() const { return !broken_ && left_ == 0 && at_ == end_; }
+
+private:
+    template <class T>
+    T take() {
+        T value{};
+        if (static_cast<std::size_t>(end_ - at_) < sizeof value) {
+            broken_ = true;
+            return value;
+        }
+        std::memcpy(&value, at_, sizeof value);
+        at_ += sizeof value;
+        return value;
+    }
+
+    bool fail() {
+        broken_ = true;
+        return false;
+    }
+
+    const char* at_;
+    const char* end_;
+    std::uint32_t left_ = 0;
+    bool broken_ = false;
+    std::string_view name_;
+    double value_ = 1.0;
+};
+
+}  // namespace manyclass

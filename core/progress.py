@@ -1,0 +1,69 @@
+"""Progressive accuracy: every instance is ranked before it is learned, and this keeps the score."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+HITS_AT = (1, 5, 10)
+WINDOWS = (100, 1_000, 10_000)
+_LONGEST = max(WINDOWS)
+_NOT_RETRIEVED = 0
+
+
+class Progress:
+    """Totals since the model began, and the ranks of the last 10,000 examples.
+
+    Part of the state: it follows from the events alone.
+    """
+
+    def __init__(self) -> None:
+        self.examples = 0
+        self.hits = dict.fromkeys(HITS_AT, 0)
+        self.reciprocal_rank_sum = 0.0
+        self._ranks = np.zeros(_LONGEST, np.uint32)
+
+    def add(self, rank: int) -> None:
+        """Count an example whose best true class stood at `rank`; 0: it was not retrieved."""
+        self._ranks[self.examples % _LONGEST] = rank
+        self.examples += 1
+        if rank == _NOT_RETRIEVED:
+            return
+        self.reciprocal_rank_sum += 1 / rank
+        for k in HITS_AT:
+            if rank <= k:
+                self.hits[k] += 1
+
+    def windows(self) -> dict[int, dict[str, float]]:
+        """For each window, by its size: examples in it, r1, r5, r10 and mrr (0 when it is empty)."""
+        return {size: self._window(size) for size in WINDOWS}
+
+    def _window(self, size: int) -> dict[str, float]:
+        size = min(size, self.examples)
+        last = self._ranks[np.arange(self.examples - size, self.examples) % _LONGEST]
+        found = last[last != _NOT_RETRIEVED]
+        shares = {f"r{k}": float((found <= k).sum() / max(size, 1)) for k in HITS_AT}
+        return {"examples": size, **shares, "mrr": float((1 / found).sum() / max(size, 1))}
+
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """The score as flat arrays."""
+        counts = [self.examples, *(self.hits[k] for k in HITS_AT)]
+        return {
+            "progress_counts": np.array(counts, "<u8"),
+            "progress_reciprocal_ranks": np.array([self.reciprocal_rank_sum], "<f8"),
+            "progress_ranks": self._ranks[: min(self.examples, _LONGEST)].astype("<u4"),
+        }
+
+    @classmethod
+    def load(cls, sections: dict[str, NDArray[np.generic]]) -> "Progress":
+        """The score that was dumped; KeyError or ValueError when the arrays do not make one."""
+        progress = cls()
+        counts: Iterable[int] = sections["progress_counts"].tolist()
+        progress.examples, *hits = counts
+        progress.hits = dict(zip(HITS_AT, hits, strict=True))
+        (progress.reciprocal_rank_sum,) = sections["progress_reciprocal_ranks"].tolist()
+        ranks = sections["progress_ranks"]
+        if len(ranks) != min(progress.examples, _LONGEST):
+            raise ValueError("the ranks do not match the count of examples")
+        progress._ranks[: len(ranks)] = ranks
+        return progress

@@ -1,0 +1,87 @@
+"""A snapshot: named flat arrays under a header, every part with its checksum. Nothing executable.
+
+    magic 8 bytes | header size u32 | header checksum 16 bytes | header (JSON) | arrays, end to end
+
+The header says the format's version, free facts, and each array's name, type, length and checksum
+(BLAKE2b, 16 bytes). Numbers are little-endian. Equal states make equal snapshots.
+"""
+
+import json
+import struct
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import SnapshotError
+
+Arrays = dict[str, NDArray[np.generic]]
+
+MAGIC = b"MANYCLAS"
+VERSION = 1
+_PREFIX = struct.Struct("<8sI16s")
+_LONGEST_HEADER = 1 << 20
+
+
+def _checksum(data: bytes | memoryview) -> bytes:
+    return blake2b(data, digest_size=16).digest()
+
+
+def _raw(array: NDArray[np.generic]) -> memoryview:
+    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+
+
+def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> list[memoryview]:
+    """The snapshot's bytes, in order; the arrays themselves are not copied."""
+    sections = [
+        {
+            "name": name,
+            "dtype": array.dtype.newbyteorder("<").str,
+            "shape": list(array.shape),
+            "checksum": _checksum(_raw(array)).hex(),
+        }
+        for name, array in arrays.items()
+    ]
+    header = json.dumps(
+        {"version": VERSION, "facts": dict(facts), "sections": sections}, sort_keys=True
+    ).encode()
+    prefix = _PREFIX.pack(MAGIC, len(header), _checksum(header))
+    return [memoryview(prefix), memoryview(header), *(_raw(array) for array in arrays.values())]
+
+
+def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
+    """The facts and arrays that were written, however the bytes were cut.
+
+    Raises SnapshotError, which names the part, for anything that is not whole and unharmed.
+    """
+    data = memoryview(b"".join(chunks))
+    if len(data) < _PREFIX.size:
+        raise SnapshotError("the snapshot is cut short before its header")
+    magic, header_size, header_checksum = _PREFIX.unpack_from(data)
+    if magic != MAGIC:
+        raise SnapshotError("this is not a snapshot of manyclass")
+    at = _PREFIX.size
+    header = data[at : at + min(header_size, _LONGEST_HEADER)]
+    if len(header) != header_size or _checksum(header) != header_checksum:
+        raise SnapshotError("the snapshot's header is damaged")
+    described = json.loads(bytes(header))
+    if described["version"] != VERSION:
+        raise SnapshotError(
+            f"the snapshot has format {described['version']}; this program reads {VERSION}"
+        )
+    at += header_size
+    arrays: Arrays = {}
+    for section in described["sections"]:
+        dtype, shape = np.dtype(section["dtype"]), tuple(section["shape"])
+        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        part = data[at : at + size]
+        if len(part) != size or _checksum(part).hex() != section["checksum"]:
+            raise SnapshotError(f"the snapshot's section {section['name']!r} is damaged")
+        # copied, so that the array is aligned and the joined bytes can go
+        arrays[section["name"]] = np.frombuffer(part, dtype).reshape(shape).copy()
+        at += size
+    if at != len(data):
+        raise SnapshotError("the snapshot goes on behind its last section")
+    return described["facts"], arrays
