@@ -1,4 +1,4 @@
-"""Every error the engine raises. A caller acts on the class and its fields, a person on the text."""
+"""The errors the engine raises. A caller acts on class and fields, a person on the text."""
 
 
 class CoreError(Exception):

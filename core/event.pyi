@@ -1,14 +1,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self, final
 
-Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore"]
+_Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore"]
 
 LONGEST_NAME: int
 LARGEST_VALUE: float
 
 @final
 class Instance:
-    """A sparse instance: unique feature names with values above 0. Immutable; any thread may read it.
+    """A sparse instance: unique feature names with values above 0. Immutable.
 
     Built from a mapping name -> value, or from names worth 1 each, where repeated ones add up.
     Values <= 0 are left out. Raises InstanceError for an empty or overlong name, a name that is
@@ -24,7 +24,7 @@ class Instance:
     def __len__(self) -> int:
         """How many features are active."""
 
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def items(self) -> list[tuple[str, float]]:
         """Names and values, in the order they were given."""
@@ -36,6 +36,9 @@ class Event:
     `fingerprint` (64 bit) tells a retry of an event from another event under the same event_id.
     """
 
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        """Raises TypeError: events are made by the methods below."""
+
     @classmethod
     def learn(
         cls,
@@ -44,7 +47,7 @@ class Event:
         event_id: str | None = None,
         fingerprint: int = 0,
     ) -> Event:
-        """The event that teaches `instance` its true classes (one or more, repeated ones count once).
+        """The event that teaches `instance` its true classes; repeated ones count once.
 
         InstanceError when there is no class or a class name is empty, overlong or not Unicode.
         """
@@ -66,10 +69,10 @@ class Event:
         """The event that `bytes(event)` came from; EventError when data is not one."""
 
     def __bytes__(self) -> bytes: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     @property
-    def kind(self) -> Kind: ...
+    def kind(self) -> _Kind: ...
     @property
     def event_id(self) -> str | None: ...
     @property

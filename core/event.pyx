@@ -16,7 +16,7 @@ from cpython.dict cimport PyDict_Next
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isfinite
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint16_t, uint32_t
 from libc.string cimport memcpy
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
@@ -41,7 +41,7 @@ LONGEST_NAME = LONGEST_NAME_BYTES
 cdef double MOST = 1e30
 LARGEST_VALUE = MOST
 
-KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
+cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
 _HEAD = struct.Struct("<BQH")
 
 
@@ -125,8 +125,9 @@ cdef inline void put_count(string& out, uint32_t count):
 
 @cython.final
 cdef class Instance:
-    """A sparse instance: unique feature names with values above 0. Immutable; any thread may read it.
+    """A sparse instance: unique feature names with values above 0. Immutable.
 
+    Threads: any may read it.
     Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
     """
 
@@ -161,9 +162,6 @@ cdef class Instance:
         self._data = PyBytes_FromStringAndSize(out.data(), out.size())
         self._count = count
 
-    def __init__(self, features):
-        pass
-
     @staticmethod
     cdef Instance wrap(bytes data, Py_ssize_t count):
         cdef Instance instance = Instance.__new__(Instance)
@@ -173,7 +171,9 @@ cdef class Instance:
 
     @classmethod
     def from_bytes(cls, bytes data not None):
-        cdef FeatureReader* reader = new FeatureReader(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        cdef FeatureReader* reader = new FeatureReader(
+            PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
+        )
         cdef Py_ssize_t count = reader.left()
         cdef string_view name
         cdef set seen = set()
@@ -244,7 +244,7 @@ cdef class Event:
         self.name = ""
         self.options = {}
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         raise TypeError("make an event with Event.learn, Event.forget_class, ...")
 
     @classmethod

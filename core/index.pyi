@@ -16,8 +16,9 @@ class Columns:
 
 @final
 class Index:
-    """The sparse index: feature -> a few weighted classes. Ranks with RankedRetrieval, learns with FF.
+    """The sparse index: feature -> a few weighted classes.
 
+    It ranks with RankedRetrieval and learns with FF (Madani et al., JMLR 2009, sections 3 and 4).
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
     those that come. Array calls release the GIL for all their work.
     """
@@ -26,7 +27,7 @@ class Index:
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
-        """Use other options from the next call on. Rows keep what they hold until they are updated."""
+        """Use other options from the next call on. Rows keep what they hold until updated."""
 
     # --- one instance -------------------------------------------------------------------------
     def rank(
@@ -115,10 +116,16 @@ class Index:
         """How many features have 0, 1, 2, ... edges; the last place counts 1,000 and more."""
 
     def feature(self, name: str) -> dict[str, object]:
-        """times_seen, rating, outdegree, mass, edges [(class, weight)] heaviest first; UnknownName."""
+        """times_seen, rating, outdegree, mass and edges [(class, weight)], heaviest first.
+
+        Raises UnknownName.
+        """
 
     def class_(self, name: str, limit: int = 100) -> dict[str, object]:
-        """learned, features [(feature, weight)] heaviest first; UnknownName. Reads every row."""
+        """learned and features [(feature, weight)], heaviest first. Reads every row.
+
+        Raises UnknownName.
+        """
 
     def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """(class, learned) in the order of the names' UTF-8 bytes, those after `after`."""

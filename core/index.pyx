@@ -20,10 +20,10 @@ import numpy as np
 from core.errors import InstanceError, SnapshotError, UnknownName
 
 
-OUTDEGREE_BINS = 1001
+cdef Py_ssize_t OUTDEGREE_BINS = 1001
 
 # The arrays of a dumped state and what they hold, in the order in which they are written.
-SECTIONS = {
+cdef dict SECTIONS = {
     "counts": np.dtype("<u8"),
     "feature_name_sizes": np.dtype("<u2"),
     "feature_names": np.dtype("u1"),
@@ -95,9 +95,6 @@ cdef class Columns:
             ends.push_back(joined.size())
         self._native.reset(new NativeColumns(joined, ends))
 
-    def __init__(self, names):
-        pass
-
     def __len__(self):
         return deref(self._native).size()
 
@@ -140,7 +137,7 @@ cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_
 
 @cython.final
 cdef class Index:
-    """The sparse index: feature -> a few weighted classes. Ranks with RankedRetrieval, learns with FF.
+    """The sparse index: feature -> a few weighted classes.
 
     Ownership: the native index is owned by this object alone; what is returned are copies.
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
@@ -150,9 +147,6 @@ cdef class Index:
     def __cinit__(self, options, uint64_t hash_seed=0):
         self.options = options
         self._native.reset(new NativeIndex(native(options), hash_seed))
-
-    def __init__(self, options, hash_seed=0):
-        pass
 
     def configure(self, options):
         deref(self._native).configure(native(options))

@@ -94,7 +94,7 @@ class Model:
         return Outcome(seq, rank or None, updated)
 
     def restored(self, seq: int, snapshot_seq: int) -> None:
-        """Make this freshly loaded state the one at `seq`, where the log says it was gone back to."""
+        """Make this freshly loaded state the one at `seq`, the mark in the log."""
         self.seq = seq
         self.restores.append((seq, snapshot_seq))
 
@@ -137,6 +137,3 @@ def options_from(values: dict[str, Any]) -> Options:
     if unknown:
         raise OptionError(min(unknown), "is not an option of this version")
     return Options(**values)
-
-
-

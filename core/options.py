@@ -41,9 +41,7 @@ class Options:
         need(self.learner == "ff", "learner", "must be 'ff'")
         need(isfinite(self.margin_threshold), "margin_threshold", "must be a finite number")
         need(0 <= self.min_weight < 1, "min_weight", "must be at least 0 and below 1")
-        need(
-            1 <= self.max_outdegree <= LONGEST_ROW, "max_outdegree", f"must be 1 to {LONGEST_ROW}"
-        )
+        need(1 <= self.max_outdegree <= LONGEST_ROW, "max_outdegree", f"must be 1 to {LONGEST_ROW}")
         need(0 <= self.rating < 2**31, "rating", "must be 0 (off) or a number of times seen")
         need(self.normalize in ("l2", "none"), "normalize", "must be 'l2' or 'none'")
         need(1 <= self.retrieval_window < 2**31, "retrieval_window", "must be at least 1")

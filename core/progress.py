@@ -35,7 +35,7 @@ class Progress:
                 self.hits[k] += 1
 
     def windows(self) -> dict[int, dict[str, float]]:
-        """For each window, by its size: examples in it, r1, r5, r10 and mrr (0 when it is empty)."""
+        """By window size: the examples in it, r1, r5, r10 and mrr (0 when it is empty)."""
         return {size: self._window(size) for size in WINDOWS}
 
     def _window(self, size: int) -> dict[str, float]:

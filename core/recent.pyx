@@ -54,9 +54,6 @@ cdef class RecentEvents:
             raise ValueError("capacity must be 1 to 4294967294")
         self._native.reset(new Recent(capacity))
 
-    def __init__(self, capacity=REMEMBERED):
-        pass
-
     def __len__(self):
         return deref(self._native).size()
 

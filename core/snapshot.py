@@ -30,7 +30,7 @@ def _checksum(data: bytes | memoryview) -> bytes:
 
 
 def _raw(array: NDArray[np.generic]) -> memoryview:
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> list[memoryview]:

@@ -1,6 +1,7 @@
 """Text -> features, the same way when ranking and when learning."""
 
 import re
+from itertools import pairwise
 
 _WORD = re.compile(r"\w+")
 
@@ -11,4 +12,4 @@ def features_of(text: str) -> list[str]:
     A word is a run of Unicode letters, digits and underscores; a pair is joined by one space.
     """
     words = _WORD.findall(text.lower())
-    return words + [f"{first} {second}" for first, second in zip(words, words[1:], strict=False)]
+    return words + [f"{first} {second}" for first, second in pairwise(words)]
