@@ -103,18 +103,32 @@ public:
         }
     }
 
-    // Rank rows [begin, end); class ids and scores are written k to a row, padded with -1 and 0.
+    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
+    // row is scored the edges of the next and the counters of the one after it are on their way.
     void rank_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
                   const float* values, std::int64_t rows, std::uint32_t k, std::int32_t* ids,
                   double* scores) {
         constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
         std::vector<Ranked> best;
+        std::vector<Active> coming[2];
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
             const std::shared_lock<std::shared_mutex> lock(mutex_);
             Workspace& work = workspace();
             columns.meet(this, feature_generation_);
-            for (std::int64_t row = begin; row < std::min(rows, begin + BLOCK); ++row) {
-                read_csr(work, columns, indptr[row], indptr[row + 1], indices, values);
+            const std::int64_t end = std::min(rows, begin + BLOCK);
+            const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
+                active.clear();
+                if (row < end)
+                    read_csr(active, columns, indptr[row], indptr[row + 1], indices, values);
+            };
+            read_row(begin, coming[0]);
+            read_row(begin + 1, coming[1]);
+            prefetch_edges(coming[0]);
+            for (std::int64_t row = begin; row < end; ++row) {
+                work.active.swap(coming[0]);
+                coming[0].swap(coming[1]);
+                prefetch_edges(coming[0]);
+                read_row(row + 2, coming[1]);
                 prepare(work);
                 retrieve(work);
                 select(work, k, 0.0, best);
@@ -181,7 +195,8 @@ public:
         Workspace& work = workspace();
         columns.meet(this, feature_generation_);
         class_columns.meet(this, class_generation_);
-        read_csr(work, columns, begin, end, indices, values);
+        read_csr(work.active, columns, begin, end, indices, values);
+        prefetch_edges(work.active);
         prepare(work);
         ++learned_;
         count_features(work, first_pass);
@@ -411,7 +426,9 @@ private:
         Scores scores;
     };
 
-    static Workspace& workspace() {
+    // Not inlined: the address of a thread's own variable is costly to find, and a compiler that
+    // sees where it comes from finds it anew in every loop.
+    [[gnu::noinline]] static Workspace& workspace() {
         static thread_local Workspace work;
         return work;
     }
@@ -445,17 +462,24 @@ private:
         for (Active& active : work.active)
             if (active.feature != NO_ID && features_.name(active.feature) != active.name)
                 active.feature = features_.find(active.name, active.hash);
+        prefetch_edges(work.active);
     }
 
-    void read_csr(Workspace& work, Columns& columns, std::int64_t begin, std::int64_t end,
-                  const std::int32_t* indices, const float* values) const {
-        work.active.clear();
+    void prefetch_edges(const std::vector<Active>& active) const {
+        for (const Active& one : active)
+            if (one.feature != NO_ID)
+                rows_.prefetch_edges(rows_[one.feature], options_.max_outdegree);
+    }
+
+    void read_csr(std::vector<Active>& active, Columns& columns, std::int64_t begin,
+                  std::int64_t end, const std::int32_t* indices, const float* values) const {
+        active.clear();
         for (std::int64_t at = begin; at < end; ++at) {
             if (!(values[at] > 0)) continue;
             const auto column = static_cast<std::uint32_t>(indices[at]);
             const std::uint32_t feature = columns.id(column, features_);
             if (feature != NO_ID) rows_.prefetch(feature);
-            work.active.push_back(
+            active.push_back(
                 {feature, column, static_cast<double>(values[at]), 0, columns.name(column)});
         }
     }
@@ -504,9 +528,7 @@ private:
         std::size_t edges = 0, known = 0;
         for (const Active& active : work.active) {
             if (active.feature == NO_ID) continue;
-            const Row& row = rows_[active.feature];
-            rows_.prefetch_edges(row, options_.max_outdegree);
-            edges += scored(row);
+            edges += scored(rows_[active.feature]);
             ++known;
         }
         work.scores.start(edges, classes_.end());
@@ -521,24 +543,33 @@ private:
         edges_touched_.fetch_add(edges, std::memory_order_relaxed);
     }
 
-    bool ahead(double score, std::uint32_t cls, double other_score, std::uint32_t other) const {
-        if (score != other_score) return score > other_score;
-        return class_records_[cls].born < class_records_[other].born;
+    bool ahead(const Ranked& one, const Ranked& other) const {
+        if (one.score != other.score) return one.score > other.score;
+        return class_records_[one.cls].born < class_records_[other.cls].born;
     }
 
+    // The k best, best first. A short list is kept in order as better ones come: few do, and a look
+    // at the last of it turns the others away. A long one is cheaper to sort at the end.
     void select(Workspace& work, std::uint32_t k, double threshold, std::vector<Ranked>& best) const {
+        constexpr std::uint32_t SHORT = 32;
         best.clear();
         const double least = std::max(threshold, 0.0);
+        double last = 0.0;  // the k-th score so far; an equal one may stand before it
         for (std::size_t i = 0; i < work.scores.count(); ++i) {
             const Scores::Slot& slot = work.scores.touched(i);
-            if (slot.score > least) best.push_back({slot.score, slot.cls});
+            if (!(slot.score > least) || slot.score < last) continue;
+            best.push_back({slot.score, slot.cls});
+            if (k > SHORT) continue;
+            for (std::size_t at = best.size() - 1; at > 0 && ahead(best[at], best[at - 1]); --at)
+                std::swap(best[at], best[at - 1]);
+            if (best.size() > k) best.pop_back();
+            if (best.size() == k && k > 0) last = best.back().score;
         }
-        const std::size_t kept = std::min<std::size_t>(k, best.size());
-        std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(kept), best.end(),
-                          [this](const Ranked& a, const Ranked& b) {
-                              return ahead(a.score, a.cls, b.score, b.cls);
-                          });
-        best.resize(kept);
+        if (k <= SHORT) return;
+        const auto kept = static_cast<std::ptrdiff_t>(std::min<std::size_t>(k, best.size()));
+        std::partial_sort(best.begin(), best.begin() + kept, best.end(),
+                          [this](const Ranked& a, const Ranked& b) { return ahead(a, b); });
+        best.resize(static_cast<std::size_t>(kept));
     }
 
     // --- feature focus -------------------------------------------------------------------------
@@ -621,7 +652,7 @@ private:
                 std::uint32_t rank = 1;
                 for (std::size_t i = 0; i < scores.count(); ++i) {
                     const Scores::Slot& rival = scores.touched(i);
-                    rank += ahead(rival.score, rival.cls, slot->score, cls);
+                    rank += ahead({rival.score, rival.cls}, {slot->score, cls});
                 }
                 if (rank <= options_.retrieval_window) score = slot->score;
                 if (result.rank == 0 || rank < result.rank) result.rank = rank;

@@ -1,10 +1,11 @@
 // The scratch area of one retrieval: the classes touched and their scores.
 //
-// A table of slots, a power of two at least twice the edges that can be touched (or one slot a
-// class, when that is fewer), so that its size, and with it the cost of a rank, does not depend on
-// how many classes exist. It is reset by undoing what was touched.
+// With fewer classes than edges to score, one slot a class. Otherwise a hash table of slots, a power
+// of two at least twice those edges, so that its size, and with it the cost of a rank, does not
+// depend on how many classes exist. Either is reset by undoing what was touched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,15 +23,20 @@ public:
 
     // Ready for a retrieval that touches at most `edges` edges and class ids below `classes`.
     void start(std::size_t edges, std::size_t classes) {
-        const std::size_t wanted = edges * 2 < classes ? edges * 2 : classes;
         std::size_t size = 64;
-        while (size < wanted) size *= 2;
+        while (size < std::min(edges * 2, classes)) size *= 2;
         if (size > slots_.size()) {
             slots_.assign(size, EMPTY);
             touched_.resize(size);
         }
         mask_ = static_cast<std::uint32_t>(size - 1);
         count_ = 0;
+        slot_per_class_ = classes <= edges;
+        if (!slot_per_class_) return;
+        for (; count_ < classes; ++count_) {
+            touched_[count_] = static_cast<std::uint32_t>(count_);
+            slots_[count_].cls = static_cast<std::uint32_t>(count_);
+        }
     }
 
     void undo() {
@@ -42,21 +48,25 @@ public:
     void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
              double coefficient) {
         Slot* const slots = slots_.data();
+        if (slot_per_class_) {
+            for (std::uint32_t i = 0; i < count; ++i)
+                slots[classes[i]].score += coefficient * static_cast<double>(masses[i]);
+            return;
+        }
         const std::uint32_t mask = mask_;
+        std::uint32_t* touched = touched_.data() + count_;
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t cls = classes[i];
             const double gain = coefficient * static_cast<double>(masses[i]);
             std::uint32_t at = cls & mask;
-            while (slots[at].cls != cls) {
-                if (slots[at].cls == NO_ID) {
-                    slots[at].cls = cls;
-                    touched_[count_++] = at;
-                    break;
-                }
-                at = (at + 1) & mask;
+            while (slots[at].cls != cls && slots[at].cls != NO_ID) at = (at + 1) & mask;
+            if (slots[at].cls == NO_ID) {
+                slots[at].cls = cls;
+                *touched++ = at;
             }
             slots[at].score += gain;
         }
+        count_ = static_cast<std::size_t>(touched - touched_.data());
     }
 
     std::size_t count() const { return count_; }
@@ -74,6 +84,7 @@ private:
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> touched_;
     std::uint32_t mask_ = 0;
+    bool slot_per_class_ = false;
     std::size_t count_ = 0;
 };
 
