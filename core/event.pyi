@@ -5,13 +5,14 @@ _Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore
 
 LONGEST_NAME: int
 LARGEST_VALUE: float
+SMALLEST_VALUE: float
 
 @final
 class Instance:
     """A sparse instance: unique feature names with values above 0. Immutable.
 
     Built from a mapping name -> value, or from names worth 1 each, where repeated ones add up.
-    Values <= 0 are left out. Raises InstanceError for an empty or overlong name, a name that is
+    Values below SMALLEST_VALUE, negative ones among them, are left out. Raises InstanceError for an empty or overlong name, a name that is
     not valid Unicode, and a value that is not a finite number up to LARGEST_VALUE.
     """
 

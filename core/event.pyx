@@ -28,6 +28,8 @@ from core.errors import EventError, InstanceError
 
 cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
     const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
+    const double MOST "manyclass::LARGEST_VALUE"
+    const double LEAST "manyclass::SMALLEST_VALUE"
     void put_feature(string& out, string_view name, double value) except +
     cdef cppclass FeatureReader:
         FeatureReader(const char* data, size_t size)
@@ -38,8 +40,8 @@ cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
         uint32_t left()
 
 LONGEST_NAME = LONGEST_NAME_BYTES
-cdef double MOST = 1e30
 LARGEST_VALUE = MOST
+SMALLEST_VALUE = LEAST
 
 cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
 _HEAD = struct.Struct("<BQH")
@@ -155,7 +157,7 @@ cdef class Instance:
                     number(<object>entry, <object>key)
             else:
                 value = number(<object>entry, <object>key)
-            if value > 0:
+            if value >= LEAST:
                 put_feature(out, name, value)
                 count += 1
         memcpy(&out[0], &count, sizeof(count))
@@ -186,7 +188,7 @@ cdef class Instance:
                     seen.add(name.data()[:name.size()].decode("utf-8"))
                 except UnicodeDecodeError:
                     raise EventError("an instance holds a name that is not UTF-8") from None
-                if not (0 < reader.value() <= MOST):
+                if not (LEAST <= reader.value() <= MOST):
                     raise EventError("an instance holds a value out of range")
             if not reader.whole() or len(seen) != count:
                 raise EventError("these bytes are not an instance")

@@ -9,6 +9,9 @@ from libcpp.vector cimport vector
 from core.event cimport Instance
 
 
+cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
+    const double MOST "manyclass::LARGEST_VALUE"
+
 cdef extern from "core/native/columns.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeColumns "manyclass::Columns":
         NativeColumns(string bytes, vector[uint64_t] ends) except +

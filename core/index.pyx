@@ -123,8 +123,8 @@ cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_
                     fault = "an index is not the number of a column"
                 elif last_row[column] == row:
                     fault = "a column stands twice in one row"
-                elif not (values[at] <= 1e30):
-                    fault = "a value is not a finite number up to 1e30"
+                elif not (values[at] <= MOST):
+                    fault = "a value is not a finite number up to LARGEST_VALUE"
                 else:
                     last_row[column] = <int32_t>row
                     continue

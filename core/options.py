@@ -46,9 +46,10 @@ class Options:
         need(self.normalize in ("l2", "none"), "normalize", "must be 'l2' or 'none'")
         need(1 <= self.retrieval_window < 2**31, "retrieval_window", "must be at least 1")
         need(
-            isfinite(self.feature_memory) and self.feature_memory >= 0,
+            isfinite(self.feature_memory)
+            and (self.feature_memory == 0 or self.feature_memory >= 1),
             "feature_memory",
-            "must be 0 (infinite) or a positive mass",
+            "must be 0 (infinite) or a mass of at least 1",
         )
         need(1 <= self.max_features < 2**32 - 1, "max_features", "must be 1 to 4294967294")
         need(1 <= self.max_classes < 2**32 - 1, "max_classes", "must be 1 to 4294967294")

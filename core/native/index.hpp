@@ -475,7 +475,7 @@ private:
                   std::int64_t end, const std::int32_t* indices, const float* values) const {
         active.clear();
         for (std::int64_t at = begin; at < end; ++at) {
-            if (!(values[at] > 0)) continue;
+            if (!(values[at] >= SMALLEST_VALUE)) continue;
             const auto column = static_cast<std::uint32_t>(indices[at]);
             const std::uint32_t feature = columns.id(column, features_);
             if (feature != NO_ID) rows_.prefetch(feature);

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "arena.hpp"
@@ -23,6 +24,9 @@ namespace manyclass {
 
 constexpr std::uint32_t LONGEST_ROW = 65535;
 constexpr double LARGEST_MASS = 1 << 20;  // beyond it single precision would swallow small updates
+// Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
+// mode, which any library in the process may set.
+constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();
 
 // Capacities of the size classes: 0, 1, 2, ... 8, then four to an octave, up to LONGEST_ROW.
 struct SizeClasses {
@@ -109,7 +113,7 @@ public:
 
     // Feature-space update: strengthen feature -> cls by value, weaken the others, drop the light.
     void update(std::uint32_t feature, std::uint32_t cls, float value, const UpdateRule& rule) {
-        if (!(value > 0)) return;
+        if (!(value >= SMALLEST_MASS)) return;
         Row& row = rows_[feature];
         Edges edge = edges(row);
         std::uint32_t at = 0;
@@ -139,7 +143,7 @@ public:
         while (row.outdegree > 0 &&
                static_cast<double>(edge.masses[row.outdegree - 1]) / row.mass < rule.min_weight)
             drop_last(row, edge, rule.leak);
-        if (row.mass > rule.memory) halve(row, edge, rule.memory);
+        if (row.mass > rule.memory) halve(row, edge, rule);
         shrink(row);
     }
 
@@ -199,12 +203,13 @@ private:
         if (row.outdegree == 0 && !leak) row.mass = 0;
     }
 
-    void halve(Row& row, const Edges& edge, double memory) {
-        while (row.mass > memory) {
+    void halve(Row& row, const Edges& edge, const UpdateRule& rule) {
+        while (row.mass > rule.memory) {
             row.mass *= 0.5;
             for (std::uint32_t at = 0; at < row.outdegree; ++at) edge.masses[at] *= 0.5f;
         }
-        while (row.outdegree > 0 && edge.masses[row.outdegree - 1] == 0) drop_last(row, edge, true);
+        while (row.outdegree > 0 && edge.masses[row.outdegree - 1] < SMALLEST_MASS)
+            drop_last(row, edge, rule.leak);
     }
 
     void grow(Row& row) { move(row, row.size_class + 1); }

@@ -12,6 +12,7 @@
 namespace manyclass {
 
 constexpr std::size_t LONGEST_NAME = 4096;
+constexpr double LARGEST_VALUE = 1e30, SMALLEST_VALUE = 1e-30;  // their squares are numbers too
 
 template <class T>
 void put(std::string& out, T value) {
