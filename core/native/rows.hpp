@@ -132,14 +132,15 @@ public:
             ++row.outdegree;
             ++edges_;
         }
-        const float mass = edge.masses[at] + value;
+        const float before = edge.masses[at], mass = before + value;
         for (; at > 0 && edge.masses[at - 1] < mass; --at) {
             edge.masses[at] = edge.masses[at - 1];
             edge.classes[at] = edge.classes[at - 1];
         }
         edge.masses[at] = mass;
         edge.classes[at] = cls;
-        row.mass += static_cast<double>(value);
+        // what the edge gained, not the value: so the two masses cannot drift apart by rounding
+        row.mass += static_cast<double>(mass) - static_cast<double>(before);
         while (row.outdegree > 0 &&
                static_cast<double>(edge.masses[row.outdegree - 1]) / row.mass < rule.min_weight)
             drop_last(row, edge, rule.leak);
@@ -153,18 +154,20 @@ public:
             Row& row = rows_[feature];
             Edges edge = edges(row);
             std::uint32_t kept = 0;
+            double left = 0;
             for (std::uint32_t at = 0; at < row.outdegree; ++at) {
                 if (doomed[edge.classes[at]]) {
                     row.mass -= static_cast<double>(edge.masses[at]);
                     continue;
                 }
+                left += static_cast<double>(edge.masses[at]);
                 edge.classes[kept] = edge.classes[at];
                 edge.masses[kept++] = edge.masses[at];
             }
             if (kept == row.outdegree) continue;
             edges_ -= row.outdegree - kept;
             row.outdegree = static_cast<std::uint16_t>(kept);
-            if (kept == 0 || !(row.mass > 0)) row.mass = 0;
+            row.mass = kept == 0 ? 0 : std::max(row.mass, left);  // rounding lifts no weight over 1
             shrink(row);
         }
         pack_if_sparse();
