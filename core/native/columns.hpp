@@ -29,7 +29,7 @@ public:
     }
 
     // Before use, with the index locked at least for reading: drop ids of another index or time.
-    void meet(const void* owner, std::uint64_t generation) {
+    void meet(std::uint64_t owner, std::uint64_t generation) {
         const std::lock_guard<std::mutex> guard(mutex_);
         if (owner == owner_ && generation == generation_) return;
         forget();
@@ -58,7 +58,7 @@ private:
     std::vector<std::uint64_t> ends_;
     std::vector<std::atomic<std::uint32_t>> ids_;
     std::mutex mutex_;
-    const void* owner_ = nullptr;
+    std::uint64_t owner_ = 0;
     std::uint64_t generation_ = 0;
 };
 

@@ -114,7 +114,7 @@ public:
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
             const std::shared_lock<std::shared_mutex> lock(mutex_);
             Workspace& work = workspace();
-            columns.meet(this, feature_generation_);
+            columns.meet(number_, feature_generation_);
             const std::int64_t end = std::min(rows, begin + BLOCK);
             const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
                 active.clear();
@@ -193,8 +193,8 @@ public:
                       const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
         const std::unique_lock<std::shared_mutex> lock(mutex_);
         Workspace& work = workspace();
-        columns.meet(this, feature_generation_);
-        class_columns.meet(this, class_generation_);
+        columns.meet(number_, feature_generation_);
+        class_columns.meet(number_, class_generation_);
         read_csr(work.active, columns, begin, end, indices, values);
         prefetch_edges(work.active);
         prepare(work);
@@ -745,7 +745,14 @@ private:
         std::copy(names.free_ids().begin(), names.free_ids().end(), free_ids);
     }
 
+    // Tells this index from every other of the process, also from one that lived at its address.
+    static std::uint64_t next_number() {
+        static std::atomic<std::uint64_t> made{0};
+        return ++made;
+    }
+
     mutable std::shared_mutex mutex_;
+    const std::uint64_t number_ = next_number();
     Names features_;
     Names classes_;
     Rows rows_;
