@@ -13,6 +13,7 @@ import struct
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE
 from cpython.ref cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.math cimport isfinite
@@ -152,7 +153,7 @@ cdef class Instance:
         while PyDict_Next(unique, &at, &key, &entry):
             name = utf8(<str><object>key, "feature", ("features", <object>key))
             if type(<object>entry) is float:
-                value = <double><float><object>entry
+                value = PyFloat_AS_DOUBLE(<object>entry)
                 if not isfinite(value) or value > MOST:
                     number(<object>entry, <object>key)
             else:

@@ -1,0 +1,140 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import EventError, InstanceError
+from core.event import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Event, Instance
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+values = st.floats(-1, LARGEST_VALUE, allow_nan=False)
+instances = st.dictionaries(names, values, max_size=8).map(Instance)
+events = st.one_of(
+    st.builds(
+        Event.learn,
+        instances,
+        st.lists(names, min_size=1, max_size=4),
+        st.none() | names,
+        st.integers(0, 2**64 - 1),
+    ),
+    names.map(Event.forget_class),
+    names.map(Event.forget_feature),
+    st.dictionaries(names, st.booleans() | st.integers() | names, max_size=3).map(Event.configure),
+    st.integers(0, 2**64 - 1).map(Event.restore),
+)
+
+
+@given(st.dictionaries(names, values))
+def test_an_instance_keeps_names_and_votes_in_order(features):
+    kept = [(name, value) for name, value in features.items() if value >= SMALLEST_VALUE]
+    instance = Instance(features)
+    assert instance.items() == kept
+    assert len(instance) == len(kept)
+    assert Instance.from_bytes(bytes(instance)) == instance
+
+
+def test_names_in_an_array_are_worth_1_and_add_up():
+    assert Instance(["a", "b", "a", 7]).items() == [("a", 2.0), ("b", 1.0), ("7", 1.0)]
+
+
+def test_integers_are_their_decimal_strings():
+    assert Instance({7: 1.5, "7": 1.0}).items() == [("7", 2.5)]
+    assert Event.learn(Instance({}), [3, "3", "x"]).classes == ["3", "x"]
+
+
+@pytest.mark.parametrize(
+    ("features", "where"),
+    [
+        ({"": 1}, ("features", "")),
+        ({"a": float("nan")}, ("features", "a")),
+        ({"a": float("inf")}, ("features", "a")),
+        ({"a": float("-inf")}, ("features", "a")),
+        ({"a": 10**400}, ("features", "a")),
+        ({"a": LARGEST_VALUE * 1.01}, ("features", "a")),
+        ({"a": "1"}, ("features", "a")),
+        ({"a": None}, ("features", "a")),
+        ({"a": True}, ("features", "a")),
+        ({"\ud800": 1}, ("features", "\ud800")),
+        ({"a" * (LONGEST_NAME + 1): 1}, ("features", "a" * (LONGEST_NAME + 1))),
+        ({1.5: 1}, ("features", 1.5)),
+        (["a", ""], ("features", "")),
+        (["a", None], ("features", 1)),
+        (["a", True], ("features", 1)),
+        ("text", ("features",)),
+    ],
+)
+def test_what_no_instance_holds_is_refused_with_its_place(features, where):
+    with pytest.raises(InstanceError) as refused:
+        Instance(features)
+    assert refused.value.where == where
+
+
+def test_values_that_add_up_too_high_are_refused():
+    with pytest.raises(InstanceError):
+        Instance({1: LARGEST_VALUE, "1": LARGEST_VALUE})
+
+
+def test_the_longest_name_is_taken():
+    name = "é" * (LONGEST_NAME // 2)
+    assert Instance({name: 1}).items() == [(name, 1.0)]
+
+
+@pytest.mark.parametrize("classes", [[], [""], ["a", "\udfff"], ["a" * (LONGEST_NAME + 1)], "a"])
+def test_an_event_needs_proper_classes(classes):
+    with pytest.raises(InstanceError) as refused:
+        Event.learn(Instance({"a": 1}), classes)
+    assert refused.value.where[0] == "classes"
+
+
+@given(events)
+def test_an_event_reads_back(event):
+    again = Event.from_bytes(bytes(event))
+    assert again == event
+    for field in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
+        assert getattr(again, field) == getattr(event, field)
+    if event.kind == "learn":
+        assert again.instance == event.instance
+
+
+@given(events, st.data())
+def test_bytes_cut_short_are_no_event(event, data):
+    whole = bytes(event)
+    cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
+    try:
+        read = Event.from_bytes(cut)
+    except EventError:
+        return
+    assert bytes(read) == cut  # a name cut short is a shorter name; nothing else may pass
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_an_event_or_refused(data):
+    try:
+        event = Event.from_bytes(data)
+    except EventError:
+        return
+    assert bytes(event) == data
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_an_instance_or_refused(data):
+    try:
+        instance = Instance.from_bytes(data)
+    except EventError:
+        return
+    assert Instance(dict(instance.items())).items() == instance.items()
+
+
+def test_repeated_names_in_bytes_are_refused():
+    one = bytes(Instance({"a": 1}))
+    with pytest.raises(EventError):
+        Instance.from_bytes(b"\x02\x00\x00\x00" + one[4:] * 2)
+
+
+def test_an_event_is_made_by_its_methods_only():
+    with pytest.raises(TypeError, match=r"Event\.learn"):
+        Event()
+
+
+def test_only_learning_has_an_instance():
+    with pytest.raises(AttributeError, match="forget_class"):
+        _ = Event.forget_class("a").instance

@@ -1,0 +1,252 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core import snapshot
+from core.errors import EventError, OptionError, SnapshotError, UnknownName
+from core.event import Event, Instance
+from core.index import Index
+from core.model import Model
+from core.options import Options
+
+letters = st.sampled_from("abcdef")
+learn = st.builds(
+    lambda features, classes, event_id: Event.learn(Instance(features), classes, event_id),
+    st.dictionaries(letters, st.floats(0.1, 9), min_size=1, max_size=4),
+    st.lists(letters, min_size=1, max_size=2),
+    st.none() | st.uuids().map(str),
+)
+events = st.one_of(
+    learn,
+    learn,
+    learn,
+    letters.map(Event.forget_class),
+    letters.map(Event.forget_feature),
+    st.sampled_from([0.0, 0.5]).map(lambda m: Event.configure({"margin_threshold": m})),
+)
+streams = st.lists(events, max_size=30)
+
+
+def applied(stream, model=None):
+    model = model or Model(Options())
+    for event in stream:
+        model.apply(model.seq + 1, event)
+    return model
+
+
+def taught(count=50):
+    model = Model(Options(margin_threshold=0.5))
+    for n in range(count):
+        instance = Instance({f"f{n % 7}": 1, f"g{n % 5}": 2, "always": 1})
+        model.apply(n + 1, Event.learn(instance, [f"c{n % 6}"], event_id=f"id{n}"))
+    return model
+
+
+@given(streams)
+def test_same_events_same_digest_whatever_the_hash_seed(stream):
+    again = applied([Event.from_bytes(bytes(event)) for event in stream], Model(Options(), 77))
+    assert applied(stream).digest() == again.digest()
+
+
+@settings(max_examples=50)
+@given(streams, streams)
+def test_a_loaded_model_is_the_model(before, after):
+    model = applied(before)
+    loaded = Model.load(model.dump(), hash_seed=5)
+    assert loaded.digest() == model.digest()
+    assert applied(after, loaded).digest() == applied(after, model).digest()
+
+
+@given(streams.filter(bool))
+def test_ranking_leaves_the_state_alone(stream):
+    model = applied(stream)
+    digest = model.digest()
+    model.rank(Instance({"a": 1, "unknown": 2}), 3)
+    model.explain(Instance({"a": 1}), ["a", "b"])
+    assert model.digest() == digest
+
+
+def test_a_dump_is_the_state_of_its_moment():
+    model = taught()
+    digest, dumped = model.digest(), model.dump()
+    model.apply(model.seq + 1, Event.learn(Instance({"new": 1}), ["later"]))
+    assert Model.load(dumped).digest() == digest
+
+
+def test_events_come_in_order():
+    model = taught(3)
+    event, digest = Event.forget_class("c0"), model.digest()
+    for seq in (2, 3, 5):
+        with pytest.raises(EventError, match="cannot follow"):
+            model.apply(seq, event)
+    assert model.digest() == digest
+
+
+def test_a_restore_mark_is_not_applied():
+    with pytest.raises(EventError, match="snapshot 2"):
+        taught(3).apply(4, Event.restore(2))
+
+
+def test_event_ids_are_remembered_through_a_snapshot():
+    model = Model(Options())
+    model.apply(1, Event.learn(Instance({"a": 1}), ["x"], "once", 42))
+    assert model.seen("once") == (1, 42)
+    assert Model.load(model.dump()).seen("once") == (1, 42)
+    assert model.seen("other") is None
+
+
+def test_what_cannot_be_applied_is_refused_beforehand():
+    model = taught()
+    model.check(Event.forget_class("c1"))
+    model.check(Event.learn(Instance({}), ["anything"]))
+    with pytest.raises(UnknownName, match="class"):
+        model.check(Event.forget_class("nobody"))
+    with pytest.raises(UnknownName, match="feature"):
+        model.check(Event.forget_feature("nobody"))
+    with pytest.raises(OptionError, match="min_weight"):
+        model.check(Event.configure({"min_weight": 7}))
+    with pytest.raises(OptionError, match="mystery"):
+        model.check(Event.configure({"mystery": 7}))
+
+
+def test_forgetting_takes_a_class_out_of_every_answer():
+    model = taught()
+    instance = Instance({"always": 1})
+    assert "c1" in dict(model.rank(instance, 50))
+    model.apply(model.seq + 1, Event.forget_class("c1"))
+    assert "c1" not in dict(model.rank(instance, 50))
+    assert model.index.classes == 5
+    weights = dict(model.index.feature("always")["edges"])
+    assert sum(weights.values()) <= 1 + 1e-12
+
+
+def test_configure_changes_what_comes_after():
+    model = taught()
+    model.apply(model.seq + 1, Event.configure({"max_outdegree": 1}))
+    assert len(model.rank(Instance({"always": 1}), 50)) == 1
+    assert Model.load(model.dump()).options == Options(max_outdegree=1)
+
+
+def test_progress_counts_what_stood_where_before_learning():
+    model = Model(Options())
+    model.apply(1, Event.learn(Instance({"a": 1}), ["x"]))
+    model.apply(2, Event.learn(Instance({"a": 1}), ["x"]))
+    model.apply(3, Event.learn(Instance({"a": 1}), ["y"]))
+    outcome = model.apply(4, Event.learn(Instance({"a": 1}), ["y"]))
+    assert (outcome.seq, outcome.rank, outcome.updated) == (4, 2, True)
+    assert (model.progress.examples, model.progress.hits[1], model.progress.hits[5]) == (4, 1, 2)
+    assert model.progress.reciprocal_rank_sum == 1.5
+    assert model.progress.windows()[100] == {
+        "examples": 4,
+        "r1": 0.25,
+        "r5": 0.5,
+        "r10": 0.5,
+        "mrr": 0.375,
+    }
+
+
+def test_the_windows_of_progress_forget():
+    model = Model(Options())
+    for seq in range(1, 151):
+        model.apply(seq, Event.learn(Instance({"a": 1}), ["x" if seq > 50 else f"n{seq}"]))
+    loaded = Model.load(model.dump())
+    assert model.progress.windows()[100]["r1"] > 0.9 > model.progress.windows()[1000]["r1"]
+    assert loaded.progress.windows() == model.progress.windows()
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("edge_classes", lambda a: a + 100),
+        ("edge_classes", lambda a: a * 0),
+        ("edge_masses", lambda a: -a),
+        ("edge_masses", lambda a: a * np.float32("nan")),
+        ("edge_masses", lambda a: a[::-1]),
+        ("edge_masses", lambda a: a[:-1]),
+        ("feature_mass", lambda a: a * 0),
+        ("feature_mass", lambda a: a.astype(np.float32)),
+        ("outdegrees", lambda a: a + 1),
+        ("outdegrees", lambda a: a * 0),
+        ("feature_names", lambda a: a * 0 + 97),
+        ("feature_name_sizes", lambda a: a + 1),
+        ("feature_name_sizes", lambda a: a * 0),
+        ("feature_free", lambda a: np.array([0], a.dtype)),
+        ("class_free", lambda a: np.array([0], a.dtype)),
+        ("class_name_sizes", lambda a: a[:-1]),
+        ("progress_counts", lambda a: a[:-1]),
+        ("progress_ranks", lambda a: a[:-1]),
+        ("recent_events", lambda a: a[:, :3]),
+    ],
+)
+def test_a_state_that_contradicts_itself_is_not_loaded(section, change):
+    facts, arrays = snapshot.read(taught().dump())
+    arrays[section] = change(arrays[section])
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
+
+
+@pytest.mark.parametrize("missing", ["counts", "feature_mass", "progress_ranks", "recent_events"])
+def test_a_state_with_a_part_missing_is_not_loaded(missing):
+    facts, arrays = snapshot.read(taught().dump())
+    del arrays[missing]
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"margin_threshold": float("nan")},
+        {"min_weight": 1},
+        {"min_weight": -0.1},
+        {"max_outdegree": 0},
+        {"rating": -1},
+        {"normalize": "l1"},
+        {"retrieval_window": 0},
+        {"feature_memory": 0.5},
+        {"feature_memory": float("inf")},
+        {"max_features": 0},
+        {"max_classes": 2**32},
+        {"max_bytes": 1},
+        {"learner": "oracle"},
+    ],
+)
+def test_options_out_of_range_are_named(option):
+    (name,) = option
+    with pytest.raises(OptionError) as refused:
+        Options(**option)
+    assert refused.value.option == name
+
+
+def test_threads_may_rank_while_one_learns():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from core.index import Columns
+
+    index, random = Index(Options(max_features=300)), np.random.default_rng(1)
+    rows, width, names = 400, 8, [f"f{n}" for n in range(600)]
+    indptr = np.arange(0, rows * width + 1, width)
+    indices = np.concatenate(
+        [random.choice(len(names), width, replace=False) for _ in range(rows)]
+    ).astype(np.int32)
+    values = np.ones(rows * width, np.float32)
+    classes, class_indptr = Columns([f"c{n}" for n in range(40)]), np.arange(rows + 1)
+    class_indices = random.integers(0, 40, rows).astype(np.int32)
+    shared = Columns(names)
+
+    def rank():
+        for _ in range(20):
+            ids, scores = index.rank_csr(shared, indptr, indices, values, 5)
+            assert (scores[ids >= 0] > 0).all()
+
+    def learn():
+        learning = Columns(names)
+        for _ in range(20):
+            index.learn_csr(learning, indptr, indices, values, classes, class_indptr, class_indices)
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(rank), pool.submit(rank), pool.submit(learn), pool.submit(rank)]:
+            done.result()
+    assert index.learned == 20 * rows
+    assert index.features <= 300

@@ -1,0 +1,282 @@
+"""The twin itself, on cases small enough to work out by hand from the definition of the learner."""
+
+from dataclasses import replace
+from math import log, sqrt
+
+import pytest
+from numpy import float32
+
+from core.options import Options
+from tests.core.twin import Edge, Feature, Twin
+
+PLAIN = Options(normalize="none", rating=0)
+
+
+def taught(options, *lessons):
+    twin = Twin(options)
+    for instance, classes in lessons:
+        twin.learn(instance, classes)
+    return twin
+
+
+def row(twin, name):
+    return [(edge.to, float(edge.mass)) for edge in twin.rows[name].edges]
+
+
+def test_first_lesson_makes_an_edge_of_full_weight():
+    twin = Twin(PLAIN)
+
+    assert twin.learn({"f": 2.0}, ["c"]) == (0, True)
+    assert twin.feature("f")["edges"] == [("c", 1.0)]
+    assert twin.rank({"f": 3.0}) == [("c", 3.0)]
+
+
+def test_weights_are_shares_of_the_feature_mass():
+    options = replace(PLAIN, margin_threshold=100.0)  # always learn
+    twin = taught(options, ({"f": 1}, ["a"]), ({"f": 1}, ["b"]), ({"f": 2}, ["b"]))
+
+    assert row(twin, "f") == [("b", 3.0), ("a", 1.0)]
+    assert twin.feature("f")["edges"] == [("b", 0.75), ("a", 0.25)]
+    assert twin.rank({"f": 1, "unknown": 9}) == [("b", 0.75), ("a", 0.25)]
+
+
+def test_an_edge_passes_only_strictly_lighter_ones():
+    options = replace(PLAIN, margin_threshold=100.0)
+    twin = taught(options, ({"f": 1}, ["a"]), ({"f": 1}, ["b"]), ({"f": 1}, ["c"]))
+    assert row(twin, "f") == [("a", 1), ("b", 1), ("c", 1)]
+
+    twin.learn({"f": 1}, ["c"])
+    assert row(twin, "f") == [("c", 2), ("a", 1), ("b", 1)]
+    twin.learn({"f": 1}, ["b"])
+    assert row(twin, "f") == [("c", 2), ("b", 2), ("a", 1)]
+
+
+def test_no_update_when_the_margin_is_above_the_threshold():
+    twin = taught(PLAIN, ({"f": 1}, ["a"]))
+
+    assert twin.learn({"f": 1}, ["a"]) == (1, False)  # margin 1 > 0
+    assert row(twin, "f") == [("a", 1)]
+    assert twin.rows["f"].times_seen == 2
+
+    twin.configure(replace(PLAIN, margin_threshold=1.0))
+    assert twin.learn({"f": 1}, ["a"]) == (1, True)  # margin 1 <= 1
+    assert row(twin, "f") == [("a", 2)]
+
+
+def test_dropped_mass_leaks_or_not():
+    lessons = [({"f": 3}, ["a"]), ({"f": 1}, ["b"])]  # b would weigh 1/4
+    leaking = taught(replace(PLAIN, min_weight=0.3), *lessons)
+    tight = taught(replace(PLAIN, min_weight=0.3, leak=False), *lessons)
+
+    assert leaking.feature("f")["edges"] == [("a", 0.75)]
+    assert leaking.rows["f"].mass == 4
+    assert tight.feature("f")["edges"] == [("a", 1.0)]
+    assert tight.rows["f"].mass == 3
+
+
+def test_rating_lets_little_seen_features_vote_less():
+    twin = taught(replace(PLAIN, rating=10), ({"f": 1}, ["a"]))
+    assert twin.rank({"f": 1}) == [("a", 0.1)]
+
+    for _ in range(20):
+        twin.learn({"f": 1}, ["a"])
+    assert twin.rank({"f": 1}) == [("a", 1.0)]
+
+
+def test_l2_counts_unknown_features_in_the_norm():
+    twin = taught(Options(rating=0), ({"f": 1}, ["a"]))
+
+    assert twin.rank({"f": 3, "unknown": 4}) == [("a", pytest.approx(0.6))]
+
+
+def test_boolean_values_are_one_and_not_scaled():
+    twin = taught(Options(rating=0, boolean=True), ({"f": 5, "g": 7}, ["a"]))
+
+    assert twin.rank({"f": 9, "g": 0.1}) == [("a", 2.0)]
+    assert twin.rank({"f": 9, "g": -1}) == [("a", 1.0)]
+
+
+def test_tfidf_counts_learned_instances_only():
+    options = replace(PLAIN, tfidf=True)
+    twin = taught(options, ({"f": 1}, ["a"]), ({"g": 1}, ["a"]), ({"f": 1}, ["a"]))
+
+    assert twin.prepare({"f": 2, "g": 1, "h": 1}) == {
+        "f": 2 * log(4 / 3) + 2,
+        "g": log(4 / 2) + 1,
+        "h": log(4 / 1) + 1,
+    }
+    assert twin.rows["f"].times_seen == 2
+
+
+def test_scores_use_the_heaviest_edges_only():
+    options = replace(PLAIN, margin_threshold=100.0, max_outdegree=1)
+    twin = taught(options, ({"f": 2}, ["a"]), ({"f": 1}, ["b"]))
+
+    assert row(twin, "f") == [("a", 2), ("b", 1)]
+    assert twin.rank({"f": 1}) == [("a", pytest.approx(2 / 3))]
+    assert twin.edges_touched == 0 + 1 + 1  # two lessons and a rank
+    assert twin.active_features_ranked == 2 + 1
+
+
+def test_equal_scores_rank_the_older_class_first():
+    twin = taught(PLAIN, ({"x": 1}, ["z"]), ({"y": 1}, ["a"]))
+    assert twin.rank({"y": 1, "x": 1}) == [("z", 1.0), ("a", 1.0)]
+
+    twin.forget_class("z")
+    twin.learn({"x": 1}, ["z"])  # now the younger one
+    assert twin.rank({"y": 1, "x": 1}) == [("a", 1.0), ("z", 1.0)]
+
+
+def test_a_class_outside_the_window_scores_nothing():
+    options = replace(PLAIN, retrieval_window=1, margin_threshold=-0.5)
+    lessons = [({"f": 3}, ["a"]), ({"f": 2}, ["b"])]
+    twin = Twin(replace(PLAIN, margin_threshold=100.0))
+    for instance, classes in lessons:
+        twin.learn(instance, classes)
+
+    twin.configure(options)
+    assert twin.learn({"f": 1}, ["b"]) == (2, True)  # 0 - 3/5 <= -1/2, though 2/5 - 3/5 is not
+
+
+def test_margins_are_taken_before_any_update():
+    twin = Twin(PLAIN)
+
+    assert twin.learn({"f": 1}, ["a", "b"]) == (0, True)
+    assert row(twin, "f") == [("a", 1), ("b", 1)]
+    assert twin.learn({"f": 1}, ["a", "b"]) == (1, False)  # no other class scores: margins 1/2
+
+
+def test_finite_memory_halves_the_row():
+    options = replace(PLAIN, margin_threshold=100.0, feature_memory=4)
+    twin = taught(options, ({"f": 3}, ["a"]), ({"f": 2}, ["b"]))
+
+    assert row(twin, "f") == [("a", 1.5), ("b", 1.0)]
+    assert twin.rows["f"].mass == 2.5
+
+
+def test_a_row_never_outgrows_single_precision():
+    twin = taught(PLAIN, ({"f": 2.0**21}, ["a"]))
+
+    assert row(twin, "f") == [("a", 2.0**20)]
+
+
+def test_a_value_lost_in_single_precision_changes_no_row():
+    twin = taught(Options(), ({"f": 1e-30, "g": 1e30, "no value": 1e-31}, ["a"]))
+
+    assert row(twin, "f") == []  # 1e-60 once it is scaled
+    assert row(twin, "g") == [("a", 1.0)]
+    assert twin.rows["f"].times_seen == 1
+    assert "no value" not in twin.rows
+
+
+def test_forgetting_a_class_takes_its_mass_along():
+    options = replace(PLAIN, margin_threshold=100.0)
+    twin = taught(options, ({"f": 3}, ["a"]), ({"f": 1}, ["b"]), ({"g": 1}, ["b"]))
+
+    assert twin.forget_class("b")
+    assert not twin.forget_class("b")
+    assert twin.feature("f")["edges"] == [("a", 1.0)]
+    assert twin.feature("g") == {
+        "times_seen": 1,
+        "rating": 1.0,
+        "outdegree": 0,
+        "mass": 0.0,
+        "edges": [],
+    }
+
+
+def test_freed_ids_are_given_again_the_last_freed_first():
+    twin = taught(PLAIN, ({"f": 1, "g": 1, "h": 1}, ["a"]))
+    twin.forget_feature("f")
+    twin.forget_feature("g")
+    twin.learn({"i": 1, "j": 1, "k": 1}, ["a"])
+
+    assert {name: twin.rows[name].id for name in "hijk"} == {"h": 2, "i": 1, "j": 0, "k": 3}
+
+
+def test_the_feature_idle_longest_makes_room():
+    twin = taught(
+        replace(PLAIN, max_features=2),
+        ({"f": 1}, ["a"]),
+        ({"g": 1}, ["a"]),
+        ({"f": 1}, ["a"]),
+        ({"h": 1}, ["a"]),
+    )
+
+    assert set(twin.rows) == {"f", "h"}
+    assert twin.evicted_features == 1
+
+
+def test_what_an_event_touches_is_never_evicted_by_it():
+    twin = taught(replace(PLAIN, max_features=2), ({"f": 1}, ["a"]))
+    twin.learn({"g": 1, "h": 1, "f": 1}, ["a"])
+
+    assert set(twin.rows) == {"f", "g"}  # f was there, g took the free place, h found none
+    assert twin.evicted_features == 0
+
+
+def test_the_class_idle_longest_makes_room():
+    options = replace(PLAIN, max_classes=2, margin_threshold=100.0)
+    twin = taught(options, ({"f": 1}, ["a"]), ({"f": 1}, ["b"]), ({"f": 2}, ["a"]))
+    twin.learn({"f": 1}, ["c"])
+
+    assert set(twin.labels) == {"a", "c"}
+    assert row(twin, "f") == [("a", 3), ("c", 1)]
+    assert twin.evicted_classes == 1
+
+
+def test_one_in_64_goes_at_once():
+    twin = Twin(replace(PLAIN, max_features=128))
+    for number in range(128):
+        twin.learn({f"f{number}": 1}, ["a"])
+    twin.learn({"one more": 1}, ["a"])
+
+    assert "f0" not in twin.rows
+    assert "f1" not in twin.rows
+    assert twin.features == 127
+    assert twin.evicted_features == 2
+
+
+def test_bytes_are_held_by_forgetting_features():
+    name = "x" * 20_000
+    twin = Twin(replace(PLAIN, max_bytes=2**20))
+    for number in range(100):
+        twin.learn({f"{name}{number}": 1}, ["a"])
+
+    assert twin.bytes <= 2**20
+    assert twin.features == 2**20 // (20_000 + 2 + 52 + 9)
+    assert twin.evicted_features == 100 - twin.features
+
+
+def test_explain_gives_each_feature_its_share():
+    options = replace(PLAIN, margin_threshold=100.0)
+    twin = taught(options, ({"f": 1, "g": 1}, ["a"]), ({"f": 3}, ["b"]))
+
+    assert twin.explain({"f": 2, "g": 1}, ["a", "b", "c"]) == [
+        [("g", 1.0), ("f", 0.5)],
+        [("f", 1.5)],
+        [],
+    ]
+    assert twin.explain({"f": 2, "g": 1}, ["a"], limit=1) == [[("g", 1.0)]]
+
+
+def test_later_passes_do_not_count_features_again():
+    twin = Twin(PLAIN)
+    twin.learn({"f": 1}, ["a"])
+    twin.learn({"f": 1}, ["a"], first_pass=False)
+
+    assert twin.rows["f"].times_seen == 1
+
+
+def test_scores_of_the_paper_are_sums_over_features():
+    twin = Twin(Options(rating=0))
+    twin.rows = {
+        "f": Feature(0, 1, 1, 4.0, [Edge("a", float32(3)), Edge("b", float32(1))]),
+        "g": Feature(1, 1, 1, 2.0, [Edge("b", float32(2))]),
+    }
+    twin.learn({}, ["a", "b"])
+
+    assert twin.rank({"f": 1, "g": 1}) == [
+        ("b", pytest.approx((0.25 + 1) / sqrt(2))),
+        ("a", pytest.approx(0.75 / sqrt(2))),
+    ]
