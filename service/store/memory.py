@@ -1,0 +1,73 @@
+"""A store that lasts as long as its process: for tests and for trying things out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
+
+from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+
+
+class MemoryStore:
+    """Events and snapshots in two lists. Any thread may call anything at any time."""
+
+    durability = "nothing outlives the process: events and snapshots are kept in memory"
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._last_seq = 0
+        self._events: list[tuple[int, bytes]] = []
+        self._snapshots: dict[int, tuple[SnapshotInfo, list[bytes]]] = {}
+
+    @property
+    def last_seq(self) -> int:
+        return self._last_seq
+
+    def append(self, events: Sequence[bytes]) -> int:
+        with self._lock:
+            self._events += enumerate(events, start=self._last_seq + 1)
+            self._last_seq += len(events)
+            return self._last_seq
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        with self._lock:
+            events = [event for event in self._events if event[0] > after]
+            last_seq = self._last_seq
+        expected = after + 1
+        for seq, event in events:
+            if seq != expected:
+                break
+            yield seq, event
+            expected += 1
+        if expected <= last_seq:
+            raise LogDamaged(expected, "it is not in the log any more")
+
+    def save_snapshot(self, seq: int, chunks: Iterable[bytes | memoryview]) -> SnapshotInfo:
+        taken_at = self._clock()
+        kept = [bytes(chunk) for chunk in chunks]
+        info = SnapshotInfo(seq, sum(map(len, kept)), taken_at)
+        with self._lock:
+            self._snapshots[seq] = (info, kept)
+            self._last_seq = max(self._last_seq, seq)
+        return info
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        with self._lock:
+            if seq not in self._snapshots:
+                raise SnapshotMissing(seq)
+            return iter(self._snapshots[seq][1])
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        with self._lock:
+            return [self._snapshots[seq][0] for seq in sorted(self._snapshots, reverse=True)]
+
+    def delete_snapshot(self, seq: int) -> None:
+        with self._lock:
+            if self._snapshots.pop(seq, None) is None:
+                raise SnapshotMissing(seq)
+
+    def trim(self, seq: int) -> None:
+        with self._lock:
+            self._events = [event for event in self._events if event[0] > seq]
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""

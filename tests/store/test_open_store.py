@@ -1,0 +1,31 @@
+import pytest
+
+from service.store import open_store
+from service.store.memory import MemoryStore
+from service.store.protocol import StoreError
+from service.store.sqlite import SqliteStore
+
+
+def test_memory(tmp_path):
+    assert isinstance(open_store("memory:", float), MemoryStore)
+
+
+def test_sqlite_paths_may_be_relative_and_their_folder_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = open_store("sqlite:./a/b c?%41#/store.db", float)
+    assert isinstance(store, SqliteStore)
+    assert (tmp_path / "a/b c?%41#/store.db").is_file()
+    monkeypatch.chdir("/")
+    assert store.append([b"event"]) == 1  # and do not follow the process around
+    assert list(store.read(0)) == [(1, b"event")]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "memory", "memory:x", "sqlite:", "sqlite", "sqlite::memory:", "redis://host", "/a/path"],
+)
+def test_any_other_url_is_refused_with_a_hint(url):
+    with pytest.raises(StoreError, match="is not a store") as error:
+        open_store(url, float)
+    assert "sqlite:PATH" in error.value.hint

@@ -1,0 +1,161 @@
+"""Any sequence of calls leaves each store with what plain Python containers would hold."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from service.store import open_store
+from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+
+EVENTS = st.lists(st.binary(max_size=30), max_size=6)
+CHUNKS = st.lists(st.binary(max_size=40), max_size=4)
+STEPS = st.integers(-12, 3)  # relative to the end of the log
+
+
+class MemoryMachine(RuleBasedStateMachine):
+    durable = False
+
+    def __init__(self):
+        super().__init__()
+        self.events = {}  # all there ever were
+        self.last_seq = 0
+        self.trimmed = 0
+        self.states = {}
+        self.now = 0.0
+        self.store = self.opened()
+
+    def opened(self):
+        return open_store("memory:", lambda: self.now)
+
+    def seq(self, step):
+        return max(0, self.last_seq + step)
+
+    @rule(events=EVENTS)
+    def append(self, events):
+        for event in events:
+            self.last_seq += 1
+            self.events[self.last_seq] = event
+        assert self.store.append(events) == self.last_seq
+
+    @rule(step=STEPS)
+    def read(self, step):
+        after = self.seq(step)
+        given, damaged = [], None
+        try:
+            given.extend(self.store.read(after))
+        except LogDamaged as error:
+            damaged = error.seq
+        end = after + len(given)
+        assert given == [(seq, self.events[seq]) for seq in range(after + 1, end + 1)]
+        if damaged is None:
+            assert end >= self.last_seq
+        else:
+            assert damaged == end + 1
+            assert damaged <= self.last_seq
+            assert damaged <= self.trimmed or damaged not in self.events
+
+    @rule(step=STEPS)
+    def trim(self, step):
+        self.store.trim(self.seq(step))
+        self.trimmed = max(self.trimmed, min(self.seq(step), self.last_seq))
+
+    @rule(step=STEPS, chunks=CHUNKS)
+    def save_snapshot(self, step, chunks):
+        seq = self.seq(step)
+        self.now += 1.5
+        content = b"".join(chunks)
+        info = SnapshotInfo(seq, len(content), self.now)
+        assert self.store.save_snapshot(seq, iter(chunks)) == info
+        self.states[seq] = (info, content)
+        self.last_seq = max(self.last_seq, seq)
+
+    @rule(step=STEPS, chunks=CHUNKS)
+    def fail_to_save_a_snapshot(self, step, chunks):
+        def broken():
+            yield from chunks
+            raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            self.store.save_snapshot(self.seq(step), broken())
+
+    @rule(step=STEPS)
+    def open_snapshot(self, step):
+        seq = self.seq(step)
+        if seq in self.states:
+            assert b"".join(self.store.open_snapshot(seq)) == self.states[seq][1]
+        else:
+            with pytest.raises(SnapshotMissing):
+                self.store.open_snapshot(seq)
+
+    @rule(step=STEPS)
+    def delete_snapshot(self, step):
+        seq = self.seq(step)
+        if self.states.pop(seq, None):
+            self.store.delete_snapshot(seq)
+        else:
+            with pytest.raises(SnapshotMissing):
+                self.store.delete_snapshot(seq)
+
+    @precondition(lambda self: self.durable)
+    @rule()
+    def close_and_open(self):
+        self.store.close()
+        self.store = self.opened()
+
+    @precondition(lambda self: self.durable)
+    @rule()
+    def crash_and_open(self):
+        self.crash()
+        self.store = self.opened()
+
+    @invariant()
+    def numbers_and_snapshots_are_as_they_should_be(self):
+        assert self.store.last_seq == self.last_seq
+        assert self.store.snapshots() == [self.states[seq][0] for seq in sorted(self.states)[::-1]]
+
+    def teardown(self):
+        self.store.close()
+
+
+class SqliteMachine(MemoryMachine):
+    durable = True
+
+    def __init__(self):
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("service.store.sqlite.CHUNK_BYTES", 16)
+        self.patch.setattr("service.store.sqlite.CHUNKS_DELETED_AT_ONCE", 2)
+        self.patch.setattr("service.store.sqlite.TRIMMED_ROWS_AT_ONCE", 2)
+        self.folder = TemporaryDirectory()
+        self.path = Path(self.folder.name) / "0" / "store.db"
+        super().__init__()
+
+    def opened(self):
+        return open_store(f"sqlite:{self.path}", lambda: self.now)
+
+    def crash(self):
+        """Go on with a copy of the files as they are while the store is open."""
+        before = self.path.parent
+        after = before.with_name(str(int(before.name) + 1))
+        shutil.copytree(before, after, ignore=shutil.ignore_patterns("*-shm"))
+        self.store.close()
+        self.path = after / self.path.name
+
+    def teardown(self):
+        super().teardown()
+        self.folder.cleanup()
+        self.patch.undo()
+
+
+TestMemory = MemoryMachine.TestCase
+TestSqlite = SqliteMachine.TestCase
+TestMemory.settings = TestSqlite.settings = settings(
+    max_examples=60,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
