@@ -1,0 +1,164 @@
+"""Brings the state back: the newest snapshot that can be used, and the events after it."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import EventError, SnapshotError
+from core.event import Event
+from core.model import Model
+from core.options import Options
+from service.store.protocol import LogDamaged, SnapshotDamaged, SnapshotInfo, SnapshotMissing, Store
+
+log = logging.getLogger(__name__)
+
+SAY_SECONDS = 5.0  # a long replay says how far it is this often
+LOOK_EVENTS = 1000  # and looks at the clock, and whether to give up, after so many events
+
+BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
+
+
+class RecoveryError(Exception):
+    """The state could not be brought back whole, so nothing is served instead of something less."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.hint = hint
+
+
+class OptionsDiffer(Exception):
+    """The stored model was made with other options: name -> (stored, asked for)."""
+
+    hint = "start with the stored values, or with --reconfigure to go on with those asked for"
+
+    def __init__(self, differences: dict[str, tuple[Any, Any]]) -> None:
+        listed = ", ".join(
+            f"{name} is {stored!r} in the store and {asked!r} in the settings"
+            for name, (stored, asked) in differences.items()
+        )
+        super().__init__(f"the stored model has other options: {listed}; {self.hint}")
+        self.differences = differences
+
+
+@dataclass(slots=True)
+class Recovery:
+    """How a recovery goes, written by its thread and read by whoever is asked about it."""
+
+    snapshot: SnapshotInfo | None = None  # the one that was loaded
+    refused: dict[int, str] = field(default_factory=dict)  # snapshots that were not, and why
+    replayed: int = 0
+    last_seq: int = 0  # where the replay will end
+    seconds: float = 0.0
+    given_up: bool = False  # set to make it stop
+
+
+def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
+    """The model as it was at `seq`; SnapshotMissing, SnapshotDamaged."""
+    try:
+        model = Model.load(store.open_snapshot(seq), hash_seed)
+    except SnapshotError as error:
+        raise SnapshotDamaged(seq, "model", str(error)) from error
+    if model.seq != seq:
+        raise SnapshotDamaged(seq, "model", f"it holds the state at {model.seq}")
+    return model
+
+
+def recover(
+    store: Store,
+    options: Options,
+    clock: Callable[[], float],
+    recovery: Recovery,
+    hash_seed: int = 0,
+) -> Model:
+    """The model after the last event of the log. Blocks: run it in a thread.
+
+    A store without events gets a snapshot of the empty model first, so that the options a log was
+    made with are always stored before it. Raises RecoveryError and StoreError.
+    """
+    began = clock()
+    recovery.last_seq = store.last_seq
+    model = _newest_usable(store, recovery, hash_seed)
+    if model is None:
+        model = Model(options, hash_seed)
+        if recovery.last_seq == 0:
+            recovery.snapshot = store.save_snapshot(0, model.dump())
+        else:
+            log.warning("no snapshot is usable: replaying the whole log, with the options set now")
+    try:
+        model = _replay(store, model, clock, recovery, hash_seed)
+    except (LogDamaged, EventError) as error:
+        raise RecoveryError(
+            f"the log cannot be replayed after {_base(recovery)}: {error}", BACKUP
+        ) from error
+    if model.seq != recovery.last_seq:
+        raise RecoveryError(
+            f"the log ends at event {model.seq}, but event {recovery.last_seq} was acknowledged",
+            BACKUP,
+        )
+    recovery.seconds = clock() - began
+    log.info(
+        "recovered event %d: %s, %d events replayed, %.1f s",
+        model.seq,
+        _base(recovery),
+        recovery.replayed,
+        recovery.seconds,
+    )
+    return model
+
+
+def _base(recovery: Recovery) -> str:
+    snapshot = recovery.snapshot
+    used = "no snapshot" if snapshot is None else f"snapshot {snapshot.seq}"
+    refused = "".join(f", {seq} refused ({reason})" for seq, reason in recovery.refused.items())
+    return used + refused
+
+
+def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | None:
+    for info in store.snapshots():
+        try:
+            model = load_snapshot(store, info.seq, hash_seed)
+        except (SnapshotDamaged, SnapshotMissing) as error:
+            log.error("snapshot %d is refused, trying the one before it: %s", info.seq, error)
+            recovery.refused[info.seq] = str(error)
+        else:
+            recovery.snapshot = info
+            return model
+    return None
+
+
+def _replay(
+    store: Store, model: Model, clock: Callable[[], float], recovery: Recovery, hash_seed: int
+) -> Model:
+    """The model after the events that follow it in the log.
+
+    A restore mark replaces the state, so what came before the last mark does not matter: a mark
+    whose snapshot is gone is an error only when no later mark follows.
+    """
+    lost: RecoveryError | None = None
+    said = clock()
+    for seq, payload in store.read(model.seq):
+        event = Event.from_bytes(payload)
+        if event.kind == "restore":
+            try:
+                model = load_snapshot(store, event.restored, hash_seed)
+                model.restored(seq, event.restored)
+                lost = None
+            except (SnapshotDamaged, SnapshotMissing) as error:
+                lost = RecoveryError(
+                    f"event {seq} went back to snapshot {event.restored}, which is not usable: "
+                    f"{error}",
+                    BACKUP,
+                )
+        elif lost is None:
+            model.apply(seq, event)
+        recovery.replayed += 1
+        if recovery.replayed % LOOK_EVENTS == 0:
+            if recovery.given_up:
+                raise RecoveryError("the service was stopped while it recovered", "start it again")
+            if clock() - said >= SAY_SECONDS:
+                said = clock()
+                log.info("replaying event %d of %d", seq, recovery.last_seq)
+    if lost is not None:
+        raise lost
+    return model

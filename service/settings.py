@@ -1,0 +1,405 @@
+"""Every setting of the service in one table, which feeds environment, command line and docs."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from ipaddress import ip_address
+from math import isfinite
+from typing import Any, Literal
+
+from core.errors import OptionError
+from core.options import Options
+
+PREFIX = "MANYCLASS_"
+HIDDEN = "(hidden)"
+
+Kind = Literal["text", "whole number", "number", "seconds", "bytes", "yes or no", "keys"]
+
+_MODEL = Options()  # the one place where the defaults of the model's options stand
+
+
+class SettingError(Exception):
+    """A setting that cannot be used: which variable, what it was given, and what is allowed."""
+
+    def __init__(self, variable: str, value: str, allowed: str) -> None:
+        super().__init__(f"{variable}={value}: {allowed}")
+        self.variable = variable
+        self.value = value
+        self.allowed = allowed
+
+
+def _about(
+    kind: Kind, help: str, least: float | None = None, most: float | None = None
+) -> dict[str, Any]:
+    return {"kind": kind, "help": help, "least": least, "most": most}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the operator may choose; one that exists is one the service can run with."""
+
+    host: str = field(default="127.0.0.1", metadata=_about("text", "address to listen on"))
+    port: int = field(
+        default=8000,
+        metadata=_about("whole number", "port to listen on; 0 takes a free one", 0, 65535),
+    )
+    store: str = field(
+        default="sqlite:./data/manyclass.db",
+        metadata=_about("text", "where events and snapshots are kept: sqlite:PATH or memory:"),
+    )
+
+    learner: Literal["ff"] = field(
+        default=_MODEL.learner, metadata=_about("text", "how the model learns: ff (feature focus)")
+    )
+    margin_threshold: float = field(
+        default=_MODEL.margin_threshold,
+        metadata=_about("number", "an instance is learned when its margin is not above this"),
+    )
+    min_weight: float = field(
+        default=_MODEL.min_weight,
+        metadata=_about("number", "edges lighter than this are dropped; from 0 to below 1"),
+    )
+    max_outdegree: int = field(
+        default=_MODEL.max_outdegree,
+        metadata=_about("whole number", "how many classes, at most, a feature votes for"),
+    )
+    rating: int = field(
+        default=_MODEL.rating,
+        metadata=_about(
+            "whole number", "how often a feature must be seen for its full vote; 0: at once"
+        ),
+    )
+    leak: bool = field(
+        default=_MODEL.leak,
+        metadata=_about("yes or no", "the mass of a dropped edge stays in its feature"),
+    )
+    boolean: bool = field(
+        default=_MODEL.boolean,
+        metadata=_about("yes or no", "every value counts as 1, and nothing is scaled"),
+    )
+    normalize: Literal["l2", "none"] = field(
+        default=_MODEL.normalize,
+        metadata=_about("text", "how an instance's values are scaled: l2 or none"),
+    )
+    tfidf: bool = field(
+        default=_MODEL.tfidf,
+        metadata=_about("yes or no", "weigh each value by how rare its feature has been so far"),
+    )
+    retrieval_window: int = field(
+        default=_MODEL.retrieval_window,
+        metadata=_about(
+            "whole number", "a true class ranked beyond this place scores 0 when learning"
+        ),
+    )
+    feature_memory: float = field(
+        default=_MODEL.feature_memory,
+        metadata=_about("number", "a feature with more mass than this has it halved; 0: never"),
+    )
+    max_features: int = field(
+        default=_MODEL.max_features,
+        metadata=_about("whole number", "features kept, at most; beyond it some are evicted"),
+    )
+    max_classes: int = field(
+        default=_MODEL.max_classes,
+        metadata=_about("whole number", "classes kept, at most; beyond it some are evicted"),
+    )
+    max_bytes: int = field(
+        default=_MODEL.max_bytes,
+        metadata=_about("bytes", "size of the model, at most; beyond it features are evicted"),
+    )
+
+    snapshot_events: int = field(
+        default=1_000_000,
+        metadata=_about("whole number", "take a snapshot after this many events; 0: never", 0),
+    )
+    snapshot_seconds: float = field(
+        default=600.0,
+        metadata=_about(
+            "seconds", "take a snapshot this long after the last, if changed; 0: never", 0
+        ),
+    )
+    snapshot_keep: int = field(
+        default=2,
+        metadata=_about(
+            "whole number", "newest snapshots kept; the log reaches back to the oldest", 1
+        ),
+    )
+    reconfigure: bool = field(
+        default=False,
+        metadata=_about("yes or no", "go on with a stored model whose options differ from these"),
+    )
+
+    late_label_seconds: float = field(
+        default=3600.0,
+        metadata=_about("seconds", "how long a ranked instance waits for its label by id", 0),
+    )
+    late_label_bytes: int = field(
+        default=64 * 2**20,
+        metadata=_about("bytes", "memory for instances that wait for their label", 0),
+    )
+
+    max_body_bytes: int = field(
+        default=8 * 2**20, metadata=_about("bytes", "largest body of a request", 1024)
+    )
+    max_batch: int = field(
+        default=1000,
+        metadata=_about("whole number", "instances or events in one request, at most", 1),
+    )
+    max_features_per_instance: int = field(
+        default=10_000, metadata=_about("whole number", "features of one instance, at most", 1)
+    )
+    max_queue_events: int = field(
+        default=20_000,
+        metadata=_about("whole number", "events that may wait to be learned; more are refused", 1),
+    )
+    max_queue_bytes: int = field(
+        default=64 * 2**20,
+        metadata=_about("bytes", "memory for events that wait to be learned", 1024),
+    )
+
+    rank_keys: tuple[str, ...] = field(
+        default=(), repr=False, metadata=_about("keys", "keys that may rank, separated by commas")
+    )
+    learn_keys: tuple[str, ...] = field(
+        default=(),
+        repr=False,
+        metadata=_about("keys", "keys that may learn and rank, separated by commas"),
+    )
+    admin_keys: tuple[str, ...] = field(
+        default=(),
+        repr=False,
+        metadata=_about("keys", "keys that may do everything, separated by commas"),
+    )
+    insecure_open: bool = field(
+        default=False,
+        metadata=_about("yes or no", "serve without any key on an address others can reach"),
+    )
+
+    def __post_init__(self) -> None:
+        """Raise SettingError for the first value out of range or at odds with another."""
+        for row in TABLE:
+            row.check(getattr(self, row.name))
+        try:
+            self.options()
+        except OptionError as error:
+            row = _ROWS[error.option]
+            text = row.text(getattr(self, row.name))
+            message = str(error).removeprefix(f"{error.option}: ")
+            raise SettingError(row.variable, repr(text), message) from error
+        if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
+            raise SettingError(
+                _ROWS["host"].variable,
+                repr(self.host),
+                "no key is set, so anybody who reaches this address could rank, learn and delete: "
+                f"set {PREFIX}RANK_KEYS, {PREFIX}LEARN_KEYS and {PREFIX}ADMIN_KEYS, listen on "
+                f"127.0.0.1, or say {PREFIX}INSECURE_OPEN=yes",
+            )
+
+    @property
+    def without_keys(self) -> bool:
+        """True when no scope has a key, so that everything is open."""
+        return not (self.rank_keys or self.learn_keys or self.admin_keys)
+
+    def options(self) -> Options:
+        """The part that shapes the model and is stored with it."""
+        return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})
+
+    def shown(self) -> dict[str, str]:
+        """Variable -> value as text, in the order of the table; keys are only counted."""
+        return {row.variable: row.text(getattr(self, row.name)) for row in TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One setting as people meet it: its names, its help, and how its text is read."""
+
+    name: str  # of the field of Settings
+    kind: Kind
+    default: Any
+    help: str
+    least: float | None
+    most: float | None
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line of `manyclass serve`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, as the end of a sentence that begins with "must be"."""
+        nouns = {
+            "text": "not empty",
+            "whole number": "a whole number",
+            "number": "a number",
+            "seconds": "a number of seconds",
+            "bytes": "a number of bytes, as 1048576 or 1MiB",
+            "yes or no": "yes or no",
+            "keys": "printable ASCII without spaces, keys separated by commas",
+        }
+        if self.least is not None and self.most is not None:
+            return f"{nouns[self.kind]} from {self.least} to {self.most}"
+        if self.least is not None:
+            return f"{nouns[self.kind]}, at least {self.least}"
+        return nouns[self.kind]
+
+    def read(self, text: str) -> Any:
+        """The value that `text` stands for; SettingError when it stands for none."""
+        try:
+            value = _READERS[self.kind](text.strip())
+        except ValueError:
+            raise self._error(text) from None
+        self.check(value)
+        return value
+
+    def check(self, value: Any) -> None:
+        """Raise SettingError when the value is out of this setting's range."""
+        if self.kind == "text" and not value:
+            raise self._error(value)
+        if self.kind == "keys" and not all(map(_is_key, value)):
+            raise self._error(HIDDEN)
+        if self.least is not None and not value >= self.least:
+            raise self._error(self.text(value))
+        if self.most is not None and not value <= self.most:
+            raise self._error(self.text(value))
+
+    def text(self, value: Any) -> str:
+        """The value as text that `read` takes; keys are only counted."""
+        if self.kind == "keys":
+            return f"{len(value)} {HIDDEN}" if value else ""
+        if self.kind == "yes or no":
+            return "yes" if value else "no"
+        if self.kind == "bytes":
+            return _bytes_text(value)
+        return str(value).removesuffix(".0") if self.kind in ("number", "seconds") else str(value)
+
+    def _error(self, text: str) -> SettingError:
+        shown = HIDDEN if self.kind == "keys" else repr(text)
+        return SettingError(self.variable, shown, f"must be {self.allowed}")
+
+
+def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:
+    """The settings that the MANYCLASS_ variables give, and `overrides` (by field name) before them.
+
+    Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable that is not
+    a setting: a misspelt limit would otherwise be no limit.
+    """
+    rows = {row.variable: row for row in TABLE}
+    chosen: dict[str, Any] = {}
+    for variable, text in environment.items():
+        if variable.startswith(PREFIX):
+            if variable not in rows:
+                raise SettingError(variable, HIDDEN, _unknown(variable, list(rows)))
+            chosen[rows[variable].name] = rows[variable].read(text)
+    for name, text in (overrides or {}).items():
+        chosen[name] = _ROWS[name].read(text)
+    return Settings(**chosen)
+
+
+def markdown() -> str:
+    """The page of the documentation that lists every setting."""
+    lines = [
+        "# Settings",
+        "",
+        "Each is a variable of the environment and a flag of `manyclass serve`; the flag wins.",
+        "`manyclass config` prints what is in force. A variable that begins with `MANYCLASS_` and",
+        "is not in this table is an error. Those marked *model* are stored with the model: a start",
+        "with other values is refused, with the difference shown, unless `--reconfigure` is given.",
+        "",
+        "| variable | flag | default | what it does |",
+        "| --- | --- | --- | --- |",
+    ]
+    model = {option.name for option in fields(Options)}
+    for row in TABLE:
+        default = f"`{row.text(row.default)}`" if row.text(row.default) else ""
+        help = row.help + (" *(model)*" if row.name in model else "")
+        lines.append(f"| `{row.variable}` | `{row.flag}` | {default} | {help} |")
+    return "\n".join(lines) + "\n"
+
+
+def _unknown(variable: str, known: list[str]) -> str:
+    close = get_close_matches(variable, known, n=1)
+    return "is not a setting" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name: who can reach it is not ours to guess
+        return False
+
+
+def _is_key(key: str) -> bool:
+    return bool(re.fullmatch(r"[!-+\--~]+", key))  # all of printable ASCII but space and comma
+
+
+def _read_whole(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9][0-9_]*", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _read_number(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+_UNITS = {"": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def _read_bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9][0-9_]*) ?([KMG]iB)?", text, re.IGNORECASE)
+    if match is None:
+        raise ValueError(text)
+    return int(match[1]) * _UNITS[(match[2] or "").lower()]
+
+
+def _bytes_text(value: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if value and value % size == 0:
+            return f"{value // size}{unit}"
+    return str(value)
+
+
+def _read_yes_or_no(text: str) -> bool:
+    if text.lower() in ("yes", "true", "on", "1"):
+        return True
+    if text.lower() in ("no", "false", "off", "0"):
+        return False
+    raise ValueError(text)
+
+
+def _read_keys(text: str) -> tuple[str, ...]:
+    return tuple(key.strip() for key in text.split(",")) if text else ()
+
+
+_READERS: dict[Kind, Callable[[str], Any]] = {
+    "text": str,
+    "whole number": _read_whole,
+    "number": _read_number,
+    "seconds": _read_number,
+    "bytes": _read_bytes,
+    "yes or no": _read_yes_or_no,
+    "keys": _read_keys,
+}
+
+TABLE: tuple[Row, ...] = tuple(
+    Row(
+        name=entry.name,
+        kind=entry.metadata["kind"],
+        default=entry.default if entry.default is not MISSING else None,
+        help=entry.metadata["help"],
+        least=entry.metadata["least"],
+        most=entry.metadata["most"],
+    )
+    for entry in fields(Settings)
+)
+_ROWS = {row.name: row for row in TABLE}

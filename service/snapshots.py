@@ -1,0 +1,180 @@
+"""Snapshots: taken while the service ranks and learns, kept as long as needed, gone back to."""
+
+import asyncio
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from core.event import Event
+from core.model import Model
+from core.options import Options
+from service.recovery import Recovery, load_snapshot
+from service.settings import Settings
+from service.store.protocol import SnapshotDamaged, SnapshotInfo, Store, StoreError
+from service.writer import Writer
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 30.0  # after a failed one; often enough to notice that the disk has room again
+# Leaves the 99th percentile of ranking as it is without a snapshot. The lowest priority, 19, does
+# no better, but takes ten times as long to write on a busy machine.
+LOW_PRIORITY = 10
+
+
+class Snapshots:
+    """Takes one at a time, and gives way to everything else while it writes.
+
+    Learning waits only while the state is copied in memory; ranking never waits. The log is
+    trimmed behind the oldest of the newest `snapshot_keep` snapshots, so recovery can start from
+    each of them. An older one stays only while a restore mark in the log that is left names it.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        writer: Writer,
+        recovery: Recovery,
+        clock: Callable[[], float],
+        hash_seed: int = 0,
+    ) -> None:
+        self.newest = recovery.snapshot  # the newest that is known to be usable
+        self.seconds: float | None = None  # the newest took so long, its being kept included
+        self.pause_seconds: float | None = None  # of these, learning waited for so long
+        self.failures = 0
+        self._store = store
+        self._writer = writer
+        self._clock = clock
+        self._hash_seed = hash_seed
+        self._options: Options = settings.options()
+        self._keep = settings.snapshot_keep
+        self._every_events = settings.snapshot_events
+        self._every_seconds = settings.snapshot_seconds
+        self._damaged = set(recovery.refused)
+        self._taken_at = clock()
+        self._not_before = 0.0
+        self._lock = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, "snapshot", initializer=_give_way)
+
+    async def all(self) -> list[SnapshotInfo]:
+        """Every snapshot of the store, newest first."""
+        return await asyncio.to_thread(self._store.snapshots)
+
+    @property
+    def changed(self) -> bool:
+        """True while no usable snapshot holds the state as it is now."""
+        return self.newest is None or self.newest.seq != self._writer.model.seq
+
+    def due(self) -> bool:
+        """True when the schedule asks for one: after so many events, or seconds with a change."""
+        now = self._clock()
+        if self._lock.locked() or now < self._not_before or not self.changed:
+            return False
+        if self.newest is None or self._damaged:
+            return True  # recovery had to do without one; the next should not have to
+        events = self._writer.model.seq - self.newest.seq
+        return (0 < self._every_events <= events) or (
+            0 < self._every_seconds <= now - self._taken_at
+        )
+
+    async def take(self) -> SnapshotInfo:
+        """A snapshot of the state as it is when its turn comes; the newest one when it is that.
+
+        Raises StoreError, and then is not due for RETRY_SECONDS.
+        """
+        async with self._lock:
+            return await self._take()
+
+    async def restore(self, seq: int) -> int:
+        """Go back to the state of snapshot `seq`; the seq of the event that says so.
+
+        The snapshot is loaded beside the model in use, which ranks and learns until a mark in the
+        log is durable. Stopped before that, nothing has happened; stopped after it, recovery
+        finds the mark and does the rest. The options stay those of the settings.
+        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed.
+        """
+        async with self._lock:
+            model = await self._load(seq)
+            events = [Event.restore(seq)]
+            if model.options != self._options:
+                events.append(Event.configure(self._options.to_dict()))
+            async with self._writer.quiet():
+                last = await self._writer.append(events)
+                model.restored(last - len(events) + 1, seq)
+                for event in events[1:]:
+                    model.apply(last, event)
+                self._writer.model = model
+            log.info("went back to snapshot %d as event %d", seq, last)
+            try:
+                await self._take()
+            except StoreError:
+                log.warning("event %d stands without a snapshot until the next one is taken", last)
+            return last
+
+    async def _load(self, seq: int) -> Model:
+        try:
+            return await asyncio.to_thread(load_snapshot, self._store, seq, self._hash_seed)
+        except SnapshotDamaged:
+            self._damaged.add(seq)  # found out in time: recovery shall not have to rely on it
+            if self.newest is not None and self.newest.seq == seq:
+                self.newest = None
+            raise
+
+    async def close(self) -> None:
+        """Wait for what is under way and end the thread."""
+        async with self._lock:
+            await asyncio.to_thread(self._thread.shutdown)
+
+    async def _take(self) -> SnapshotInfo:
+        loop = asyncio.get_running_loop()
+        began = self._clock()
+        try:
+            async with self._writer.quiet():
+                paused = self._clock()
+                model = self._writer.model
+                seq, restores = model.seq, list(model.restores)
+                if self.newest is not None and self.newest.seq == seq:
+                    return self.newest
+                pieces = await asyncio.to_thread(model.dump)
+                pause_seconds = self._clock() - paused
+            info = await loop.run_in_executor(self._thread, self._store.save_snapshot, seq, pieces)
+        except Exception as error:
+            self._failed("snapshot failed", error)
+            raise
+        self.newest = info
+        self.seconds = self._clock() - began
+        self.pause_seconds = pause_seconds
+        self._taken_at = self._clock()
+        log.info("snapshot %d: %d bytes, %.1f s", seq, info.bytes, self.seconds)
+        try:
+            await loop.run_in_executor(self._thread, self._prune, restores)
+        except StoreError as error:
+            self._failed(f"cleaning up behind snapshot {seq} failed", error)
+        return info
+
+    def _failed(self, what: str, error: Exception) -> None:
+        self.failures += 1
+        self._not_before = self._clock() + RETRY_SECONDS
+        log.error("%s, next try in %.0f s at the earliest: %s", what, RETRY_SECONDS, error)
+
+    def _prune(self, restores: list[tuple[int, int]]) -> None:
+        """In the thread: delete the snapshots nobody needs and trim the log they began."""
+        present = [info.seq for info in self._store.snapshots()]
+        usable = [seq for seq in present if seq not in self._damaged or seq == present[0]]
+        kept = usable[: self._keep]
+        oldest = kept[-1]
+        named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
+        for seq in present:
+            if seq not in kept and seq not in named:
+                self._store.delete_snapshot(seq)
+        self._damaged.clear()
+        self._store.trim(oldest)
+
+
+def _give_way() -> None:
+    """Let the thread this runs in have the processor only when no other wants it."""
+    if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW_PRIORITY)

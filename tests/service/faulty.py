@@ -1,0 +1,163 @@
+"""A store in memory that fails, hangs or loses bytes when told to, and small helpers around it."""
+
+import asyncio
+import functools
+import threading
+from contextlib import contextmanager
+from zlib import crc32
+
+from core.event import Event, Instance
+from service.store.memory import MemoryStore
+
+PATIENCE = 30.0  # seconds after which a test that waits for a thread has failed
+
+
+class Gate:
+    """Open at first. Who comes while it is shut waits until it is opened."""
+
+    def __init__(self):
+        self._open = threading.Event()
+        self._open.set()
+        self._reached = threading.Event()
+
+    def pass_through(self):
+        if not self._open.is_set():
+            self._reached.set()
+            assert self._open.wait(PATIENCE), "nobody opened the gate"
+
+    def open(self):
+        self._open.set()
+
+    @contextmanager
+    def shut(self):
+        self._reached.clear()
+        self._open.clear()
+        try:
+            yield self
+        finally:
+            self._open.set()
+
+    async def reached(self):
+        assert await asyncio.to_thread(self._reached.wait, PATIENCE), "nobody came to the gate"
+
+
+class FaultyStore:
+    """Does what MemoryStore does, but for the faults that are set."""
+
+    durability = "none"
+
+    def __init__(self, clock=lambda: 0.0):
+        self.inner = MemoryStore(clock)
+        self.before_append = Gate()
+        self.after_append = Gate()
+        self.before_save = Gate()
+        self.before_read = Gate()
+        self.begun = threading.Semaphore(0)  # one more for each append that was begun
+        self.append_error = None  # of every append, and these of the next ones:
+        self.append_errors = []
+        self.save_error = None
+        self.trim_error = None
+        self.appends = []  # how many events each that succeeded had
+        self.closed = False
+        self._reading = False
+
+    @property
+    def last_seq(self):
+        return self.inner.last_seq
+
+    def append(self, events):
+        self.begun.release()
+        self.before_append.pass_through()
+        if self.append_errors:
+            raise self.append_errors.pop(0)
+        if self.append_error is not None:
+            raise self.append_error
+        last = self.inner.append(events)
+        self.appends.append(len(events))
+        self.after_append.pass_through()
+        return last
+
+    def read(self, after):
+        self._reading = True
+        try:
+            self.before_read.pass_through()
+            yield from self.inner.read(after)
+        finally:
+            self._reading = False
+
+    def save_snapshot(self, seq, chunks):
+        self.before_save.pass_through()
+        if self.save_error is not None:
+            raise self.save_error
+        return self.inner.save_snapshot(seq, chunks)
+
+    def open_snapshot(self, seq):
+        return self.inner.open_snapshot(seq)
+
+    def snapshots(self):
+        return self.inner.snapshots()
+
+    def delete_snapshot(self, seq):
+        self.inner.delete_snapshot(seq)
+
+    def trim(self, seq):
+        if self.trim_error is not None:
+            raise self.trim_error
+        self.inner.trim(seq)
+
+    def close(self):
+        assert not self._reading, "closed while somebody reads"
+        self.closed = True
+
+    # --- what only tests do -------------------------------------------------------------------
+
+    def damage_snapshot(self, seq):
+        """Turn one bit of it around."""
+        _, chunks = self.inner._snapshots[seq]
+        data = bytearray(b"".join(chunks))
+        data[len(data) // 2] ^= 1
+        chunks[:] = [bytes(data)]
+
+    def lose_event(self, seq):
+        self.inner._events = [event for event in self.inner._events if event[0] != seq]
+
+    def damage_event(self, seq):
+        self.inner._events = [
+            (number, data[:-1] if number == seq else data) for number, data in self.inner._events
+        ]
+
+    def first_seq(self):
+        """The number of the oldest event that is left, None without one."""
+        return self.inner._events[0][0] if self.inner._events else None
+
+
+class Clock:
+    """Shows what it was set to."""
+
+    def __init__(self, now=1_000.0):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+
+def in_loop(test):
+    """The test, a coroutine function, run in an event loop of its own."""
+
+    @functools.wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(test(*args, **kwargs))
+
+    return run
+
+
+async def many_turns():
+    """Give other tasks and threads the time to do what they should not do."""
+    for _ in range(50):
+        await asyncio.to_thread(int)
+
+
+def learn(features, classes="x", event_id=None):
+    """A learn event; its fingerprint follows from its content."""
+    fingerprint = crc32(f"{features} -> {classes}".encode())
+    return Event.learn(Instance(features.split()), classes.split(), event_id, fingerprint)

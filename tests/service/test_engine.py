@@ -1,0 +1,429 @@
+"""The engine's life: recovering, ready, failed, closed, and what may be asked of it when."""
+
+import asyncio
+import threading
+
+import pytest
+
+from core.event import Event, Instance
+from service import engine as engine_module
+from service import recovery as recovery_module
+from service.engine import Engine, Figures, NotReady, QueueFull
+from service.settings import Settings
+from service.store import open_store
+from service.store.protocol import StoreFull, StoreUnavailable
+from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
+
+
+async def started(store=None, **settings):
+    engine = Engine(Settings(**settings), store or FaultyStore(), Clock())
+    await engine.start()
+    return engine
+
+
+async def assert_refuses(engine, status):
+    assert engine.status == status
+    for call in (
+        lambda: engine.submit([learn("a", "x")]),
+        engine.take_snapshot,
+        engine.snapshots,
+        lambda: engine.restore(0),
+    ):
+        with pytest.raises(NotReady) as caught:
+            await call()
+        assert caught.value.status == status
+
+
+# --- starting -------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_learns_and_ranks_once_it_is_ready():
+    engine = await started()
+    assert (engine.status, engine.failure) == ("ready", None)
+    await engine.submit([learn("a b", "x"), learn("b c", "y")])
+    assert [name for name, _ in engine.rank(Instance(["a"]))] == ["x"]
+    assert len(engine.rank(Instance(["b"]), k=1)) == 1
+    assert engine.rank(Instance(["b"]), threshold=1.0) == []
+    await engine.close()
+
+
+@in_loop
+async def test_refuses_everything_while_it_recovers():
+    store = FaultyStore()
+    engine = Engine(Settings(), store, Clock())
+    assert engine.status == "recovering"
+    with store.before_read.shut() as gate:
+        starting = asyncio.create_task(engine.start())
+        await gate.reached()
+        await assert_refuses(engine, "recovering")
+        with pytest.raises(NotReady):
+            engine.rank(Instance(["a"]))
+        with pytest.raises(NotReady):
+            _ = engine.model
+        assert engine.figures() == Figures()
+        assert (engine.newest_snapshot, engine.snapshot_seconds) == (None, None)
+    await starting
+    assert engine.status == "ready"
+    await engine.close()
+
+
+@in_loop
+async def test_tells_how_recovery_went():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")] * 3)
+    # no close: the process was killed
+    again = await started(store)
+    recovery = again.recovery
+    assert (recovery.snapshot.seq, recovery.replayed, recovery.last_seq) == (0, 3, 3)
+    assert again.model.digest() == engine.model.digest()
+    for each in (engine, again):
+        await each.close()
+
+
+@in_loop
+async def test_a_damaged_log_fails_the_start_with_a_reason():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")] * 3)
+    store.damage_event(2)
+    again = await started(store)
+    assert "log cannot be replayed" in again.failure
+    await assert_refuses(again, "failed")
+    with pytest.raises(NotReady, match="log cannot be replayed"):
+        again.rank(Instance(["a"]))
+    for each in (again, engine):
+        await each.close()
+
+
+@in_loop
+async def test_a_store_that_is_away_fails_the_start(monkeypatch):
+    store = FaultyStore()
+    store.save_error = StoreUnavailable("away")
+    engine = await started(store)
+    assert (engine.status, engine.failure) == ("failed", "away")
+    await engine.close()
+    assert store.closed
+
+
+@in_loop
+async def test_a_start_that_breaks_is_raised_and_known(monkeypatch):
+    store = FaultyStore()
+    store.save_error = ZeroDivisionError("bug")
+    engine = Engine(Settings(), store, Clock())
+    with pytest.raises(ZeroDivisionError):
+        await engine.start()
+    assert engine.status == "failed"
+    assert "bug" in engine.failure
+    await engine.close()
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_other_options_than_the_stored_ones_are_refused():
+    store = FaultyStore()
+    engine = await started(store, rating=3)
+    await engine.submit([learn("a", "x")])
+    await engine.close()
+    before = engine_threads()
+    other = await started(store, rating=4, leak=False)
+    assert other.status == "failed"
+    for part in ("rating is 3 in the store and 4 in the settings", "leak is True", "--reconfigure"):
+        assert part in other.failure
+    assert engine_threads() == before
+    await other.close()
+    assert store.last_seq == 1
+    same = await started(store, rating=3)
+    assert same.status == "ready"
+    await same.close()
+
+
+@in_loop
+async def test_other_options_are_taken_on_when_that_is_asked_for():
+    store = FaultyStore()
+    engine = await started(store, rating=3)
+    await engine.submit([learn("a", "x")])
+    await engine.close()
+    engine = await started(store, rating=4, reconfigure=True)
+    assert engine.model.options.rating == 4
+    assert engine.model.seq == 2
+    # killed: the change itself is an event, so it stays
+    again = await started(store, rating=4)
+    assert (again.status, again.model.seq) == ("ready", 2)
+    assert again.model.digest() == engine.model.digest()
+    for each in (engine, again):
+        await each.close()
+
+
+@in_loop
+async def test_nothing_is_appended_when_the_options_are_the_same():
+    store = FaultyStore()
+    engine = await started(store, reconfigure=True)
+    assert store.last_seq == 0
+    await engine.close()
+
+
+@in_loop
+async def test_options_that_cannot_be_stored_fail_the_start():
+    store = FaultyStore()
+    await (await started(store, rating=3)).close()
+    store.append_error = StoreUnavailable("away")
+    before = engine_threads()
+    engine = await started(store, rating=4, reconfigure=True)
+    assert (engine.status, engine.failure) == ("failed", "away")
+    assert engine_threads() == before
+    await engine.close()
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_sender_may_wait_for_room():
+    store = FaultyStore()
+    engine = await started(store, max_queue_events=2)
+    with store.before_append.shut() as gate:
+        first = engine.admit([learn("a", "x")])
+        await gate.reached()
+        second = engine.admit([learn("b", "x")])
+        with pytest.raises(QueueFull):
+            await engine.submit([learn("c", "x")])
+        waiting = [
+            asyncio.create_task(engine.submit([learn("c", "x")] * 2, wait=True)) for _ in range(3)
+        ]
+        await asyncio.sleep(0)
+        figures = engine.figures()
+        assert (figures.queued_events, figures.queue_full) == (2, 4)
+    await asyncio.gather(first, second)
+    numbers = [result.seq for results in await asyncio.gather(*waiting) for result in results]
+    assert sorted(numbers) == [3, 4, 5, 6, 7, 8]
+    await engine.close()
+
+
+@in_loop
+async def test_a_full_disk_stops_learning_not_ranking():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    store.append_error = store.save_error = StoreFull("no room", "make some")
+    with pytest.raises(StoreFull):
+        await engine.submit([learn("b", "y")])
+    with pytest.raises(StoreFull):
+        await engine.take_snapshot()
+    assert engine.status == "ready"
+    assert engine.rank(Instance(["a"]))
+    store.append_error = store.save_error = None
+    assert (await engine.submit([learn("b", "y")]))[0].seq == 2
+    await engine.close()
+
+
+@in_loop
+async def test_forgets_as_told():
+    engine = await started()
+    await engine.submit([learn("a", "x y")])
+    await engine.submit([Event.forget_class("x")])
+    assert [name for name, _ in engine.rank(Instance(["a"]))] == ["y"]
+    await engine.close()
+
+
+@in_loop
+async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    store.inner.append([bytes(learn("b", "y"))])  # somebody else writes into our log
+    with pytest.raises(NotReady):
+        await engine.submit([learn("c", "z")])
+    assert "numbered" in engine.failure
+    assert engine.rank(Instance(["a"]))
+    await assert_refuses(engine, "failed")
+    await engine.close()
+    assert [info.seq for info in store.snapshots()] == [0]
+    again = await started(store)
+    assert (again.status, again.model.seq) == ("ready", 3)
+    await again.close()
+
+
+@in_loop
+async def test_its_figures():
+    store = FaultyStore()
+    heard = []
+    engine = Engine(Settings(), store, Clock(), on_applied=lambda *args: heard.append(args))
+    await engine.start()
+    event = learn("a", "x", "one")
+    await engine.submit([event])
+    await engine.submit([event])
+    store.append_errors = [StoreUnavailable("away")]
+    with pytest.raises(StoreUnavailable):
+        await engine.submit([learn("b", "y")])
+    figures = engine.figures()
+    assert (figures.commits, figures.failed_commits, figures.duplicates) == (1, 1, 1)
+    assert (figures.queued_events, figures.queued_bytes, figures.log_lag) == (0, 0, 0)
+    assert figures.commit_seconds > 0
+    assert [applied for applied, _, _ in heard] == [event]
+    await engine.close()
+
+
+@in_loop
+async def test_looks_at_the_schedule_by_itself(monkeypatch):
+    monkeypatch.setattr(engine_module, "TICK_SECONDS", 0.0)
+    store = FaultyStore()
+    engine = await started(store, snapshot_events=2)
+    for seq in (2, 4):
+        await engine.submit([learn("a", "x")])
+        with store.before_save.shut() as gate:
+            await engine.submit([learn("a", "x")])
+            await gate.reached()
+        assert (await engine.take_snapshot()).seq == seq
+    await engine.close()
+
+
+# --- closing --------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_close_learns_what_was_admitted_and_takes_a_snapshot():
+    store = FaultyStore()
+    engine = await started(store)
+    with store.before_append.shut() as gate:
+        answer = engine.admit([learn("a", "x")])
+        await gate.reached()
+        queued = engine.admit([learn("b", "y")])
+        closing = asyncio.create_task(engine.close())
+        await many_turns()
+        await assert_refuses(engine, "closed")
+    await closing
+    assert [(await each)[0].seq for each in (answer, queued)] == [1, 2]
+    assert [info.seq for info in store.snapshots()] == [2, 0]
+    assert store.closed
+
+
+@in_loop
+async def test_close_takes_no_snapshot_when_nothing_changed():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    await engine.take_snapshot()
+    await engine.close()
+    store.save_error = ZeroDivisionError("not even tried")
+    await (await started(store)).close()
+    assert [info.seq for info in store.snapshots()] == [1, 0]
+
+
+@in_loop
+async def test_close_without_room_for_a_snapshot_loses_nothing():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    digest = engine.model.digest()
+    store.save_error = StoreFull("no room")
+    await engine.close()
+    assert store.closed
+    again = await started(store)
+    assert again.model.digest() == digest
+    await again.close()
+
+
+@in_loop
+async def test_close_may_come_twice_and_before_the_start():
+    store = FaultyStore()
+    engine = Engine(Settings(), store, Clock())
+    await engine.close()
+    await engine.close()
+    assert store.closed
+
+
+@in_loop
+async def test_close_waits_for_what_was_asked_before():
+    store = FaultyStore()
+    engine = await started(store)
+    restoring = asyncio.create_task(engine.restore(0))
+    await asyncio.sleep(0)
+    await engine.close()
+    assert await restoring == 1
+    assert store.closed
+
+
+@in_loop
+async def test_nothing_is_left_running_after_close():
+    before = engine_threads()
+    engine = await started()
+    await engine.submit([learn("a", "x")])
+    await engine.close()
+    assert engine._timer.cancelled()
+    assert engine_threads() == before
+
+
+def engine_threads():
+    """Those that append and those that write snapshots."""
+    prefixes = ("append", "snapshot")
+    return {thread for thread in threading.enumerate() if thread.name.startswith(prefixes)}
+
+
+@in_loop
+async def test_close_ends_a_recovery(monkeypatch):
+    monkeypatch.setattr(recovery_module, "LOOK_EVENTS", 1)
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")] * 3)
+    again = Engine(Settings(), store, Clock())
+    with store.before_read.shut() as gate:
+        starting = asyncio.create_task(again.start())
+        await gate.reached()
+        closing = asyncio.create_task(again.close())
+        await many_turns()
+        assert not store.closed
+    await asyncio.gather(starting, closing)
+    assert (again.status, again.failure) == ("closed", None)
+    assert again.recovery.replayed == 1
+    assert store.closed
+    await engine.close()
+
+
+@in_loop
+async def test_close_after_a_start_that_was_cancelled():
+    store = FaultyStore()
+    engine = Engine(Settings(), store, Clock())
+    with store.before_read.shut() as gate:
+        starting = asyncio.create_task(engine.start())
+        await gate.reached()
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+    await engine.close()
+    assert store.closed
+
+
+# --- on a disk ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_comes_back_from_a_file(tmp_path, killed):
+    url = f"sqlite:{tmp_path / 'manyclass.db'}"
+    events = [learn(f"f{n % 5} g{n % 7}", f"c{n % 3}", f"id {n}") for n in range(100)]
+
+    async def first_life():
+        engine = Engine(Settings(), open_store(url, Clock()), Clock())
+        await engine.start()
+        await asyncio.gather(*(engine.submit([event]) for event in events[:50]))
+        await engine.take_snapshot()
+        await asyncio.gather(*(engine.submit([event]) for event in events[50:]))
+        digest = engine.model.digest()
+        await (asyncio.to_thread(engine.store.close) if killed else engine.close())
+        return digest
+
+    async def second_life():
+        engine = Engine(Settings(), open_store(url, Clock()), Clock())
+        await engine.start()
+        found = (engine.model.digest(), engine.recovery.replayed)
+        retry = await engine.submit([events[70]])
+        await engine.close()
+        return found, retry
+
+    digest = asyncio.run(first_life())
+    found, [retry] = asyncio.run(second_life())
+    assert found == (digest, 50 if killed else 0)
+    assert (retry.seq, retry.duplicate) == (71, True)
