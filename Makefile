@@ -27,6 +27,9 @@ run: .venv/built ## start the service on http://127.0.0.1:8000
 demo: .venv/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
+load: .venv/built ## 30 s of mixed rank and learn on a service of its own
+	python load_tests/run.py
+
 check: lint types test ## everything a change must pass
 
 lint: .venv/built ## ruff and cython-lint

@@ -1,0 +1,95 @@
+"""Load on a running service: named scenarios, instances drawn from real text.
+
+    locust -f load_tests/locustfile.py --host http://127.0.0.1:8000 Mixed
+
+A key, if the service wants one, is taken from MANYCLASS_KEY.
+"""
+
+import os
+from itertools import count, cycle, islice
+
+import msgspec
+from locust import FastHttpUser, constant, events, stats, task
+
+from service.demo.novel import text
+from service.demo.words import instances, sentences
+
+PREPARED = 20_000  # bodies made before the start, so that making them is no part of the load
+
+INSTANCES = list(
+    islice(
+        ((made, word) for words in sentences(text()) for made, word in instances(words)), PREPARED
+    )
+)
+RANK = [msgspec.json.encode({"features": made}) for made, _ in INSTANCES]
+LEARN = [msgspec.json.encode({"features": made, "classes": [word]}) for made, word in INSTANCES]
+USERS = count()
+
+stats.STATS_NAME_WIDTH = 30  # the tables fit a page also where there is no terminal to measure
+
+
+class Progress:
+    """Where the true class of each learned event stood before: the load is a real job or none."""
+
+    learned = first = among_five = 0
+
+    def add(self, rank):
+        self.learned += 1
+        self.first += rank == 1
+        self.among_five += rank is not None and rank <= 5
+
+
+PROGRESS = Progress()
+
+
+class Mixed(FastHttpUser):
+    """Ten to rank, two to learn at once, one to learn later by its id. Asks again at once."""
+
+    wait_time = constant(0)
+
+    def on_start(self):
+        start = next(USERS) * 997 % PREPARED  # every reader begins at another page
+        self.places = cycle([*range(start, PREPARED), *range(start)])
+        self.headers = {"Content-Type": "application/json"}
+        if key := os.environ.get("MANYCLASS_KEY"):
+            self.headers["Authorization"] = f"Bearer {key}"
+
+    @task(10)
+    def rank(self):
+        self.ask("/rank", RANK[next(self.places)])
+
+    @task(2)
+    def learn(self):
+        answer = self.ask("/learn", LEARN[next(self.places)])
+        if answer:
+            PROGRESS.add(answer["rank"])
+
+    @task(1)
+    def learn_late(self):
+        place = next(self.places)
+        ranked = self.ask("/rank", RANK[place], "/rank, for a late label")
+        if ranked:
+            label = {"id": ranked["id"], "classes": [INSTANCES[place][1]]}
+            self.ask("/learn", msgspec.json.encode(label), "/learn, a late label")
+
+    def ask(self, path, body, name=None):
+        """The answer; None, and a failure in the results, when it is not what it must be."""
+        with self.client.post(
+            path, data=body, headers=self.headers, name=name or path, catch_response=True
+        ) as response:
+            try:
+                answer = msgspec.json.decode(response.content or b"")
+            except msgspec.DecodeError:
+                answer = None
+            if response.status_code == 200 and isinstance(answer, dict) and "seq" in answer:
+                response.success()
+                return answer
+            response.failure(f"{response.status_code}: {str(answer)[:200]}")
+            return None
+
+
+@events.quitting.add_listener
+def say_what_was_learned(environment, **_):
+    if PROGRESS.learned:
+        r1, r5 = PROGRESS.first / PROGRESS.learned, PROGRESS.among_five / PROGRESS.learned
+        print(f"learned at once: {PROGRESS.learned:,} events, progressive R1 {r1:.3f}, R5 {r5:.3f}")

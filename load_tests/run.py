@@ -1,0 +1,36 @@
+"""Runs a scenario against a service of its own with an empty store, or against the one at --url.
+
+python load_tests/run.py [--url URL] [--users 16] [--seconds 30] [--scenario Mixed]
+"""
+
+import argparse
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from subprocess import call
+
+from service.commands.environment import without_settings
+from service.demo.fresh import fresh_service
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Load on a service, for a while.")
+    parser.add_argument("--url", help="a running service; without it, one is started")
+    parser.add_argument("--users", type=int, default=16)
+    parser.add_argument("--seconds", type=int, default=30)
+    parser.add_argument("--scenario", default="Mixed")
+    chosen = parser.parse_args()
+    service = nullcontext(chosen.url) if chosen.url else fresh_service(without_settings())
+    with service as url:
+        locust = [
+            *(sys.executable, "-m", "locust", "-f", Path(__file__).with_name("locustfile.py")),
+            *("--headless", "--only-summary", "--loglevel", "WARNING", "--host", url),
+            *("--users", str(chosen.users), "--spawn-rate", str(chosen.users)),
+            *("--run-time", f"{chosen.seconds}s", "--stop-timeout", "5"),
+            chosen.scenario,
+        ]
+        sys.exit(call(locust))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python -m service` is `manyclass`."""
+
+from service.cli import app
+
+app()

@@ -1,0 +1,28 @@
+"""The command line `manyclass`."""
+
+import typer
+
+from service.commands import snapshot
+from service.commands.config import config
+from service.commands.demo import demo
+from service.commands.learn import learn
+from service.commands.rank import rank
+from service.commands.serve import serve
+
+app = typer.Typer(
+    name="manyclass",
+    help="Rank sparse instances against very many classes, and learn from each answer.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # help texts hold brackets of JSON
+    pretty_exceptions_show_locals=False,  # a local may be a key
+)
+app.command()(serve)
+app.command()(learn)
+app.command()(rank)
+app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
+app.command()(config)
+app.command()(demo)
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,26 @@
+"""manyclass config: the settings in force."""
+
+import typer
+
+from service.commands.environment import for_settings
+from service.commands.settings_table import Chosen, with_settings
+from service.settings import TABLE, Settings
+
+
+@with_settings
+def config(settings: Settings, chosen: Chosen) -> None:
+    """Print the settings in force.
+
+    Takes the same options as `serve`, and says where each value comes from. Keys are only counted.
+    """
+    given = for_settings()
+    values = settings.shown()
+    width = max(len(f"{variable}={value}") for variable, value in values.items())
+    for row in TABLE:
+        if row.name in chosen:
+            source = "command line"
+        elif row.variable in given:
+            source = "environment"
+        else:
+            source = "default"
+        typer.echo(f"{row.variable}={values[row.variable]}".ljust(width) + f"  # {source}")

@@ -1,0 +1,57 @@
+"""manyclass rank: the classes of the instances of files, from a running service."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, cast
+
+import msgspec
+import typer
+
+from service.client import InstanceBody, Ranking, Rankings
+from service.commands.connection import URL, Key, Url, connected
+from service.commands.lines import Body, instance_of
+from service.commands.run import Batch, Files, IgnoreUnknown, run
+from service.commands.tally import Tally
+
+
+class RankedLine(Ranking, frozen=True):
+    """A line of the results. `seq` numbers the last event the ranking has seen."""
+
+    seq: int
+
+
+def rank(
+    files: Files,
+    url: Url = URL,
+    key: Key = None,
+    k: Annotated[int, typer.Option(min=1, help="Classes of each instance, at most.")] = 5,
+    threshold: Annotated[float, typer.Option(help="Only scores above it.")] = 0.0,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which features voted for each class.")
+    ] = False,
+    batch: Batch = 200,
+    ignore_unknown: IgnoreUnknown = False,
+) -> None:
+    """Rank the instances of files and print the results.
+
+    A line is a JSON object, an instance as POST /rank takes it: {"features": {"ice": 1.5}} or
+    {"text": "..."}, with an "id" if the result is to carry it. A result is a line of JSON too, on
+    standard output, in the order of the instances. A bad line is named on standard error and left
+    out; the exit code is then 1.
+    """
+    with connected(url, key) as client:
+
+        def send(instances: Sequence[Body]) -> Rankings:
+            bodies = cast(Sequence[InstanceBody], instances)
+            return client.rank_many(bodies, k=k, threshold=threshold, explain=explain)
+
+        read = partial(instance_of, ignore_unknown=ignore_unknown)
+        run("ranked", files, batch, read, send, _print)
+
+
+def _print(tally: Tally, answer: Rankings) -> None:
+    results = (RankedLine(result.id, result.ranked, answer.seq) for result in answer.results)
+    sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
+    sys.stdout.buffer.flush()
+    tally.add(len(answer.results))

@@ -1,0 +1,116 @@
+"""One run of a command over files: read, send in batches, count, show, end."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from service.client import ClientError
+from service.commands.batches import Item, batches, deliver
+from service.commands.connection import BAD_LINES, INTERRUPTED
+from service.commands.lines import Body, FileFault, Line, LineFault, Source
+from service.commands.tally import Tally
+
+Answer = TypeVar("Answer")
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        help="JSON lines, plain, .gz or .zst; - is standard input.",
+        metavar="FILE...",
+        show_default=False,
+    ),
+]
+Batch = Annotated[int, typer.Option(min=1, help="Lines in one request, at most.")]
+IgnoreUnknown = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-unknown",
+        help="Drop keys the service does not know, as the `split` of a data set, or the `id` a row"
+        " has beside its text when it is to be learned.",
+    ),
+]
+
+
+def run(
+    verb: str,
+    files: Sequence[str],
+    batch: int,
+    read: Callable[[Line], Body],
+    send: Callable[[Sequence[Body]], Answer],
+    answered: Callable[[Tally, Answer], None],
+) -> None:
+    """Send every line of the files, in order; a summary on standard error ends it.
+
+    Raises typer.Exit when lines were left out, or on Ctrl-C: what was answered until then is done.
+    """
+    sources = [Source(file) for file in files]
+    tally = Tally()
+    try:
+        with _shown(tally, sources) as move:
+            for some in batches(_items(sources, read, tally), batch):
+                for answer in deliver(some, send, tally.bad_line):
+                    answered(tally, answer)
+                move()
+    except KeyboardInterrupt:
+        typer.echo(tally.summary(f"stopped: {verb}"), err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except ClientError:
+        if tally.done:
+            typer.echo(tally.summary(verb), err=True)
+        raise
+    typer.echo(tally.summary(verb), err=True)
+    if not tally.clean:
+        raise typer.Exit(BAD_LINES)
+
+
+def _items(sources: Iterable[Source], read: Callable[[Line], Body], tally: Tally) -> Iterator[Item]:
+    """The lines that hold a request; the tally hears of those that do not."""
+    for source in sources:
+        try:
+            for line in source:
+                try:
+                    body = read(line)
+                except LineFault as error:
+                    tally.bad_line(line, str(error))
+                else:
+                    yield line, body
+        except FileFault as error:
+            tally.bad_file(error)
+
+
+@contextmanager
+def _shown(tally: Tally, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
+    """A bar on standard error while the run lasts; a call of what it gives moves it.
+
+    There is none without a terminal.
+    """
+    sizes = [source.size for source in sources]
+    known = [size for size in sizes if size is not None]
+    total = sum(known) if len(known) == len(sizes) else None
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[state]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(
+        *columns,
+        console=console,
+        disable=not console.is_terminal,
+        redirect_stdout=False,  # results go where they are sent, never into the bar
+    ) as progress:
+        task = progress.add_task("", total=total, state="")
+
+        def move() -> None:
+            progress.update(
+                task,
+                completed=sum(source.position for source in sources),
+                state=f"{tally.done:,} · {tally.rate:,.0f}/s  {tally.recall}",
+            )
+
+        yield move

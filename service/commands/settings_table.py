@@ -1,0 +1,55 @@
+"""The settings as options of a command: one option for each row of the table."""
+
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Annotated, Any
+
+import typer
+
+from service.commands.connection import complain
+from service.commands.environment import for_settings
+from service.settings import TABLE, Row, SettingError, Settings, read
+
+WRONG_USE = 2  # the exit code of a wrong command line
+
+Chosen = dict[str, str]  # field of Settings -> what the command line gave, as text
+
+
+def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., None]:
+    """The command, taking an option for each setting, and called with what is then in force."""
+
+    def wrapped(**options: Any) -> None:
+        chosen = {name: _text(value) for name, value in options.items() if value is not None}
+        try:
+            settings = read(for_settings(), chosen)
+        except SettingError as error:
+            complain(str(error))
+            raise typer.Exit(WRONG_USE) from error
+        command(settings, chosen)
+
+    signature = Signature([_parameter(row) for row in TABLE])
+    wrapped.__dict__["__signature__"] = signature  # where inspect looks for it
+    wrapped.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
+    wrapped.__name__ = command.__name__
+    wrapped.__doc__ = command.__doc__
+    return wrapped
+
+
+def _parameter(row: Row) -> Parameter:
+    default = row.text(row.default)
+    help = row.help + (f" (default: {default})" if default else "")
+    if row.kind == "yes or no":
+        option = typer.Option(f"{row.flag}/--no-{row.flag[2:]}", help=help, show_default=False)
+        annotation: Any = Annotated[bool | None, option]
+    else:
+        option = typer.Option(
+            row.flag, help=help, show_default=False, metavar=row.kind.replace(" ", "-").upper()
+        )
+        annotation = Annotated[str | None, option]
+    return Parameter(row.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _text(value: bool | str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value

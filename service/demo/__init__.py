@@ -1,0 +1,1 @@
+"""The demonstration: a novel that ships with the service, and predicting its words."""

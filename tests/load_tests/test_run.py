@@ -1,0 +1,24 @@
+import re
+import sys
+from pathlib import Path
+from subprocess import run
+
+RUN = Path(__file__).parents[2] / "load_tests" / "run.py"
+
+
+def run_for(seconds, *options):
+    command = [sys.executable, RUN, "--users", "2", "--seconds", str(seconds), *options]
+    return run(command, capture_output=True, text=True)
+
+
+def test_every_request_of_the_scenario_is_answered():
+    result = run_for(2)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^learned at once: \d+ events, progressive R1 0\.\d", result.stdout, re.M)
+    for name in ("/rank", "/learn", "/rank, for a late label", "/learn, a late label"):
+        assert re.search(rf"^POST +{name} +\d+ +0\(0\.00%\)", result.stderr, re.M), result.stderr
+
+
+def test_a_failed_request_fails_the_run():
+    result = run_for(1, "--url", "http://127.0.0.1:9")
+    assert result.returncode == 1

@@ -1,0 +1,74 @@
+import pytest
+
+from service.settings import TABLE, Settings
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch):
+    for row in TABLE:
+        monkeypatch.delenv(row.variable, raising=False)
+
+
+def shown(result):
+    assert result.exit_code == 0, result.output
+    lines = (line.split("#") for line in result.stdout.splitlines())
+    return {value.strip().partition("=")[0]: (value.strip(), source) for value, source in lines}
+
+
+def test_every_setting_is_shown_with_its_default(manyclass):
+    table = shown(manyclass("config"))
+    assert list(table) == [row.variable for row in TABLE]
+    assert table["MANYCLASS_PORT"] == ("MANYCLASS_PORT=8000", " default")
+
+
+def test_the_command_line_wins_over_the_environment(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_PORT", "1")
+    monkeypatch.setenv("MANYCLASS_RATING", "7")
+    monkeypatch.setenv("MANYCLASS_LEAK", "yes")
+    table = shown(manyclass("config", "--port", 2, "--no-leak", "--tfidf"))
+    assert table["MANYCLASS_PORT"] == ("MANYCLASS_PORT=2", " command line")
+    assert table["MANYCLASS_RATING"] == ("MANYCLASS_RATING=7", " environment")
+    assert table["MANYCLASS_LEAK"] == ("MANYCLASS_LEAK=no", " command line")
+    assert table["MANYCLASS_TFIDF"] == ("MANYCLASS_TFIDF=yes", " command line")
+
+
+def test_keys_are_never_shown(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame,open")
+    result = manyclass("config", "--learn-keys", "abracadabra")
+    assert "sesame" not in result.output
+    assert "abracadabra" not in result.output
+    assert shown(result)["MANYCLASS_RANK_KEYS"][0] == "MANYCLASS_RANK_KEYS=2 (hidden)"
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_each_setting_is_an_option_with_its_help(manyclass, command, row):
+    text = " ".join(manyclass(command, "--help").stdout.split())
+    assert f"{row.flag} " in text
+    assert row.help in text
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+def test_a_value_that_cannot_be_used_is_one_line(manyclass, command):
+    result = manyclass(command, "--min-weight", "2")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("manyclass: MANYCLASS_MIN_WEIGHT='2'")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_misspelt_variable_is_an_error_but_the_client_s_own_are_not(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_URL", "http://elsewhere")
+    monkeypatch.setenv("MANYCLASS_KEY", "sesame")
+    assert manyclass("config").exit_code == 0
+    monkeypatch.setenv("MANYCLASS_PROT", "1")
+    result = manyclass("config")
+    assert result.exit_code == 2
+    assert "did you mean MANYCLASS_PORT?" in result.stderr
+
+
+def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):
+    given = []
+    monkeypatch.setattr("service.server.run", given.append)
+    monkeypatch.setenv("MANYCLASS_RATING", "7")
+    assert manyclass("serve", "--store", "memory:", "--port", "0").exit_code == 0
+    assert given == [Settings(store="memory:", port=0, rating=7)]

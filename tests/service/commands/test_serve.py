@@ -1,0 +1,32 @@
+import pytest
+
+from service.server import StartFailed
+from service.store.protocol import StoreError
+
+
+def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
+    result = manyclass("serve", "--store", "nowhere:")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("manyclass: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("error", [StoreError("broken", "mend it"), StartFailed("broken, mend it")])
+def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
+    def run(settings):
+        raise error
+
+    monkeypatch.setattr("service.server.run", run)
+    result = manyclass("serve", "--store", "memory:")
+    assert result.exit_code == 1
+    assert "broken" in result.stderr
+    assert "mend it" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
+    def run(settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("service.server.run", run)
+    assert manyclass("serve", "--store", "memory:").exit_code == 0

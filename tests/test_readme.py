@@ -1,0 +1,48 @@
+"""The examples of the README do what it says they do."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.demo.fresh import fresh_service
+
+README = Path(__file__).parents[1] / "README.md"
+EXAMPLE = re.compile(r"^\$ curl (.*)\n((?:[^$`].*\n)*)", re.MULTILINE)
+
+
+def examples():
+    """The calls of the README and the answers it shows, in order."""
+    blocks = re.findall(r"^```console\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+    return [
+        (shlex.split(command), json.loads(answer))
+        for block in blocks
+        for command, answer in EXAMPLE.findall(block)
+    ]
+
+
+def about(value):
+    """The value with its numbers as near as the README writes them."""
+    if isinstance(value, dict):
+        return {name: about(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [about(each) for each in value]
+    return pytest.approx(value, abs=0.0006) if isinstance(value, float) else value
+
+
+def test_the_answers_are_those_shown():
+    shown = examples()
+    assert len(shown) >= 5
+    with fresh_service({}) as url:
+        for (address, *options), answer in shown:
+            path = address.removeprefix("127.0.0.1:8000")
+            if options[:1] == ["--json"]:
+                headers = {"Content-Type": "application/json"}
+                got = httpx.post(url + path, content=options[1], headers=headers)
+            else:
+                assert not options
+                got = httpx.get(url + path)
+            assert got.json() == about(answer), address
