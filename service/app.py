@@ -1,0 +1,113 @@
+"""create_app(settings): the parts of the service, put together. No logic."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import cache, partial
+from importlib.metadata import version
+from secrets import randbits
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from core.errors import CoreError
+from service import openapi
+from service.engine import Engine
+from service.errors import Problem, problem_of
+from service.front import Front
+from service.intake import Intake
+from service.keys import Keys
+from service.late import LateLabels
+from service.metrics import Exposition, Metrics, State
+from service.routes import health, learn, names, rank, snapshots, stats
+from service.routes.learn_stream import LearnStream
+from service.settings import Settings
+from service.store import open_store
+from service.store.protocol import Store, StoreError
+from service.writer import Refused
+
+SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
+EXPECTED = (Problem, CoreError, StoreError, Refused, HTTPException, RequestValidationError)
+
+
+class App(Front):
+    """The ASGI application, and what its server and its tests need to reach inside it."""
+
+    def __init__(self, settings: Settings, store: Store, clock: Callable[[], float]) -> None:
+        metrics = Metrics()
+        keys = Keys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
+        late = LateLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
+        self.stopping = asyncio.Event()
+        self.engine = Engine(
+            settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
+        )
+        intake = Intake(self.engine, late, metrics, settings.max_features_per_instance)
+        stream = LearnStream(settings, intake, metrics, self.stopping)
+        self.api = _api(self.engine)
+        self.api.state.engine = self.engine
+        self.api.state.keys = keys
+        self.api.state.late = late
+        self.api.state.exposition = Exposition(metrics, State(self.engine, late, clock))
+        document = cache(partial(openapi.document, self.api, settings, keys.open))
+        self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
+        ranking = rank.Rank(settings, self.engine, keys, late, metrics)
+        learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
+        hot = {"/rank": ranking.answer, "/learn": learning.answer}
+        super().__init__(hot, self.api, metrics)
+
+
+def create_app(
+    settings: Settings, store: Store | None = None, clock: Callable[[], float] = time.time
+) -> App:
+    """The service as an ASGI application; its lifespan starts and closes the engine.
+
+    Opens the store the settings name unless one is given. Raises StoreError.
+    """
+    return App(settings, open_store(settings.store, clock) if store is None else store, clock)
+
+
+def _api(engine: Engine) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        starting = asyncio.create_task(engine.start())  # meanwhile the health checks are answered
+        try:
+            yield
+        finally:
+            await engine.close()
+            await starting
+
+    api = FastAPI(
+        title="Manyclass",
+        summary=SUMMARY,
+        version=version("manyclass"),
+        lifespan=lifespan,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
+        exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
+    )
+    for routes in (rank, learn, names, stats, snapshots, health):
+        api.include_router(routes.router)
+    return api
+
+
+async def _answer_problem(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem.status == 405:
+        problem = _with_all_methods(request, problem)
+    status, headers, body = problem.answer()
+    response = Response(body, status)
+    response.raw_headers = headers
+    return response
+
+
+def _with_all_methods(request: Request, problem: Problem) -> Problem:
+    """FastAPI names the methods of one route only, also where several share the path."""
+    path = getattr(request.scope.get("route"), "path_format", None)
+    operations = request.app.openapi()["paths"].get(path)
+    if operations is None:
+        return problem
+    methods = ", ".join(sorted(map(str.upper, operations)))
+    return Problem(405, problem.detail, headers={"Allow": methods})

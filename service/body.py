@@ -1,0 +1,115 @@
+"""Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
+
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+from service.errors import ClientGone, Problem
+
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Headers = Mapping[bytes, bytes]
+
+PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
+
+
+def media_type(headers: Headers) -> bytes:
+    """The type the client says its body is of, without parameters; empty when it says nothing."""
+    return headers.get(b"content-type", b"").split(b";", 1)[0].strip().lower()
+
+
+def require_json(headers: Headers) -> None:
+    """Raise Problem 415 unless the body is said to be JSON.
+
+    To say nothing is not enough: a web page may send such a body to a service on its reader's
+    machine without asking, but not one of this type.
+    """
+    given = headers.get(b"content-type")
+    if given != b"application/json" and media_type(headers) != b"application/json":
+        shown = media_type(headers).decode("latin-1") or "nothing"
+        raise Problem(415, f"Content-Type must be application/json; this request says {shown}.")
+
+
+def is_gzipped(headers: Headers) -> bool:
+    """Whether the body has to be unpacked; Problem 415 when it is packed in another way."""
+    encoding = headers.get(b"content-encoding")
+    if encoding is None:
+        return False
+    match encoding.strip().lower():
+        case b"gzip":
+            return True
+        case b"identity" | b"":
+            return False
+    raise Problem(
+        415, "Content-Encoding must be gzip or absent.", headers={"Accept-Encoding": "gzip"}
+    )
+
+
+async def read_body(headers: Headers, receive: Receive, most_bytes: int) -> bytes:
+    """The whole body, unpacked. Problem when too large or broken, ClientGone when cut short."""
+    gzipped = is_gzipped(headers)
+    announced = headers.get(b"content-length", b"")
+    if announced.isdigit() and int(announced) > most_bytes:
+        raise _too_large(most_bytes)
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    if message.get("more_body", False):
+        body = await _read_rest(body, receive, most_bytes)
+    if len(body) > most_bytes:
+        raise _too_large(most_bytes)
+    return _unpack(body, most_bytes) if gzipped else body
+
+
+async def _read_rest(start: bytes, receive: Receive, most_bytes: int) -> bytes:
+    body = bytearray(start)
+    more = True
+    while more and len(body) <= most_bytes:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+def _unpack(body: bytes, most_bytes: int) -> bytes:
+    gunzip = Gunzip()
+    unpacked = bytearray()
+    for piece in gunzip.feed(body):
+        unpacked += piece
+        if len(unpacked) > most_bytes:
+            raise _too_large(most_bytes)
+    gunzip.end()
+    return bytes(unpacked)
+
+
+def _too_large(most_bytes: int) -> Problem:
+    return Problem(413, f"A body has at most {most_bytes} bytes, unpacked.")
+
+
+class Gunzip:
+    """Unpacks gzip as it arrives, in pieces of bounded size, whatever it unpacks to."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+        self._begun = False
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """What `data` unpacks to; Problem 400 when it is not gzip."""
+        while data:
+            if self._member.eof:  # a gzip file may be several, one after the other
+                self._member = zlib.decompressobj(wbits=31)
+            self._begun = True
+            try:
+                piece = self._member.decompress(data, PIECE_BYTES)
+            except zlib.error as error:
+                raise Problem(400, f"The body is not gzip: {error}.") from error
+            yield piece
+            data = self._member.unused_data or self._member.unconsumed_tail
+
+    def end(self) -> None:
+        """Raise Problem 400 when more should have come."""
+        if self._begun and not self._member.eof:
+            raise Problem(400, "The gzipped body is cut short.")

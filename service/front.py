@@ -1,0 +1,92 @@
+"""The front of the service: answers the hot calls itself, and lets FastAPI answer the others.
+
+FastAPI's way from a request to a route and back costs more than ranking does.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from time import perf_counter
+from typing import Any
+
+from service.body import Headers, Receive, Send
+from service.errors import ClientGone, problem_of
+from service.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+HotCall = Callable[[Headers, Receive, Send], Awaitable[bytes | None]]
+
+STREAM = " (stream)"  # after the path of a call that answered in a stream of its own
+UNKNOWN = "unknown"  # whatever path a client made up
+CLIENT_GONE = 499  # as nginx has it: nobody was there to be answered
+
+_JSON = (b"content-type", b"application/json")
+
+
+class Front:
+    """The ASGI application. A hot call returns the body of its answer, or None if it sent it."""
+
+    def __init__(
+        self, hot: Mapping[str, HotCall], application: Application, metrics: Metrics
+    ) -> None:
+        self._hot = dict(hot)
+        self._application = application
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass a lifespan on."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        path = scope["path"]
+        if path in self._hot and scope["method"] == "POST":
+            await self._answer(path, scope, receive, send)
+        else:
+            await self._pass_on(scope, receive, send)
+
+    async def _answer(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        status = 200
+        try:
+            body = await self._hot[path](dict(scope["headers"]), receive, send)
+        except ClientGone:
+            self._metrics.request(path, CLIENT_GONE, perf_counter() - began)
+            return
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 500:
+                logger.error("POST %s failed", path, exc_info=error)
+            status, headers, body = problem.answer()
+        else:
+            if body is None:
+                self._metrics.request(path + STREAM, status, perf_counter() - began)
+                return
+            headers = [_JSON, (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        self._metrics.request(path, status, perf_counter() - began)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        status = 500
+
+        async def watch(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._application(scope, receive, watch)
+        except Exception:
+            # Starlette has answered this with a problem before raising it.
+            logger.exception("%s %s failed", scope["method"], _endpoint(scope))
+        self._metrics.request(_endpoint(scope), status, perf_counter() - began)
+
+
+def _endpoint(scope: Scope) -> str:
+    """The route's path with its parameters' names, so that the values stay few."""
+    path = getattr(scope.get("route"), "path_format", None)
+    return path if isinstance(path, str) else UNKNOWN

@@ -1,0 +1,87 @@
+"""What is sent to be learned, on its way to the engine: one event, many, or a stream of them."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from msgspec import UNSET
+
+from core.event import Event
+from service.engine import Engine
+from service.errors import Fault, Problem, invalid
+from service.late import LateLabels
+from service.metrics import Metrics
+from service.schemas import LearnEvent, LearnRequest, instance_of, names_of
+from service.writer import EventConflict, Result
+
+
+class Intake:
+    """Makes events of what clients send, and hands them to the engine.
+
+    A retry of a late label may come when its instance is no longer kept: it is known by its
+    event_id before the instance is looked for, and becomes a Result right away.
+    """
+
+    def __init__(
+        self, engine: Engine, late: LateLabels, metrics: Metrics, most_features: int
+    ) -> None:
+        self._engine = engine
+        self._late = late
+        self._metrics = metrics
+        self._most_features = most_features
+
+    def event(self, form: LearnEvent | LearnRequest) -> Event | Result:
+        """The event a form describes, or the Result of the one it repeats."""
+        if form.classes is UNSET:
+            raise invalid("An event needs `classes`.")
+        classes = names_of(form.classes, "classes")
+        event_id = None if form.event_id is UNSET else form.event_id
+        if form.id is UNSET:
+            instance = instance_of(form, self._most_features)
+            fingerprint = 0 if event_id is None else _fingerprint(bytes(instance), classes)
+            return Event.learn(instance, classes, event_id, fingerprint)
+        if form.features is not UNSET or form.text is not UNSET:
+            raise invalid("An event has either an instance or the `id` of one, not both.", "id")
+        fingerprint = 0
+        if event_id is not None:
+            fingerprint = _fingerprint(b"id " + form.id.encode(), classes)
+            repeated = self._repeated(event_id, fingerprint)
+            if repeated is not None:
+                return repeated
+        instance, delay = self._late.instance(form.id)
+        self._metrics.label_delay.observe(delay)
+        return Event.learn(instance, classes, event_id, fingerprint)
+
+    async def submit(self, events: Sequence[Event | Result], wait: bool = False) -> list[Result]:
+        """A Result for each, in order, when all are durable and learned; or none is taken.
+
+        With `wait`, waits for room when the queue is full.
+        """
+        fresh = [event for event in events if isinstance(event, Event)]
+        if not fresh:
+            return [event for event in events if isinstance(event, Result)]
+        try:
+            learned = iter(await self._engine.submit(fresh, wait))
+        except EventConflict as conflict:
+            position = events.index(fresh[conflict.position])
+            raise EventConflict(position, conflict.event_id, conflict.seq) from conflict
+        return [event if isinstance(event, Result) else next(learned) for event in events]
+
+    def _repeated(self, event_id: str, fingerprint: int) -> Result | None:
+        seen = self._engine.model.seen(event_id)
+        if seen is None:
+            return None
+        seq, its_fingerprint = seen
+        if its_fingerprint != fingerprint:
+            detail = f"event_id {event_id!r} was seen with other content"
+            raise Problem(409, detail, [Fault(detail, ("event_id",))])
+        return Result(seq, True, None, False)
+
+
+def _fingerprint(what: bytes, classes: Sequence[str | int]) -> int:
+    """64 bits that tell what is learned; a separator before each class keeps borders apart."""
+    digest = blake2b(what, digest_size=8)
+    for name in classes:
+        encoded = str(name).encode()
+        digest.update(b"%d " % len(encoded))
+        digest.update(encoded)
+    return int.from_bytes(digest.digest(), "little")

@@ -1,0 +1,224 @@
+"""Every metric of the service: its name, what it counts, and how Prometheus reads it.
+
+Observed on the event loop's thread only. The instruments are our own because those of
+prometheus_client lock and check at every call: 2 µs each, a tenth of what a rank may cost.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
+from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from core.event import Event
+from core.model import Model, Outcome
+from service.engine import Engine
+from service.late import LateLabels
+from service.writer import NotReady
+
+PREFIX = "manyclass_"
+HITS_AT = (1, 5, 10)
+
+FAST_SECONDS = tuple(
+    step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)
+)  # 1 µs to 5 s: ranking and learning themselves
+REQUEST_SECONDS = tuple(step * 10.0**power for power in range(-4, 2) for step in (1, 2.5, 5))
+DELAY_SECONDS = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0, 604800.0)
+OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
+
+HELP = {  # name without the prefix -> what it says
+    "request_duration_seconds": "time to answer a request, by endpoint and status",
+    "rank_duration_seconds": "time to rank one instance",
+    "learn_duration_seconds": "time to learn one event, once it is durable",
+    "learn_events_total": "events sent to be learned, by result",
+    "progressive_examples_total": "events learned since the process began",
+    "progressive_hits_total": "of those, events with a true class in the first k before learning",
+    "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
+    "outdegree": "edges of a feature, over all features",
+    "edges_touched": "edges scored, over the features of instances ranked, also before learning",
+    "features": "features the model knows",
+    "classes": "classes the model knows",
+    "edges": "edges of the model",
+    "memory_bytes": "what the model needs, by the rule MAX_BYTES is held against",
+    "evicted_total": "rows evicted to stay within the limits, by kind",
+    "seq": "number of the last event learned",
+    "log_lag_events": "events in the log that are not learned yet",
+    "snapshot_age_seconds": "time since the newest snapshot was taken",
+    "snapshot_duration_seconds": "time the newest snapshot took",
+    "snapshot_bytes": "size of the newest snapshot",
+    "label_delay_seconds": "time from ranking an instance to its label by id",
+    "late_labels_total": "labels by id that came when the instance was no longer kept",
+}
+
+
+class Histogram:
+    """How many observations fell below each bound, and their sum."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = list(bounds)
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count one more."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def observe_often(self, value: float, times: int) -> None:
+        """Count `times` observations of the same value."""
+        self._counts[bisect_left(self._bounds, value)] += times
+        self._sum += value * times
+
+    def add_to(self, family: HistogramMetricFamily, labels: Sequence[str]) -> None:
+        """Report everything observed so far."""
+        bounds = [*(f"{bound:g}" for bound in self._bounds), "+Inf"]
+        counts = accumulate(self._counts)
+        family.add_metric(labels, list(zip(bounds, counts, strict=True)), self._sum)
+
+
+class Metrics(Collector):
+    """What the service has counted since it began."""
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[str, int], Histogram] = {}
+        self.rank_duration = Histogram(FAST_SECONDS)
+        self.learn_duration = Histogram(FAST_SECONDS)
+        self.label_delay = Histogram(DELAY_SECONDS)
+        self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
+        self._examples = 0
+        self._hits = dict.fromkeys(HITS_AT, 0)
+        self._reciprocal_ranks = 0.0
+
+    def request(self, endpoint: str, status: int, seconds: float) -> None:
+        """Count an answered request. `endpoint` is a route's path, never what a client sent."""
+        histogram = self._requests.get((endpoint, status))
+        if histogram is None:
+            histogram = self._requests[endpoint, status] = Histogram(REQUEST_SECONDS)
+        histogram.observe(seconds)
+
+    def applied(self, event: Event, outcome: Outcome, seconds: float) -> None:
+        """Count an event that changed the model, if it was one to learn."""
+        if event.kind != "learn":
+            return
+        self.learn_duration.observe(seconds)
+        self.learn_events["learned"] += 1
+        self._examples += 1
+        rank = outcome.rank
+        if rank is not None:
+            self._reciprocal_ranks += 1 / rank
+            for k in HITS_AT:
+                self._hits[k] += rank <= k
+
+    def collect(self) -> Iterator[Metric]:
+        """Everything counted so far."""
+        requests = _histogram("request_duration_seconds", ["endpoint", "status"])
+        for (endpoint, status), histogram in self._requests.items():
+            histogram.add_to(requests, [endpoint, str(status)])
+        yield requests
+        for name, histogram in (
+            ("rank_duration_seconds", self.rank_duration),
+            ("learn_duration_seconds", self.learn_duration),
+            ("label_delay_seconds", self.label_delay),
+        ):
+            family = _histogram(name)
+            histogram.add_to(family, [])
+            yield family
+        yield _counter("learn_events_total", "result", self.learn_events)
+        yield _counter("progressive_hits_total", "k", {str(k): n for k, n in self._hits.items()})
+        yield _counter("progressive_examples_total", value=self._examples)
+        yield _counter("progressive_reciprocal_rank_total", value=self._reciprocal_ranks)
+
+
+class State(Collector):
+    """What the engine and the window of late labels are like when Prometheus asks."""
+
+    def __init__(self, engine: Engine, late: LateLabels, clock: Callable[[], float]) -> None:
+        self._engine = engine
+        self._late = late
+        self._clock = clock
+
+    def collect(self) -> Iterator[Metric]:
+        """The state as it is now; that of the model once there is one."""
+        yield _counter("late_labels_total", value=self._late.too_late)
+        try:
+            model = self._engine.model
+        except NotReady:
+            return
+        yield from self._of_the_model(model)
+        yield from self._of_the_log(model)
+
+    def _of_the_model(self, model: Model) -> Iterator[Metric]:
+        index = model.index
+        yield _gauge("features", index.features)
+        yield _gauge("classes", index.classes)
+        yield _gauge("edges", index.edges)
+        yield _gauge("memory_bytes", index.bytes)
+        evicted = {"feature": index.evicted_features, "class": index.evicted_classes}
+        yield _counter("evicted_total", "kind", evicted)
+        touched = SummaryMetricFamily(PREFIX + "edges_touched", HELP["edges_touched"])
+        touched.add_metric([], index.active_features_ranked, index.edges_touched)
+        yield touched
+        outdegrees = Histogram(OUTDEGREES)
+        for outdegree, features in enumerate(index.outdegrees().tolist()):
+            outdegrees.observe_often(outdegree, features)
+        family = _histogram("outdegree")
+        outdegrees.add_to(family, [])
+        yield family
+
+    def _of_the_log(self, model: Model) -> Iterator[Metric]:
+        engine = self._engine
+        yield _gauge("seq", model.seq)
+        yield _gauge("log_lag_events", engine.figures().log_lag)
+        newest = engine.newest_snapshot
+        if newest is not None:
+            yield _gauge("snapshot_age_seconds", self._clock() - newest.taken_at)
+            yield _gauge("snapshot_bytes", newest.bytes)
+        if engine.snapshot_seconds is not None:
+            yield _gauge("snapshot_duration_seconds", engine.snapshot_seconds)
+
+
+class Exposition:
+    """Everything Prometheus reads, in its text format."""
+
+    def __init__(self, *collectors: Collector) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        for collector in collectors:
+            self._registry.register(collector)
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        """The metrics as they are now."""
+        return generate_latest(self._registry)
+
+
+def _histogram(name: str, labels: Sequence[str] = ()) -> HistogramMetricFamily:
+    return HistogramMetricFamily(PREFIX + name, HELP[name], labels=list(labels))
+
+
+def _gauge(name: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(PREFIX + name, HELP[name], value=value)
+
+
+def _counter(
+    name: str,
+    label: str | None = None,
+    values: dict[str, int] | None = None,
+    value: float | None = None,
+) -> CounterMetricFamily:
+    labels = None if label is None else [label]
+    family = CounterMetricFamily(PREFIX + name, HELP[name], value=value, labels=labels)
+    for label_value, count in (values or {}).items():
+        family.add_metric([label_value], count)
+    return family

@@ -1,0 +1,81 @@
+"""What the OpenAPI document says of a route beside its parameters: errors, and who may use it."""
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from service.engine import Engine
+from service.errors import MEDIA_TYPE
+from service.keys import Keys, Scope
+
+REFERENCE = "#/components/schemas/{name}"
+
+REASONS = {
+    400: "The body is not what its headers say: not JSON, not UTF-8, not gzip.",
+    401: "A key is needed.",
+    403: "The key has a lesser scope.",
+    404: "Nothing has this name, id or number.",
+    409: "It contradicts what is there.",
+    410: "The instance of this id is no longer kept.",
+    413: "The body is too large, or holds too many instances or events.",
+    415: "The body is of another type or encoding.",
+    422: "It was understood and does not make sense; `errors` says where.",
+    503: "Not now: the service recovers or stops, its store does not work, or its queue is full.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The answers with these statuses, as FastAPI's `responses` takes them."""
+    content = {MEDIA_TYPE: one_of("Problem")}
+    return {
+        status: {"description": REASONS[status], "content": content, "headers": _headers(status)}
+        for status in statuses
+    }
+
+
+def _headers(status: int) -> dict[str, Any]:
+    if status == 503:
+        return {"Retry-After": {"schema": {"type": "integer", "minimum": 1}}}
+    if status == 401:
+        return {"WWW-Authenticate": {"schema": {"type": "string"}}}
+    return {}
+
+
+def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
+    """A route's arguments: who may use it, that the engine must be ready, and these errors."""
+
+    async def check(request: Request) -> None:
+        keys: Keys = request.app.state.keys
+        authorization = request.headers.get("authorization")
+        keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
+        _ = request.app.state.engine.model  # NotReady before there is one
+
+    return {
+        "dependencies": [Depends(check)],
+        "openapi_extra": {"x-scope": scope.name.lower()},
+        "responses": problems(401, 403, *statuses, 503),
+    }
+
+
+def hot(
+    scope: Scope, *statuses: int, reads: dict[str, Any], writes: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a route that only tells of a call the front answers: its bodies by type."""
+    route = needs(scope, 400, 413, 415, 422, *statuses)
+    route["openapi_extra"]["requestBody"] = {"required": True, "content": reads}
+    route["responses"][200] = {"description": "Successful Response", "content": writes}
+    return route
+
+
+def one_of(*names: str) -> dict[str, Any]:
+    """A body of one of the named components."""
+    references = [{"$ref": REFERENCE.format(name=name)} for name in names]
+    return {"schema": references[0] if len(references) == 1 else {"oneOf": references}}
+
+
+async def _engine(request: Request) -> Engine:
+    engine: Engine = request.app.state.engine
+    return engine
+
+
+TheEngine = Annotated[Engine, Depends(_engine)]

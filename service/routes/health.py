@@ -1,0 +1,55 @@
+"""Whether the process runs, whether it can answer, what it has counted. Open to everybody."""
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from service.errors import unavailable
+from service.metrics import Exposition
+from service.recovery import Recovery
+from service.routes.contract import TheEngine, problems
+from service.schemas import Live, Ready
+
+router = APIRouter(tags=["health"])
+
+
+def report(recovery: Recovery) -> dict[str, Any]:
+    """How the state was brought back, for people."""
+    told = asdict(recovery)
+    del told["given_up"]
+    return told
+
+
+@router.get("/livez")
+async def livez() -> Live:
+    """The process runs."""
+    return Live()
+
+
+@router.get("/readyz", responses=problems(503))
+async def readyz(engine: TheEngine) -> Ready:
+    """State restored and replayed, store reachable; else 503 with the reason."""
+    if engine.status == "recovering":
+        recovery = engine.recovery
+        raise unavailable(
+            f"the service is recovering: {recovery.replayed} events replayed, up to event"
+            f" {recovery.last_seq}"
+        )
+    await engine.snapshots()  # asks the store
+    return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(request: Request) -> Response:
+    """Metrics in the text format of Prometheus."""
+    exposition: Exposition = request.app.state.exposition
+    return Response(exposition.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/", include_in_schema=False)
+async def home() -> RedirectResponse:
+    """The reference, until there is something better to show."""
+    return RedirectResponse("docs")

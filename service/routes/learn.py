@@ -1,0 +1,131 @@
+"""POST /learn, one event or many. Hot: reads and writes its bodies itself."""
+
+from collections.abc import Sequence
+
+import msgspec
+from fastapi import APIRouter
+from msgspec import UNSET
+
+from core.event import Event
+from service.body import Headers, Receive, Send, media_type, read_body, require_json
+from service.engine import Engine
+from service.errors import Problem, invalid, problem_of
+from service.intake import Intake
+from service.keys import Keys, Scope
+from service.metrics import Metrics
+from service.routes.contract import hot, one_of
+from service.routes.learn_stream import MEDIA_TYPE, LearnStream
+from service.schemas import LearnAnswer, LearnEvent, LearnManyAnswer, LearnRequest, decode
+from service.settings import Settings
+from service.writer import EventConflict, Result
+
+router = APIRouter(tags=["learn"])
+
+
+@router.post(
+    "/learn",
+    **hot(
+        Scope.LEARN,
+        404,
+        409,
+        410,
+        reads={
+            "application/json": one_of("LearnRequest"),
+            "application/x-ndjson": one_of("LearnLines"),
+        },
+        writes={
+            "application/json": one_of("LearnAnswer", "LearnManyAnswer"),
+            "application/x-ndjson": one_of("LearnStreamLines"),
+        },
+    ),
+)
+async def learn() -> None:
+    """Teach an instance its true classes, or many. 200 means: durable and learned.
+
+    `id` refers to an instance that was ranked before. An `event_id` makes a retry harmless. Many
+    are taken whole or not at all; of a stream (one event a line) a bad line is reported and
+    skipped, and the answer is one object a line too.
+    """
+    raise AssertionError("the front answers this call")
+
+
+_decoder = msgspec.json.Decoder(LearnRequest)
+_encode = msgspec.json.Encoder().encode
+
+
+class Learn:
+    """Teaches an instance its true classes, or many; answers when that is durable and learned."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        engine: Engine,
+        keys: Keys,
+        intake: Intake,
+        metrics: Metrics,
+        stream: LearnStream,
+    ) -> None:
+        self._most_bytes = settings.max_body_bytes
+        self._most_events = settings.max_batch
+        self._engine = engine
+        self._keys = keys
+        self._intake = intake
+        self._metrics = metrics
+        self._stream = stream
+
+    async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes | None:
+        """The body of the answer, None after a stream; raises what `problem_of` understands."""
+        self._keys.require(Scope.LEARN, headers.get(b"authorization"))
+        _ = self._engine.model  # NotReady before there is one
+        if media_type(headers) == MEDIA_TYPE:
+            await self._stream.answer(headers, receive, send)
+            return None
+        require_json(headers)
+        body = await read_body(headers, receive, self._most_bytes)
+        sent = 1
+        try:
+            request = decode(_decoder, body)
+            if request.events is not UNSET:
+                sent = len(request.events)
+                return await self._many(request, request.events)
+            [result] = await self._intake.submit([self._intake.event(request)])
+        except Exception:
+            self._metrics.learn_events["rejected"] += sent
+            raise
+        self._metrics.learn_events["duplicate"] += result.duplicate
+        accepted = not result.duplicate
+        return _encode(
+            LearnAnswer(
+                result.seq, int(accepted), int(result.duplicate), result.rank, result.updated
+            )
+        )
+
+    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
+        for name in ("classes", "features", "text", "id", "event_id"):
+            if getattr(request, name) is not UNSET:
+                raise invalid(f"`{name}` belongs into each of `events`.", name)
+        if not forms:
+            raise invalid("There is no event to learn.", "events")
+        if len(forms) > self._most_events:
+            raise Problem(413, f"A request has at most {self._most_events} events.")
+        events = [self._event(position, form) for position, form in enumerate(forms)]
+        try:
+            results = await self._intake.submit(events)
+        except EventConflict as conflict:
+            raise problem_of(conflict).within("events", conflict.position) from conflict
+        duplicates = sum(result.duplicate for result in results)
+        self._metrics.learn_events["duplicate"] += duplicates
+        return _encode(
+            LearnManyAnswer(
+                max(result.seq for result in results),
+                len(results) - duplicates,
+                duplicates,
+                [result.rank for result in results],
+            )
+        )
+
+    def _event(self, position: int, form: LearnEvent) -> Event | Result:
+        try:
+            return self._intake.event(form)
+        except Exception as error:
+            raise problem_of(error).within("events", position) from error

@@ -1,0 +1,260 @@
+"""POST /learn with one event a line: learned while it arrives, for as long as the client likes."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from core.event import Event
+from service.body import Gunzip, Headers, Receive, Send, is_gzipped
+from service.errors import (
+    ClientGone,
+    FaultDocument,
+    Problem,
+    invalid,
+    pointer,
+    problem_of,
+    unavailable,
+)
+from service.intake import Intake
+from service.metrics import Metrics
+from service.schemas import (
+    LearnEvent,
+    Progress,
+    StreamFailure,
+    StreamFault,
+    Summary,
+    decode,
+)
+from service.settings import Settings
+from service.writer import EventConflict, Result
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE = b"application/x-ndjson"
+BATCH_EVENTS = 256
+
+# A client may well send everything before it reads anything. What is written until then has to
+# fit into the buffers between us, or each side waits for the other for ever: so faults are
+# reported up to a number, cut to a length, and progress is told more and more seldom.
+PROGRESS_LINES = 5000
+MOST_PROGRESS_AT_ONE_PACE = 50
+MOST_FAULTS = 100
+LONGEST_DETAIL = 300
+
+_decoder = msgspec.json.Decoder(LearnEvent)
+_encode = msgspec.json.Encoder().encode
+
+
+class LearnStream:
+    """Answers streams of events. When `stopping` is set, those under way come to an early end."""
+
+    def __init__(
+        self, settings: Settings, intake: Intake, metrics: Metrics, stopping: asyncio.Event
+    ) -> None:
+        self._longest_line = settings.max_body_bytes
+        self._intake = intake
+        self._metrics = metrics
+        self._stopping = stopping
+
+    async def answer(self, headers: Headers, receive: Receive, send: Send) -> None:
+        """Learn every line. Raises a Problem only while nothing was learned or answered."""
+        gunzip = Gunzip() if is_gzipped(headers) else None
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            async with aclosing(_pieces(receive, gunzip, stop)) as pieces:
+                await _Call(self._intake, self._metrics, send, self._longest_line).run(pieces)
+        finally:
+            stop.cancel()
+
+
+class Lines:
+    """Cuts what arrives into lines of bounded length."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._begun = bytearray()  # of a line whose end has not come yet
+        self._overlong = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """Every line that ends in `data`; None stands for one that was too long."""
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            yield self._line(data[start:end])
+            start = end + 1
+        self._begun += data[start:]
+        if len(self._begun) > self._longest:
+            self._overlong = True
+            self._begun.clear()
+
+    def rest(self) -> Iterator[bytes | None]:
+        """The last line, when no line end followed it."""
+        if self._begun or self._overlong:
+            yield self._line(b"")
+
+    def _line(self, end: bytes) -> bytes | None:
+        line = bytes(self._begun) + end if self._begun else end
+        overlong = self._overlong or len(line) > self._longest
+        self._begun.clear()
+        self._overlong = False
+        return None if overlong else line
+
+
+class _Call:
+    """One stream: what it has counted, and what it has answered so far."""
+
+    def __init__(self, intake: Intake, metrics: Metrics, send: Send, longest_line: int) -> None:
+        self._intake = intake
+        self._metrics = metrics
+        self._send = send
+        self._lines = Lines(longest_line)
+        self._batch: list[tuple[int, Event | Result]] = []  # with their line numbers
+        self._answering = False
+        self._line = 0  # number of the last one read
+        self._settled = 0  # lines up to this one are learned or were found faulty
+        self._accepted = 0
+        self._duplicates = 0
+        self._rejected = 0
+        self._seq = 0
+        self._hits = {1: 0, 5: 0}
+        self._told = 0
+        self._pace = PROGRESS_LINES
+        self._next_progress = PROGRESS_LINES
+
+    async def run(self, pieces: AsyncIterator[bytes]) -> None:
+        """Learn all lines, and say how it went. Raises a Problem while nothing was learned."""
+        try:
+            async for piece in pieces:
+                await self._take(self._lines.feed(piece))
+            await self._take(self._lines.rest())
+        except ClientGone:
+            raise
+        except Exception as error:
+            problem = problem_of(error)
+            if not (self._answering or self._accepted or self._duplicates):
+                raise
+            if problem.status == 500:
+                logger.exception("a stream failed after line %d", self._settled)
+            await self._end(
+                StreamFailure(
+                    *self._counts(),
+                    status=problem.status,
+                    detail=problem.detail,
+                    learned_up_to_line=self._settled,
+                )
+            )
+        else:
+            await self._end(Summary(*self._counts()))
+
+    async def _take(self, lines: Iterator[bytes | None]) -> None:
+        """Learn lines that arrived together, and say so every so often."""
+        for line in lines:
+            self._line += 1
+            try:
+                event = self._read(line)
+            except Exception as error:
+                problem = problem_of(error)
+                if problem.status >= 500:  # not the line's fault
+                    raise
+                await self._reject(self._line, problem)
+                continue
+            if event is not None:
+                self._batch.append((self._line, event))
+            if len(self._batch) >= BATCH_EVENTS:
+                await self._learn()
+            if self._line % BATCH_EVENTS == 0:  # also when there is nothing to wait for
+                await asyncio.sleep(0)
+        await self._learn()
+        if self._line >= self._next_progress:
+            await self._write(Progress(*self._counts()))
+            self._told += 1
+            if self._told % MOST_PROGRESS_AT_ONE_PACE == 0:
+                self._pace *= 2
+            self._next_progress = self._line + self._pace
+
+    def _read(self, line: bytes | None) -> Event | Result | None:
+        if line is None:
+            raise invalid("The line is too long.")
+        if not line or line.isspace():
+            return None
+        return self._intake.event(decode(_decoder, line))
+
+    async def _learn(self) -> None:
+        """Learn what was read. Nothing more is read meanwhile, which slows the sender down."""
+        while self._batch:
+            try:
+                events = [event for _, event in self._batch]
+                results = await self._intake.submit(events, wait=True)
+            except EventConflict as conflict:
+                line, _ = self._batch.pop(conflict.position)
+                await self._reject(line, problem_of(conflict))
+            else:
+                self._batch.clear()
+                self._count(results)
+        self._settled = self._line
+
+    def _count(self, results: list[Result]) -> None:
+        for result in results:
+            self._seq = max(self._seq, result.seq)
+            if result.duplicate:
+                self._duplicates += 1
+                self._metrics.learn_events["duplicate"] += 1
+                continue
+            self._accepted += 1
+            for k in self._hits:
+                self._hits[k] += result.rank is not None and result.rank <= k
+
+    def _counts(self) -> tuple[int, int, int, int, int, float | None, float | None]:
+        r1, r5 = (hits / self._accepted if self._accepted else None for hits in self._hits.values())
+        return self._line, self._accepted, self._duplicates, self._rejected, self._seq, r1, r5
+
+    async def _reject(self, line: int, problem: Problem) -> None:
+        self._rejected += 1
+        self._metrics.learn_events["rejected"] += 1
+        if self._rejected <= MOST_FAULTS:
+            detail = problem.detail[:LONGEST_DETAIL]
+            errors = [
+                FaultDocument(fault.detail[:LONGEST_DETAIL], pointer(fault.place)[:LONGEST_DETAIL])
+                for fault in problem.faults[:1]
+            ]
+            await self._write(StreamFault(line, problem.status, detail, errors))
+
+    async def _write(self, message: msgspec.Struct, more: bool = True) -> None:
+        if not self._answering:
+            self._answering = True
+            headers = [(b"content-type", MEDIA_TYPE)]
+            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+        body = _encode(message) + b"\n"
+        await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+    async def _end(self, message: msgspec.Struct) -> None:
+        await self._write(message, more=False)
+
+
+async def _pieces(
+    receive: Receive, gunzip: Gunzip | None, stop: "asyncio.Future[Any]"
+) -> AsyncGenerator[bytes]:
+    """The body as it arrives; ClientGone when its end does not, a Problem when it has to stop."""
+    more = True
+    while more:
+        receiving = asyncio.ensure_future(receive())
+        try:
+            await asyncio.wait({receiving, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if not receiving.done():
+                raise unavailable("The service is stopping.")
+            message = receiving.result()
+        finally:
+            receiving.cancel()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        more = message.get("more_body", False)
+        if gunzip is None:
+            yield message.get("body", b"")
+        else:
+            for piece in gunzip.feed(message.get("body", b"")):
+                yield piece
+    if gunzip is not None:
+        gunzip.end()

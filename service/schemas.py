@@ -1,0 +1,358 @@
+"""The bodies of requests and answers. msgspec reads and writes those of /rank and /learn, which are
+hot; pydantic writes the others, as FastAPI has it."""
+
+from typing import Annotated, TypeVar, cast
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from pydantic import BaseModel, Field
+
+from core.errors import InstanceError
+from core.event import Instance
+from core.text import features_of
+from service.errors import FaultDocument, Problem, invalid
+
+MOST_RANKED = 1000
+MOST_CLASSES = 1000  # true classes of one event
+LONGEST_ID = 200
+
+# JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
+Names = list[str | int | float]
+Features = dict[str, float] | Names
+Text = Annotated[
+    str,
+    Meta(
+        description="Its lower-cased words and pairs of neighbouring words are the features.",
+        examples=["The goalie saved it."],
+    ),
+]
+_K = Meta(ge=1, le=MOST_RANKED)
+Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
+Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
+
+
+class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An instance to rank: exactly one of `features` and `text`."""
+
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
+    """The body of /rank: one instance, or many as `instances`."""
+
+    k: Annotated[int, _K] | Annotated[float, _K] = 5
+    threshold: Annotated[float, Meta(description="Only scores above it are answered.")] = 0.0
+    explain: bool = False
+    instances: list[RankInstance] | UnsetType = UNSET
+
+
+class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What to learn: exactly one of `features`, `text` and `id`, and its true classes."""
+
+    classes: Classes
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+    event_id: Id | UnsetType = UNSET
+
+
+class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The body of /learn: one event, or many as `events`."""
+
+    classes: Classes | UnsetType = UNSET
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+    event_id: Id | UnsetType = UNSET
+    events: list[LearnEvent] | UnsetType = UNSET
+
+
+class Vote(msgspec.Struct, gc=False):
+    """A feature that voted for a class, and what it gave."""
+
+    feature: str
+    score: float
+
+
+class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
+    """A class with its score; why, when asked to explain."""
+
+    name: str = msgspec.field(name="class")
+    score: float
+    features: list[Vote] | UnsetType = UNSET
+
+
+class RankAnswer(msgspec.Struct, gc=False):
+    """The classes of one instance, best first. `seq` numbers the last event the answer has seen."""
+
+    id: str
+    seq: int
+    ranked: list[Ranked]
+
+
+class RankResult(msgspec.Struct, gc=False):
+    """The classes of one instance of many."""
+
+    id: str
+    ranked: list[Ranked]
+
+
+class RankManyAnswer(msgspec.Struct, gc=False):
+    """The results, in the order of the instances."""
+
+    seq: int
+    results: list[RankResult]
+
+
+class LearnAnswer(msgspec.Struct, gc=False):
+    """`rank`: where the best true class stood before learning; null when it was not retrieved."""
+
+    seq: int
+    accepted: int
+    duplicates: int
+    rank: int | None
+    updated: bool
+
+
+class LearnManyAnswer(msgspec.Struct, gc=False):
+    """`ranks`: for each event as `rank` of one; null for a duplicate too."""
+
+    seq: int
+    accepted: int
+    duplicates: int
+    ranks: list[int | None]
+
+
+class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
+    """How far a stream has come. `r1`, `r5`: recall at 1 and 5 over its accepted events so far."""
+
+    lines: int
+    accepted: int
+    duplicates: int
+    rejected: int
+    seq: int
+    r1: float | None
+    r5: float | None
+
+
+class Summary(Progress, gc=False, tag="summary", tag_field="kind"):
+    """The last line of a stream that came to its end."""
+
+
+class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
+    """A line that was skipped, and why."""
+
+    line: int
+    status: int
+    detail: str
+    errors: list[FaultDocument] = []
+
+
+class StreamFailure(Progress, gc=False, tag="failure", tag_field="kind"):
+    """The last line of a stream that ended early: lines up to `learned_up_to_line` are settled."""
+
+    status: int
+    detail: str
+    learned_up_to_line: int
+
+
+Body = TypeVar("Body")
+
+
+def decode(decoder: msgspec.json.Decoder[Body], body: bytes) -> Body:
+    """The body as its type; a Problem or msgspec's error when it is not one."""
+    try:
+        return decoder.decode(body)
+    except UnicodeDecodeError as error:
+        raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
+    except RecursionError as error:
+        raise Problem(400, "The body is nested too deeply.") from error
+
+
+def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: int) -> Instance:
+    """The instance a body describes by exactly one of `features` and `text`."""
+    features, text = form.features, form.text
+    if features is UNSET:
+        if text is UNSET:
+            raise invalid("An instance needs `features` or `text`.")
+        return _instance_of_text(text, most_features)
+    if text is not UNSET:
+        raise invalid("An instance has either `features` or `text`, not both.", "text")
+    if len(features) > most_features:
+        raise _too_many("features", len(features), most_features)
+    if isinstance(features, dict):
+        return Instance(features)
+    return _instance_of_names(names_of(features, "features"))
+
+
+def _instance_of_names(names: list[str | int]) -> Instance:
+    try:
+        return Instance(names)
+    except InstanceError as error:
+        position = [*map(str, names)].index(str(error.where[-1]))
+        raise invalid(str(error), "features", position) from error
+
+
+def names_of(given: Names, place: str) -> list[str | int]:
+    """The names a body gives as an array; 5.0 is the integer 5, another float is no name."""
+    if float not in map(type, given):
+        return cast(list[str | int], given)  # what else could it hold
+    names: list[str | int] = []
+    for position, name in enumerate(given):
+        if isinstance(name, float):
+            names.append(whole(name, place, position))
+        else:
+            names.append(name)
+    return names
+
+
+def whole(number: float, *place: str | int) -> int:
+    """The integer a number of a body is; a Problem when it is none."""
+    if not number.is_integer():
+        raise invalid("Expected an integer.", *place)
+    return int(number)
+
+
+def _instance_of_text(text: str, most_features: int) -> Instance:
+    features = features_of(text)
+    if len(features) > most_features:
+        raise _too_many("text", len(features), most_features)
+    try:
+        return Instance(features)
+    except InstanceError as error:
+        raise invalid(str(error), "text") from error
+
+
+def _too_many(place: str, features: int, most: int) -> Problem:
+    return invalid(f"An instance has at most {most} features; this one has {features}.", place)
+
+
+# --- answers of the other routes -----------------------------------------------------------------
+
+
+class ClassCount(BaseModel):
+    """A class and how many events named it."""
+
+    name: str = Field(serialization_alias="class")
+    learned: int
+
+
+class ClassPage(BaseModel):
+    """Classes in the order of their names' UTF-8 bytes. Pass `next` as `after` for more."""
+
+    classes: list[ClassCount]
+    next: str | None
+
+
+class FeatureWeight(BaseModel):
+    """A feature and the weight of its edge to the class."""
+
+    feature: str
+    weight: float
+
+
+class ClassDetail(BaseModel):
+    """A class, and the features with an edge to it, heaviest first."""
+
+    name: str = Field(serialization_alias="class")
+    learned: int
+    features: list[FeatureWeight]
+
+
+class ClassWeight(BaseModel):
+    """A class and the weight of the feature's edge to it."""
+
+    name: str = Field(serialization_alias="class")
+    weight: float
+
+
+class FeatureDetail(BaseModel):
+    """A feature and its edges, heaviest first."""
+
+    feature: str
+    times_seen: int
+    rating: float
+    outdegree: int
+    edges: list[ClassWeight]
+
+
+class Forgotten(BaseModel):
+    """The number of the event that forgot the name."""
+
+    seq: int
+
+
+class Snapshot(BaseModel):
+    """A stored state: everything up to and with event `seq`. `taken_at` is in unix seconds."""
+
+    seq: int
+    bytes: int
+    taken_at: float
+
+
+class SnapshotList(BaseModel):
+    """The snapshots there are, newest first."""
+
+    snapshots: list[Snapshot]
+
+
+class Restored(BaseModel):
+    """The number of the event that went back, and of the snapshot it went back to."""
+
+    seq: int
+    restored: int
+
+
+class Live(BaseModel):
+    """The process runs."""
+
+    status: str = "live"
+
+
+class Ready(BaseModel):
+    """State restored and replayed, store reachable. `recovery` says how it was restored."""
+
+    status: str = "ready"
+    seq: int
+    recovery: dict[str, object]
+
+
+class Accuracy(BaseModel):
+    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples."""
+
+    examples: int
+    r1: float
+    r5: float
+    r10: float
+    mrr: float
+
+
+class LateLabelStats(BaseModel):
+    """Ranked instances that wait for a label."""
+
+    waiting: int
+    bytes: int
+
+
+class Stats(BaseModel):
+    """What the service holds and how well it does."""
+
+    seq: int
+    log_seq: int
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int = Field(description="the state, by the rule MAX_BYTES is held against")
+    resident_bytes: int
+    evicted_features: int
+    evicted_classes: int
+    outdegrees: list[int] = Field(description="how many features have 0, 1, 2, … edges")
+    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    late_labels: LateLabelStats
+    newest_snapshot: Snapshot | None
+    recovery: dict[str, object]
+    durability: str
+    settings: dict[str, str]

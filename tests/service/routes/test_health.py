@@ -1,0 +1,87 @@
+import asyncio
+
+import pytest
+
+from service.store.protocol import StoreUnavailable
+from tests.service.faulty import FaultyStore, in_loop
+from tests.service.serving import NDJSON, assert_problem, calling
+
+OPEN = ["/livez", "/metrics", "/docs", "/openapi.json"]
+CLOSED = [
+    ("POST", "/rank"),
+    ("POST", "/learn"),
+    ("GET", "/classes"),
+    ("GET", "/classes/x"),
+    ("DELETE", "/classes/x"),
+    ("GET", "/features/x"),
+    ("DELETE", "/features/x"),
+    ("GET", "/stats"),
+    ("GET", "/snapshots"),
+    ("POST", "/snapshots"),
+    ("POST", "/snapshots/0/restore"),
+    ("GET", "/readyz"),
+]
+
+
+@in_loop
+async def test_while_it_recovers_only_health_and_reference_are_answered():
+    store = FaultyStore()
+    with store.before_read.shut() as gate:
+        async with calling(ready=False, store=store) as call:
+            await gate.reached()
+            for path in OPEN:
+                assert (await call("GET", path)).status_code == 200
+            for method, path in CLOSED:
+                body = {"features": ["a"]} if path == "/rank" else None
+                response = await call(method, path, body)
+                assert "recovering" in assert_problem(response, 503)["detail"]
+                assert int(response.headers["retry-after"]) >= 1
+            assert_problem(await call("POST", "/learn", b"", headers=NDJSON), 503)
+            gate.open()
+            while (await call("GET", "/readyz")).status_code == 503:
+                await asyncio.sleep(0)
+            ready = (await call("GET", "/readyz")).json()
+            assert ready["status"] == "ready"
+            assert ready["recovery"]["last_seq"] == 0
+            assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+
+
+@in_loop
+async def test_an_engine_that_cannot_start_says_why():
+    store = FaultyStore()
+    async with calling(store=store) as call:
+        await call.learn(("a", "x"), ("b", "y"))
+    store.lose_event(1)
+    store.inner._snapshots.clear()
+    async with calling(store=store) as call:
+        detail = assert_problem(await call("GET", "/readyz"), 503)["detail"]
+        assert "damaged" in detail
+        assert (await call("GET", "/livez")).status_code == 200
+        assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
+
+
+@in_loop
+async def test_is_not_ready_while_the_store_cannot_be_reached(monkeypatch):
+    async with calling() as call:
+
+        def unreachable():
+            raise StoreUnavailable("the cable is cut")
+
+        monkeypatch.setattr(call.store, "snapshots", unreachable)
+        detail = assert_problem(await call("GET", "/readyz"), 503)["detail"]
+        assert "the cable is cut" in detail
+
+
+@pytest.mark.parametrize("path", [*OPEN, "/readyz"])
+@in_loop
+async def test_needs_no_key(path):
+    async with calling(rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)) as call:
+        assert (await call("GET", path)).status_code == 200
+
+
+@in_loop
+async def test_home_leads_to_the_reference():
+    async with calling() as call:
+        response = await call("GET", "/")
+        assert response.is_redirect
+        assert response.headers["location"] == "docs"

@@ -1,0 +1,343 @@
+import asyncio
+import gzip
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.routes import learn_stream
+from service.routes.learn_stream import Lines
+from service.store.protocol import StoreFull
+from tests.service.faulty import FaultyStore, in_loop
+from tests.service.serving import NDJSON, Conversation, assert_problem, calling
+
+
+def line(features="a", classes="x", **more):
+    event = {"features": features.split(), "classes": classes.split()} | more
+    return json.dumps(event).encode() + b"\n"
+
+
+def objects(body):
+    return [json.loads(each) for each in body.splitlines()]
+
+
+def streaming(call, **headers):
+    return Conversation(call.app, "/learn", NDJSON | headers)
+
+
+async def settled(call, seq):
+    """Wait until this many events are learned."""
+    while call.app.engine.model.seq < seq:
+        await asyncio.sleep(0)
+
+
+@in_loop
+async def test_learns_every_line_and_sums_up():
+    async with calling() as call, calling() as other:
+        body = line("a b") * 3 + line("c", "y z") + line("a", "y")
+        response = await call("POST", "/learn", body, headers=NDJSON)
+        assert response.status_code == 200
+        assert response.headers["content-type"] == "application/x-ndjson"
+        assert objects(response.content) == [
+            {
+                "kind": "summary",
+                "lines": 5,
+                "accepted": 5,
+                "duplicates": 0,
+                "rejected": 0,
+                "seq": 5,
+                "r1": 2 / 5,
+                "r5": 2 / 5,
+            }
+        ]
+        await other.learn(("a b", "x"), ("a b", "x"), ("a b", "x"))
+        await other("POST", "/learn", {"features": ["c"], "classes": ["y", "z"]})
+        await other.learn(("a", "y"))
+        assert call.digest() == other.digest()
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n  \r\n", b"\n" * 1000])
+@in_loop
+async def test_a_stream_of_nothing_is_fine(body):
+    async with calling() as call:
+        [summary] = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
+        assert summary["kind"] == "summary"
+        assert (summary["accepted"], summary["lines"]) == (0, body.count(b"\n"))
+        assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
+
+
+@in_loop
+async def test_learns_while_it_arrives():
+    async with calling() as call:
+        talk = streaming(call)
+        both = line("a") + line("b")
+        talk.say(both[:-5])
+        await settled(call, 1)
+        talk.say(both[-5:] + b'{"features": [')
+        await settled(call, 2)
+        talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
+        status, _, body = await talk.end()
+        assert status == 200
+        assert objects(body)[-1]["accepted"] == 3
+
+
+@in_loop
+async def test_reports_bad_lines_by_number_and_goes_on():
+    async with calling() as call:
+        lines = [
+            line("a"),
+            b"not json\n",
+            b"\n",
+            line("a", ""),
+            b'{"features":["a",""],"classes":["x"]}\n',
+            b'{"id":"never","classes":["x"]}\n',
+            b'{"features":["\xff"],"classes":["x"]}\n',
+            line("b"),
+            b'{"features":["a"],"cla',
+        ]
+        body = b"".join(lines)
+        *faults, summary = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
+        told = [(each["kind"], each["line"], each["status"]) for each in faults]
+        assert told == [
+            ("fault", 2, 400),
+            ("fault", 4, 422),
+            ("fault", 5, 422),
+            ("fault", 6, 404),
+            ("fault", 7, 400),
+            ("fault", 9, 400),
+        ]
+        assert faults[2]["errors"][0]["pointer"] == "#/features/1"
+        assert (summary["lines"], summary["accepted"], summary["rejected"]) == (9, 2, 6)
+        assert call.app.engine.model.seq == 2
+        assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
+
+
+@in_loop
+async def test_knows_retries_and_reports_conflicts():
+    async with calling() as call:
+        await call("POST", "/learn", line("a", event_id="e1"), headers=NDJSON)
+        body = (
+            line("a", event_id="e1")
+            + line("b", event_id="e2")
+            + line("b", event_id="e2")
+            + line("c", event_id="e1")
+            + line("c", event_id="e2")
+            + line("d", event_id="e3")
+        )
+        *faults, summary = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
+        assert [(each["line"], each["status"]) for each in faults] == [(4, 409), (5, 409)]
+        counts = [summary[name] for name in ("accepted", "duplicates", "rejected", "seq")]
+        assert counts == [2, 2, 2, 3]
+        seen = await call.metrics()
+        assert seen['learn_events_total{result="duplicate"}'] == 2
+        assert seen['learn_events_total{result="learned"}'] == 3
+
+
+@in_loop
+async def test_progress_is_told_while_it_lasts(monkeypatch):
+    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 10)
+    async with calling() as call:
+        talk = streaming(call)
+        talk.say(line() * 12)
+        told = await talk.hear_line()
+        assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
+            "progress",
+            12,
+            12,
+            12,
+        )
+        assert told["r1"] == 11 / 12
+        talk.say(line() * 10)
+        assert (await talk.hear_line())["lines"] == 22
+        talk.say(b"", more=False)
+        assert (await talk.hear_line())["kind"] == "summary"
+        await talk.end()
+
+
+@in_loop
+async def test_what_is_answered_before_the_end_is_bounded(monkeypatch):
+    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 2)
+    async with calling() as call:
+        talk = streaming(call)
+        long_name = "n" * 4097
+        piece = line(long_name) + line("a", long_name) + line()
+        for _ in range(20_000 // 3):
+            talk.say(piece)
+        talk.say(b"", more=False)
+        _, _, body = await talk.end()
+        told = objects(body)
+        faults = [each for each in told if each["kind"] == "fault"]
+        assert len(faults) == 100
+        assert told[-1]["rejected"] == 2 * (20_000 // 3)
+        progress = [each["lines"] for each in told if each["kind"] == "progress"]
+        assert 300 < len(progress) < 600
+        assert progress[-1] - progress[-2] > progress[1] - progress[0]
+        assert len(body) < 60_000 + 150 * len(progress)
+
+
+@in_loop
+async def test_the_sender_waits_while_events_are_stored():
+    store = FaultyStore()
+    async with calling(store=store) as call:
+        talk = streaming(call)
+        with store.before_append.shut() as gate:
+            talk.say(line("a"))
+            await gate.reached()
+            talk.say(line("b"))
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert not talk._receive.empty()  # nobody asked for it
+        talk.say(b"", more=False)
+        status, _, body = await talk.end()
+        assert objects(body)[-1]["accepted"] == 2
+        assert status == 200
+
+
+@in_loop
+async def test_a_full_queue_makes_it_wait():
+    store = FaultyStore()
+    async with calling(store=store, max_queue_events=1) as call:
+        with store.before_append.shut() as gate:
+            first = asyncio.create_task(
+                call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
+            )
+            await gate.reached()
+            talk = streaming(call)
+            talk.say(line() * 3, more=False)
+            for _ in range(100):
+                await asyncio.sleep(0)
+            assert not talk.task.done()
+        assert (await first).status_code == 200
+        _, _, body = await talk.end()
+        assert objects(body)[-1]["accepted"] == 3
+
+
+@in_loop
+async def test_a_store_that_fails_before_anything_was_learned_is_a_problem():
+    async with calling() as call:
+        call.store.append_error = StoreFull("no room")
+        response = await call("POST", "/learn", line(), headers=NDJSON)
+        assert_problem(response, 503)
+        assert int(response.headers["retry-after"]) >= 1
+
+
+@in_loop
+async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came():
+    async with calling() as call:
+        talk = streaming(call)
+        talk.say(line() * 3 + b"bad\n")
+        assert (await talk.hear_line())["kind"] == "fault"
+        await settled(call, 3)
+        call.store.append_error = StoreFull("no room")
+        talk.say(line() * 2)
+        failure = await talk.hear_line()
+        await talk.end()
+        assert failure["kind"] == "failure"
+        assert (failure["status"], failure["learned_up_to_line"], failure["accepted"]) == (
+            503,
+            4,
+            3,
+        )
+        assert "no room" in failure["detail"]
+        assert call.app.engine.model.seq == 3
+
+
+@in_loop
+async def test_when_the_service_stops_it_says_how_far_it_came():
+    async with calling() as call:
+        talk, idle = streaming(call), streaming(call)
+        talk.say(line() * 3)
+        await settled(call, 3)
+        call.app.stopping.set()
+        failure = await talk.hear_line()
+        assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
+        status, _, _ = await idle.end()
+        assert status == 503
+        await talk.end()
+
+
+@in_loop
+async def test_of_a_client_that_left_whole_lines_are_learned(caplog):
+    async with calling() as call:
+        talk = streaming(call)
+        talk.say(line("a") + line("b") + line("c")[:-2])
+        talk.leave()
+        assert await talk.end() is None
+        assert call.app.engine.model.seq == 2
+        seen = await call.metrics()
+        assert seen['request_duration_seconds_count{endpoint="/learn",status="499"}'] == 1
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@in_loop
+async def test_reads_gzip_as_it_arrives():
+    async with calling() as call:
+        packed = gzip.compress(line("a") * 500)
+        talk = streaming(call, **{"content-encoding": "gzip"})
+        for position in range(0, len(packed), 7):
+            talk.say(packed[position : position + 7])
+        talk.say(b"", more=False)
+        _, _, body = await talk.end()
+        assert objects(body)[-1]["accepted"] == 500
+
+
+@in_loop
+async def test_broken_gzip():
+    packed = gzip.compress(b"".join(line(f"a{n}") for n in range(2000)))
+    headers = NDJSON | {"content-encoding": "gzip"}
+    async with calling() as call:
+        assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
+        assert call.app.engine.model.seq == 0
+        talk = streaming(call, **{"content-encoding": "gzip"})
+        talk.say(packed[:-100], more=False)
+        _, _, body = await talk.end()
+        failure = objects(body)[-1]
+        assert (failure["kind"], failure["status"]) == ("failure", 400)
+        assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
+
+
+@in_loop
+async def test_a_line_that_is_too_long_is_skipped():
+    async with calling(max_body_bytes=1024) as call:
+        talk = streaming(call)
+        talk.say(line())
+        for _ in range(50):
+            talk.say(b"x" * 100)
+        talk.say(b"\n" + line() + b"y" * 2000, more=False)
+        _, _, body = await talk.end()
+        *faults, summary = objects(body)
+        assert [(each["line"], each["status"]) for each in faults] == [(2, 422), (4, 422)]
+        assert summary["accepted"] == 2
+
+
+@in_loop
+async def test_others_have_their_turn_while_a_client_sends_rubbish():
+    async with calling() as call:
+        talk = streaming(call)
+        talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
+        turns = 0
+        while not talk.task.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert turns > 300
+
+
+@given(
+    st.lists(st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")), max_size=8),
+    st.lists(st.integers(0, 100), max_size=10),
+    st.booleans(),
+)
+def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
+    data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
+    borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    lines = Lines(longest=8)
+    found = []
+    for start, end in pairwise(borders):
+        found += lines.feed(data[start:end])
+    found += lines.rest()
+    expected = data.split(b"\n")
+    if not expected[-1]:
+        expected.pop()
+    assert found == [None if len(text) > 8 else text for text in expected]

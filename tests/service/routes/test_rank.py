@@ -1,0 +1,210 @@
+import gzip
+import json
+
+import pytest
+
+from tests.service.faulty import in_loop
+from tests.service.serving import assert_problem, calling
+
+TAUGHT = [("goal ice", "hockey"), ("ice cold", "hockey"), ("bat ball", "baseball")]
+
+
+@in_loop
+async def test_ranks_one_best_first():
+    async with calling() as call:
+        await call.learn(*TAUGHT)
+        answer = (await call("POST", "/rank", {"features": {"ice": 2, "bat": 0.5}})).json()
+        assert answer["seq"] == 3
+        assert [each["class"] for each in answer["ranked"]] == ["hockey", "baseball"]
+        first, second = (each["score"] for each in answer["ranked"])
+        assert first > second > 0
+        assert set(answer) == {"id", "seq", "ranked"}
+        assert set(answer["ranked"][0]) == {"class", "score"}
+
+
+@in_loop
+async def test_the_same_instance_in_every_form_ranks_the_same():
+    async with calling() as call:
+        await call.learn(*TAUGHT, ("5", "five"))
+
+        async def ranked(instance):
+            one = (await call("POST", "/rank", instance)).json()["ranked"]
+            many = (await call("POST", "/rank", {"instances": [instance]})).json()
+            assert many["results"][0]["ranked"] == one
+            assert one
+            return one
+
+        assert await ranked({"features": {"ice": 2, "bat": 1}}) == await ranked(
+            {"features": ["ice", "bat", "ice"]}
+        )
+        assert await ranked({"text": "Ice!"}) == await ranked({"features": ["ice"]})
+        assert await ranked({"features": [5]}) == await ranked({"features": ["5"]})
+        assert await ranked({"features": [5.0]}) == await ranked({"features": {"5": 1}})
+
+
+@in_loop
+async def test_k_and_threshold():
+    async with calling() as call:
+        await call.learn(*((f"a f{n}", f"class {n}") for n in range(9)))
+
+        async def classes(**more):
+            answer = await call("POST", "/rank", {"features": {"a": 1, "f3": 5}} | more)
+            return answer.json()["ranked"]
+
+        everything = await classes(k=1000)
+        assert len(everything) == 9
+        assert await classes() == everything[:5]
+        assert await classes(k=2) == everything[:2]
+        assert await classes(k=2.0) == everything[:2]
+        assert await classes(threshold=everything[1]["score"]) == everything[:1]
+        assert await classes(threshold=1e9) == []
+
+
+@in_loop
+async def test_explains():
+    async with calling() as call:
+        await call.learn(*TAUGHT)
+        body = {"features": {"ice": 2, "bat": 0.5, "other": 1}, "explain": True}
+        hockey, baseball = (await call("POST", "/rank", body)).json()["ranked"]
+        [vote] = hockey["features"]
+        assert vote["feature"] == "ice"
+        assert vote["score"] == pytest.approx(hockey["score"])
+        assert [each["feature"] for each in baseball["features"]] == ["bat"]
+        many = {"instances": [{"features": ["ice"]}], "explain": True}
+        [result] = (await call("POST", "/rank", many)).json()["results"]
+        assert result["ranked"][0]["features"][0]["feature"] == "ice"
+
+
+@in_loop
+async def test_ids_are_echoed_or_made():
+    async with calling() as call:
+        given = {"features": ["a"], "id": "mine / ünïque"}
+        assert (await call("POST", "/rank", given)).json()["id"] == "mine / ünïque"
+        instances = [given, {"features": ["a"]}, {"text": "a"}]
+        results = (await call("POST", "/rank", {"instances": instances})).json()["results"]
+        ids = [each["id"] for each in results]
+        assert ids[0] == "mine / ünïque"
+        assert len(set(ids)) == 3
+
+
+@in_loop
+async def test_many_are_answered_in_order():
+    async with calling(max_batch=100) as call:
+        await call.learn(*((f"f{n}", f"class {n}") for n in range(100)))
+        instances = [{"features": [f"f{n}"]} for n in range(100)]
+        answer = (await call("POST", "/rank", {"instances": instances, "k": 1})).json()
+        assert answer["seq"] == 100
+        best = [each["ranked"][0]["class"] for each in answer["results"]]
+        assert best == [f"class {n}" for n in range(100)]
+
+
+@in_loop
+async def test_nothing_known_is_an_empty_list():
+    async with calling() as call:
+        for instance in (
+            {"features": ["unknown"]},
+            {"features": {}},
+            {"features": []},
+            {"text": ""},
+        ):
+            response = await call("POST", "/rank", instance)
+            assert response.status_code == 200
+            assert response.json()["ranked"] == []
+
+
+@in_loop
+async def test_ranking_changes_nothing():
+    async with calling() as call:
+        await call.learn(*TAUGHT)
+        before = call.digest()
+        for body in ({"features": ["ice", "new"], "explain": True}, {"text": "ice and goal"}):
+            await call("POST", "/rank", body)
+        assert call.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["#"]),
+        ({"features": ["a"], "text": "a"}, ["#/text"]),
+        ({"features": {"a": 1}, "k": 0}, ["#/k"]),
+        ({"features": {"a": 1}, "k": 1001}, ["#/k"]),
+        ({"features": {"a": 1}, "k": 1.5}, ["#/k"]),
+        ({"features": {"a": 1}, "k": True}, ["#/k"]),
+        ({"features": {"a": "1"}}, ["#/features"]),
+        ({"features": {"": 1}}, ["#/features/"]),
+        ({"features": {"a/b": 1e31}}, ["#/features/a~1b"]),
+        ({"features": ["a", 1.5]}, ["#/features/1"]),
+        ({"features": ["a", ""]}, ["#/features/1"]),
+        ({"features": ["a", None]}, ["#/features/1"]),
+        ({"features": ["x" * 4097]}, ["#/features/0"]),
+        ({"features": None}, ["#/features"]),
+        ({"features": "a"}, ["#/features"]),
+        ({"features": dict.fromkeys(map(str, range(21)), 1)}, ["#/features"]),
+        ({"features": ["a"] * 21}, ["#/features"]),
+        ({"text": " ".join("abcdefghijk")}, ["#/text"]),
+        ({"text": "x" * 5000}, ["#/text"]),
+        ({"text": 5}, ["#/text"]),
+        ({"text": "a", "id": ""}, ["#/id"]),
+        ({"text": "a", "id": "x" * 201}, ["#/id"]),
+        ({"text": "a", "explain": 1}, ["#/explain"]),
+        ({"text": "a", "threshold": "0"}, ["#/threshold"]),
+        ({"text": "a", "unknown": 1}, ["#"]),
+        ({"instances": []}, ["#/instances"]),
+        ({"instances": [{"text": "a"}, {}]}, ["#/instances/1"]),
+        ({"instances": [{"text": "a"}, {"text": "a", "k": 1}]}, ["#/instances/1"]),
+        ({"instances": [{"text": "a"}, {"features": ["a", ""]}]}, ["#/instances/1/features/1"]),
+        ({"instances": [{"features": {"a": "x"}}]}, ["#/instances/0/features"]),
+        ({"instances": [{"text": "a"}], "text": "a"}, ["#/text"]),
+        ({"instances": [{"text": "a"}], "features": []}, ["#/features"]),
+        ({"instances": [{"text": "a"}], "id": "a"}, ["#/id"]),
+        ([], ["#"]),
+        ("text", ["#"]),
+        (5, ["#"]),
+    ],
+)
+@in_loop
+async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
+    async with calling(max_features_per_instance=20) as call:
+        response = await call("POST", "/rank", json.dumps(body).encode())
+        assert_problem(response, 422, *pointers)
+
+
+@in_loop
+async def test_refuses_too_many_instances():
+    async with calling(max_batch=3) as call:
+        one = {"text": "a"}
+        assert (await call("POST", "/rank", {"instances": [one] * 3})).status_code == 200
+        assert_problem(await call("POST", "/rank", {"instances": [one] * 4}), 413)
+
+
+@in_loop
+async def test_reads_gzip_and_refuses_other_types():
+    async with calling() as call:
+        body = json.dumps({"text": "a"}).encode()
+        packed = gzip.compress(body)
+        zipped = {"content-encoding": "gzip"}
+        assert (await call("POST", "/rank", packed, headers=zipped)).status_code == 200
+        assert_problem(await call("POST", "/rank", packed[:-3], headers=zipped), 400)
+        assert_problem(await call("POST", "/rank", body, headers={"content-encoding": "br"}), 415)
+        for given in (
+            "text/plain",
+            "application/x-ndjson",
+            "application/x-www-form-urlencoded",
+            "",
+        ):
+            response = await call("POST", "/rank", body, headers={"content-type": given})
+            assert_problem(response, 415)
+
+
+@in_loop
+async def test_keys():
+    async with calling(rank_keys=("r",), learn_keys=("l",)) as call:
+        body = {"text": "a"}
+        assert_problem(await call("POST", "/rank", body), 401)
+        wrong = await call("POST", "/rank", body, headers={"authorization": "Bearer x"})
+        assert_problem(wrong, 401)
+        assert wrong.headers["www-authenticate"] == "Bearer"
+        for key in "rl":
+            given = {"authorization": f"Bearer {key}"}
+            assert (await call("POST", "/rank", body, headers=given)).status_code == 200

@@ -1,0 +1,180 @@
+"""The service to talk to: in process, by messages of ASGI, or as a real server on a free port."""
+
+import asyncio
+import json
+import socket
+import threading
+from contextlib import asynccontextmanager, contextmanager
+
+import httpx
+
+from service.app import create_app
+from service.server import server_of
+from service.settings import Settings
+from tests.service.faulty import PATIENCE, Clock, FaultyStore
+
+NDJSON = {"content-type": "application/x-ndjson"}
+
+
+class Calls:
+    """A client of an app in process, and the app."""
+
+    def __init__(self, app, client, store, clock):
+        self.app = app
+        self.client = client
+        self.store = store
+        self.clock = clock
+
+    async def __call__(self, method, path, body=None, **options):
+        """The answer; a body is sent as JSON, bytes as they are and said to be JSON."""
+        headers = {**options.pop("headers", {})}
+        if isinstance(body, bytes):
+            headers = {"content-type": "application/json"} | headers
+            options["content"] = body
+        elif body is not None:
+            options["json"] = body
+        return await self.client.request(method, path, headers=headers, **options)
+
+    async def learn(self, *pairs):
+        """Teach pairs of (features separated by spaces, class)."""
+        events = [{"features": features.split(), "classes": [name]} for features, name in pairs]
+        return (await self("POST", "/learn", {"events": events})).json()
+
+    async def metrics(self):
+        """Every sample, by its name and labels as Prometheus writes them."""
+        lines = (await self("GET", "/metrics")).text.splitlines()
+        pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        return {name.removeprefix("manyclass_"): float(value) for name, value in pairs}
+
+    def digest(self):
+        return self.app.engine.model.digest()
+
+
+@asynccontextmanager
+async def calling(ready=True, store=None, **settings):
+    """Calls to an app of its own, whose engine is ready unless told otherwise."""
+    clock = Clock()
+    store = store or FaultyStore(clock)
+    app = create_app(Settings(**settings), store, clock)
+    transport = httpx.ASGITransport(app)
+    async with (
+        app.api.router.lifespan_context(app.api),
+        httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+    ):
+        while ready and app.engine.status == "recovering":
+            await asyncio.sleep(0)
+        yield Calls(app, client, store, clock)
+
+
+def assert_problem(response, status, *pointers):
+    """The response is a problem of this status, with faults at these places."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert problem["type"] == "about:blank"
+    assert problem["title"]
+    assert problem["detail"]
+    if pointers:
+        assert [fault["pointer"] for fault in problem["errors"]] == list(pointers)
+    return problem
+
+
+class Conversation:
+    """A request sent piece by piece in process, its answer seen as it comes."""
+
+    def __init__(self, app, path, headers):
+        self._receive = asyncio.Queue()
+        self._sent = asyncio.Queue()
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": raw}
+        self.task = asyncio.ensure_future(app(scope, self._receive.get, self._sent.put))
+
+    def say(self, body, more=True):
+        self._receive.put_nowait({"type": "http.request", "body": body, "more_body": more})
+
+    def leave(self):
+        self._receive.put_nowait({"type": "http.disconnect"})
+
+    async def hear(self):
+        """The next message of the answer."""
+        return await asyncio.wait_for(self._sent.get(), PATIENCE)
+
+    async def hear_line(self):
+        """The next object of an answer that is a stream."""
+        message = await self.hear()
+        if message["type"] == "http.response.start":
+            assert message["status"] == 200
+            message = await self.hear()
+        return json.loads(message["body"])
+
+    async def end(self):
+        """Status, headers and the whole rest of the answer."""
+        await asyncio.wait_for(self.task, PATIENCE)
+        messages = [self._sent.get_nowait() for _ in range(self._sent.qsize())]
+        if not messages:
+            return None
+        start, *bodies = messages
+        return start["status"], dict(start["headers"]), b"".join(each["body"] for each in bodies)
+
+
+class Served:
+    """A real server in a thread."""
+
+    def __init__(self, app, server, port):
+        self.app = app
+        self.server = server
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def talk(self, *pieces):
+        """(status, headers, body) of the answer to these bytes."""
+        with self.connect() as connection:
+            for piece in pieces:
+                connection.sendall(piece)
+            return answer_on(connection)
+
+
+def answer_on(connection):
+    """(status, headers, body) of one answer."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        received = connection.recv(65536)
+        assert received, f"closed after {data!r}"
+        data += received
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in lines)
+    if "content-length" in headers:
+        while len(body) < int(headers["content-length"]):
+            body += connection.recv(65536)
+    else:
+        while not body.endswith(b"0\r\n\r\n"):
+            received = connection.recv(65536)
+            assert received, "the answer was cut short"
+            body += received
+    return int(first.split()[1]), headers, body
+
+
+@contextmanager
+def serving(store="memory:", **settings):
+    """A real server as `service.server.run` makes it, on a free port."""
+    chosen = Settings(store=store, port=0, **settings)
+    app = create_app(chosen)
+    server = server_of(app, chosen)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        ready = threading.Event()
+        while not (server.started and app.engine.status == "ready"):
+            assert thread.is_alive(), "the server ended"
+            ready.wait(0.005)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield Served(app, server, port)
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        assert not thread.is_alive()

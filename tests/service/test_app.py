@@ -1,0 +1,58 @@
+import pytest
+
+from service.app import create_app
+from service.settings import Settings
+from service.store.protocol import StoreError
+from tests.service.faulty import FaultyStore, in_loop
+from tests.service.serving import assert_problem, calling
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "allow"),
+    [
+        ("GET", "/nowhere", 404, None),
+        ("POST", "/rank/", 404, None),
+        ("GET", "/learn", 405, "POST"),
+        ("POST", "/stats", 405, "GET"),
+        ("PATCH", "/classes/a/b", 405, "DELETE, GET"),
+        ("PUT", "/snapshots", 405, "GET, POST"),
+        ("GET", "/snapshots/1/restore", 405, "POST"),
+        ("DELETE", "/docs", 405, "GET, HEAD"),
+    ],
+)
+@in_loop
+async def test_paths_and_methods_that_are_not_there(method, path, status, allow):
+    async with calling() as call:
+        response = await call(method, path)
+        assert_problem(response, status)
+        allowed = response.headers.get("allow")
+        assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
+
+
+@in_loop
+async def test_closing_the_app_closes_engine_and_store():
+    store = FaultyStore()
+    async with calling(store=store) as call:
+        await call.learn(("a", "x"))
+        app = call.app
+    assert app.engine.status == "closed"
+    assert store.closed
+    assert [info.seq for info in store.snapshots()] == [1, 0]
+
+
+@in_loop
+async def test_closing_while_it_recovers():
+    store = FaultyStore()
+    async with calling(ready=False, store=store) as call:
+        app = call.app
+    assert app.engine.status == "closed"
+    assert store.closed
+
+
+def test_opens_the_store_the_settings_name(tmp_path):
+    path = tmp_path / "deep" / "my.db"
+    app = create_app(Settings(store=f"sqlite:{path}"))
+    assert path.exists()
+    app.engine.store.close()
+    with pytest.raises(StoreError):
+        create_app(Settings(store="nowhere:"))

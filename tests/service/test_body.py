@@ -1,0 +1,135 @@
+import asyncio
+import gzip
+import random
+import tracemalloc
+
+import pytest
+
+from service.body import PIECE_BYTES, Gunzip, is_gzipped, media_type, read_body, require_json
+from service.errors import ClientGone, Problem
+
+TEXT = b"x" * 1000
+ZIPPED = gzip.compress(TEXT)
+GZIP = {b"content-encoding": b"gzip"}
+
+
+def read(*pieces, headers=None, most=1000, leave=False):
+    """What read_body makes of these pieces."""
+    messages = [
+        {"type": "http.request", "body": piece, "more_body": leave or number < len(pieces) - 1}
+        for number, piece in enumerate(pieces)
+    ]
+    if leave:
+        messages.append({"type": "http.disconnect"})
+    waiting = iter(messages)
+
+    async def receive():
+        return next(waiting)
+
+    return asyncio.run(read_body(headers or {}, receive, most))
+
+
+def refused(*pieces, **options):
+    with pytest.raises(Problem) as caught:
+        read(*pieces, **options)
+    return caught.value.status
+
+
+def test_reads_a_body_in_one_piece_or_many():
+    assert read(TEXT) == TEXT
+    assert read(b"ab", b"", b"cd") == b"abcd"
+    assert read(b"") == b""
+
+
+def test_reads_gzip():
+    assert read(ZIPPED, headers=GZIP) == TEXT
+    assert read(ZIPPED[:10], ZIPPED[10:], headers=GZIP) == TEXT
+    assert read(gzip.compress(b"ab") + gzip.compress(b"cd"), headers=GZIP) == b"abcd"
+    assert read(b"", headers=GZIP) == b""
+
+
+def test_refuses_what_is_too_large():
+    assert refused(b"x" * 1001) == 413
+    assert refused(b"x" * 600, b"x" * 600) == 413
+    assert refused(b"", headers={b"content-length": b"1001"}) == 413
+    assert refused(gzip.compress(b"x" * 1001), headers=GZIP) == 413
+
+
+def test_reads_no_more_than_it_may():
+    pieces = [b"x" * 600] * 1000
+    asked = 0
+
+    async def receive():
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": pieces.pop(), "more_body": True}
+
+    with pytest.raises(Problem):
+        asyncio.run(read_body({}, receive, 1000))
+    assert asked == 2
+
+
+def test_a_bomb_takes_no_memory():
+    bomb = gzip.compress(bytes(200 * 2**20), compresslevel=9)
+    tracemalloc.start()
+    assert refused(bomb, headers=GZIP, most=2**20) == 413
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"not gzip", ZIPPED[:-1], ZIPPED[:12], ZIPPED[:-5] + b"\0" + ZIPPED[-4:], ZIPPED + b"more"],
+)
+def test_refuses_broken_gzip(broken):
+    assert refused(broken, headers=GZIP) == 400
+
+
+def test_a_client_that_left_is_not_answered():
+    for pieces in ([], [b"{"], [b"{", b"}"]):
+        with pytest.raises(ClientGone):
+            read(*pieces, leave=True)
+
+
+@pytest.mark.parametrize("encoding", [b"br", b"deflate", b"gzip, gzip", b"zstd"])
+def test_refuses_other_encodings(encoding):
+    with pytest.raises(Problem) as caught:
+        is_gzipped({b"content-encoding": encoding})
+    assert caught.value.status == 415
+    assert caught.value.headers == {"Accept-Encoding": "gzip"}
+
+
+def test_knows_when_to_unpack():
+    assert is_gzipped({b"content-encoding": b"GZIP"})
+    assert not is_gzipped({b"content-encoding": b"identity"})
+    assert not is_gzipped({})
+
+
+def test_gunzip_gives_pieces_of_bounded_size_however_it_is_fed():
+    data = random.Random(0).randbytes(300_000) + bytes(300_000)
+    packed = gzip.compress(data)
+    for step in (1000, 70_000, len(packed)):
+        gunzip = Gunzip()
+        pieces = [
+            piece
+            for start in range(0, len(packed), step)
+            for piece in gunzip.feed(packed[start : start + step])
+        ]
+        gunzip.end()
+        assert b"".join(pieces) == data
+        assert max(map(len, pieces)) <= PIECE_BYTES
+
+
+def test_only_json_is_json():
+    for given in (b"application/json", b"Application/JSON; charset=utf-8"):
+        require_json({b"content-type": given})
+    for headers in ({}, {b"content-type": b"text/plain"}, {b"content-type": b"application/jsonx"}):
+        with pytest.raises(Problem) as caught:
+            require_json(headers)
+        assert caught.value.status == 415
+
+
+def test_the_media_type_has_no_parameters():
+    assert media_type({b"content-type": b" Application/X-NDJSON ; a=b"}) == b"application/x-ndjson"
+    assert media_type({}) == b""

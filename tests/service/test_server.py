@@ -1,0 +1,232 @@
+"""The real server, spoken to over sockets, also by clients that do not behave."""
+
+import gzip
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import httpx
+import pytest
+
+from service.server import StartFailed, run
+from service.settings import Settings
+from tests.service.faulty import PATIENCE
+from tests.service.serving import NDJSON, answer_on, assert_problem, serving
+
+EVENT = b'{"features":["a"],"classes":["x"]}'
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving(max_body_bytes=4 * 2**20) as server:
+        yield server
+
+
+def head(path, *lines, method="POST"):
+    """The head of a request that announces JSON, with more lines."""
+    more = "".join(line + "\r\n" for line in lines)
+    return (
+        f"{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n"
+    ).encode()
+
+
+def chunk(data):
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def seq(served):
+    return httpx.get(served.url + "/readyz").json()["seq"]
+
+
+def learned(served, until):
+    """Wait until the model has come to this event."""
+    waiting = threading.Event()
+    for _ in range(int(PATIENCE / 0.005)):
+        if seq(served) >= until:
+            return
+        waiting.wait(0.005)
+    raise AssertionError(f"event {until} was never learned")
+
+
+def test_serves(served):
+    with httpx.Client(base_url=served.url) as client:
+        learn = client.post("/learn", json={"features": ["a"], "classes": ["x"]})
+        assert learn.status_code == 200
+        ranked = client.post("/rank", json={"features": ["a"]}).json()["ranked"]
+        assert ranked[0]["class"] == "x"
+        assert "server" not in learn.headers
+        assert client.get("/nowhere").headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST /rank HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
+    status, headers, body = served.talk(request_bytes)
+    assert status == 400
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["connection"] == "close"
+    assert json.loads(body)["status"] == 400
+
+
+def test_half_a_body_teaches_nothing(served, caplog):
+    before = seq(served)
+    digest = served.app.engine.model.digest()
+    for path in ("/learn", "/rank"):
+        with served.connect() as connection:
+            connection.sendall(head(path, f"content-length: {len(EVENT)}") + EVENT[:-1])
+        with served.connect() as connection:
+            connection.sendall(head(path, "transfer-encoding: chunked") + chunk(EVENT))
+    assert served.talk(head("/rank", "content-length: 12"), b'{"text":"a"}')[0] == 200
+    assert seq(served) == before
+    assert served.app.engine.model.digest() == digest
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_a_body_may_come_slowly(served):
+    before = seq(served)
+    with served.connect() as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for byte in head("/learn", f"content-length: {len(EVENT)}") + EVENT:
+            connection.sendall(bytes([byte]))
+        assert answer_on(connection)[0] == 200
+    assert seq(served) == before + 1
+
+
+def test_too_large_is_said_before_it_is_sent(served):
+    """And the answer arrives although nobody reads the body."""
+    size = 64 * 2**20
+    with served.connect() as connection:
+        connection.sendall(head("/rank", f"content-length: {size}"))
+        assert answer_on(connection)[0] == 413
+    with served.connect() as connection:
+        connection.sendall(head("/rank", f"content-length: {size}") + b" " * 2**20)
+        assert answer_on(connection)[0] == 413
+    with served.connect() as connection:
+        connection.sendall(head("/learn", "transfer-encoding: chunked"))
+        for _ in range(8):
+            connection.sendall(chunk(b" " * 2**20))
+        assert answer_on(connection)[0] == 413
+
+
+def test_after_a_refusal_the_connection_serves_on(served):
+    with served.connect() as connection:
+        for body, status in ((b"{", 400), (b"{}", 422), (b'{"text":"a"}', 200)):
+            connection.sendall(head("/rank", f"content-length: {len(body)}") + body)
+            assert answer_on(connection)[0] == status
+
+
+def test_pipelined_requests_are_answered_in_order(served):
+    body = b'{"text":"a"}'
+    one = head("/rank", f"content-length: {len(body)}") + body
+    with served.connect() as connection:
+        connection.sendall(one * 3)
+        data = b""
+        while data.count(b'"ranked"') < 3:
+            data += connection.recv(65536)
+
+
+# --- streams --------------------------------------------------------------------------------------
+
+
+def stream_head(*lines):
+    return head("/learn", "transfer-encoding: chunked", *lines).replace(
+        b"application/json", b"application/x-ndjson"
+    )
+
+
+def test_half_a_stream_teaches_whole_lines(served, caplog):
+    before = seq(served)
+    with served.connect() as connection:
+        connection.sendall(stream_head() + chunk((EVENT + b"\n") * 3 + EVENT))
+        learned(served, before + 3)
+    assert served.talk(head("/rank", "content-length: 12"), b'{"text":"a"}')[0] == 200
+    assert seq(served) == before + 3
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_a_client_that_reads_only_at_the_end_is_not_waited_for(served):
+    before = seq(served)
+    lines = (EVENT + b"\n") * 1000 + b"not json\n" * 1000
+    with served.connect() as connection:
+        connection.sendall(stream_head())
+        for _ in range(20):
+            connection.sendall(chunk(lines))
+        connection.sendall(b"0\r\n\r\n")
+        status, _, body = answer_on(connection)
+    assert status == 200
+    assert b'"kind":"summary","lines":40000,"accepted":20000' in body
+    assert seq(served) == before + 20_000
+
+
+def test_a_gzipped_stream_from_a_usual_client(served):
+    packed = gzip.compress((EVENT + b"\n") * 1000)
+    pieces = (packed[at : at + 100] for at in range(0, len(packed), 100))
+    headers = NDJSON | {"content-encoding": "gzip"}
+    response = httpx.post(served.url + "/learn", content=pieces, headers=headers)
+    assert json.loads(response.text.splitlines()[-1])["accepted"] == 1000
+
+
+# --- start and stop -------------------------------------------------------------------------------
+
+
+def test_streams_end_politely_when_the_server_stops():
+    with serving() as served, served.connect() as connection:
+        connection.sendall(stream_head() + chunk((EVENT + b"\n") * 3))
+        learned(served, 3)
+        served.server.should_exit = True
+        status, _, body = answer_on(connection)
+    assert status == 200
+    assert b'"kind":"failure"' in body
+    assert b'"learned_up_to_line":3' in body
+
+
+def test_a_stop_closes_the_engine_and_what_was_learned_is_there_again(tmp_path):
+    store = f"sqlite:{tmp_path / 'my.db'}"
+    for count in (1, 2):
+        with serving(store=store) as served:
+            httpx.post(
+                served.url + "/learn", content=EVENT, headers={"content-type": "application/json"}
+            )
+            assert seq(served) == count
+        assert served.app.engine.status == "closed"
+        assert served.app.engine.newest_snapshot.seq == count
+
+
+def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
+    store = f"sqlite:{tmp_path / 'my.db'}"
+    with serving(store=store):
+        pass
+    with pytest.raises(StartFailed, match="min_weight"):
+        run(Settings(store=store, port=0, min_weight=0.5))
+
+
+def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
+    environment = {name: it for name, it in os.environ.items() if not name.startswith("MANYCLASS_")}
+    environment |= {"MANYCLASS_PORT": "0", "MANYCLASS_STORE": f"sqlite:{tmp_path / 'my.db'}"}
+    command = [sys.executable, "-m", "service", "serve"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            line = next(each for each in process.stderr if "running on http://" in each)
+            url = "http://" + line.split("http://")[1].split()[0]
+            while httpx.get(url + "/readyz").status_code == 503:
+                pass
+            body = {"features": ["a"], "classes": ["x"]}
+            assert httpx.post(url + "/learn", json=body).status_code == 200
+            assert_problem(httpx.get(url + "/nowhere"), 404)
+            process.send_signal(signal.SIGTERM)
+            rest = process.stderr.read()
+            assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+            assert "snapshot 1" in rest
+            assert "Traceback" not in rest
+        finally:
+            process.kill()
