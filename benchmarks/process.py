@@ -1,0 +1,113 @@
+"""A server as a process of its own, pinned to cores, whose CPU time can be read."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from http.client import HTTPConnection
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+READY_WITHIN = 60.0
+STOPPED_WITHIN = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class ServerProcess:
+    """Runs `python -m MODULE ...` while entered; ready once GET `ready` is answered with 200."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        port: int,
+        cores: Collection[int],
+        environment: Mapping[str, str],
+        ready: str,
+    ) -> None:
+        self.port = port
+        self.ready = ready
+        self.cores = cores
+        self.process: subprocess.Popen[bytes] | None = None
+        self.command = [sys.executable, "-m", *arguments]
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("MANYCLASS_")
+        } | environment
+
+    def __enter__(self) -> Self:
+        self.process = subprocess.Popen(
+            self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=None
+        )
+        self.pin(self.cores)
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOPPED_WITHIN)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def pin(self, cores: Collection[int]) -> None:
+        """Keep all its threads on these cores."""
+        for task in Path(f"/proc/{self._pid}/task").iterdir():
+            os.sched_setaffinity(int(task.name), cores)
+
+    def cpu_seconds(self) -> float:
+        """User and system time of all its threads so far."""
+        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """The body of the answer, on a connection of its own; RuntimeError unless it is 2xx."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=600)
+        try:
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            connection.close()
+        if answer.status // 100 != 2:
+            raise RuntimeError(f"{method} {path}: {answer.status} {content[:500]!r}")
+        return content
+
+    @property
+    def _pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def _wait_until_ready(self) -> None:
+        assert self.process is not None
+        deadline = time.monotonic() + READY_WITHIN
+        while True:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.command} ended with {self.process.returncode}")
+            try:
+                self.request("GET", self.ready)
+            except (OSError, RuntimeError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return

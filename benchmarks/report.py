@@ -1,0 +1,61 @@
+"""What a benchmark prints, and writes as JSON for those who compare runs."""
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, stdev
+
+Cell = str | int | float | None
+
+
+def add_json_option(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+
+
+class Report:
+    """Tables as they are measured, each printed at once."""
+
+    def __init__(self, options: Namespace) -> None:
+        self.to: Path | None = options.json
+        self.tables: dict[str, list[dict[str, Cell]]] = {}
+
+    def table(self, title: str, rows: Sequence[dict[str, Cell]]) -> None:
+        """Print and keep a table; all rows have the columns of the first."""
+        self.tables[title] = list(rows)
+        print(f"\n{title}")
+        columns = list(rows[0])
+        cells = [columns, *([shown(row[column]) for column in columns] for row in rows)]
+        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
+        for line in cells:
+            first, *others = zip(line, widths, strict=True)
+            print(
+                "  " + first[0].ljust(first[1]),
+                *(cell.rjust(width) for cell, width in others),
+                sep="  ",
+                flush=True,
+            )
+
+    def say(self, text: str) -> None:
+        print(f"\n{text}", flush=True)
+
+    def close(self) -> None:
+        if self.to is not None:
+            self.to.write_text(json.dumps(self.tables, indent=1) + "\n", encoding="utf-8")
+
+
+def shown(cell: Cell) -> str:
+    """A number with about four digits."""
+    if cell is None:
+        return "-"
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) or abs(cell) >= 1000:
+        return f"{cell:,.0f}"
+    return f"{cell:.4g}"
+
+
+def spread(figures: Sequence[float], digits: int) -> str:
+    """Mean and standard deviation of several runs."""
+    deviation = stdev(figures) if len(figures) > 1 else 0.0
+    return f"{mean(figures):.{digits}f} ±{deviation:.{digits}f}"

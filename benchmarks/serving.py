@@ -1,0 +1,319 @@
+"""What a request costs the server, beside a bare ASGI application in the same run.
+
+Server on one core, load on another. The bare application reads the same bodies and answers as
+many bytes. Rounds alternate between the two, so that a busy machine is busy for both; figures are
+medians of the rounds. CPU time of the server process is the steady figure.
+"""
+
+import json
+import os
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from threading import Event, Thread
+
+import numpy as np
+
+from benchmarks import data, load
+from benchmarks.process import ServerProcess, free_port
+from benchmarks.report import Cell, Report, add_json_option
+from core.text import features_of
+
+ACTIVE = 80  # features of an instance: a body of about 1.2 KB
+BATCH = 100
+PREBUILT = 2000  # distinct requests, sent over and over
+RANK_CONNECTIONS, BATCH_CONNECTIONS, LEARN_CONNECTIONS = 30, 4, 32
+MILLION = 1_000_000
+SNAPSHOTS = 10
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance as JSON sends it."""
+
+    features: dict[str, float]
+    classes: list[str]
+
+    def ranked(self) -> dict[str, object]:
+        return {"features": self.features}
+
+    def learned(self) -> dict[str, object]:
+        return {"features": self.features, "classes": self.classes}
+
+
+def instances_of(posts: Iterable[tuple[str, list[str]]]) -> Iterator[Instance]:
+    """80 features of each post that has so many: half words, half pairs of neighbouring words."""
+    for text, classes in posts:
+        counts = Counter(features_of(text))
+        words = [name for name in counts if " " not in name][: ACTIVE // 2]
+        pairs = [name for name in counts if " " in name][: ACTIVE // 2]
+        if len(words) + len(pairs) == ACTIVE:
+            yield Instance({name: counts[name] for name in words + pairs}, classes)
+
+
+def encoded(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+# --- the two servers ----------------------------------------------------------------------------
+
+
+def service(core: int, folder: str) -> ServerProcess:
+    port = free_port()
+    environment = {
+        "MANYCLASS_PORT": str(port),
+        "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
+        "MANYCLASS_SNAPSHOT_SECONDS": "0",
+        "MANYCLASS_SNAPSHOT_EVENTS": "0",
+    }
+    return ServerProcess(["service", "serve"], port, {core}, environment, "/readyz")
+
+
+def bare(core: int, answer_bytes: int) -> ServerProcess:
+    port = free_port()
+    return ServerProcess(["benchmarks.bare", str(port), str(answer_bytes)], port, {core}, {}, "/")
+
+
+def teach(server: ServerProcess, events: Sequence[dict[str, object]]) -> None:
+    for begin in range(0, len(events), 1000):
+        server.request("POST", "/learn", encoded({"events": events[begin : begin + 1000]}))
+
+
+# --- one kind of request --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of load on one server."""
+
+    cpu_microseconds: float  # of the server, per request
+    rate: float
+    p50: float
+    p99: float
+    failed: int
+
+
+def one_round(
+    server: ServerProcess, requests: Sequence[bytes], connections: int, seconds: float
+) -> Round:
+    before = server.cpu_seconds()
+    measured = load.run(server.port, requests, connections, seconds)
+    cpu = server.cpu_seconds() - before
+    return Round(
+        cpu / measured.count * 1e6,
+        measured.rate,
+        measured.milliseconds(50),
+        measured.milliseconds(99),
+        measured.failed,
+    )
+
+
+def median_of(rounds: Sequence[Round]) -> Round:
+    return Round(
+        *(median(getattr(r, name) for r in rounds) for name in ("cpu_microseconds", "rate")),
+        *(median(getattr(r, name) for r in rounds) for name in ("p50", "p99")),
+        sum(r.failed for r in rounds),
+    )
+
+
+def beside_bare(
+    server: ServerProcess,
+    requests: Sequence[bytes],
+    connections: int,
+    options: Namespace,
+) -> tuple[Round, Round]:
+    """The service and a bare application under the same requests, in turns."""
+    answer_bytes = load.run(server.port, requests, connections, 0.5).answer_bytes
+    ours, theirs = [], []
+    with bare(options.server_core, answer_bytes) as other:
+        load.run(other.port, requests, connections, 0.5)
+        for _ in range(options.rounds):
+            theirs.append(one_round(other, requests, connections, options.seconds))
+            ours.append(one_round(server, requests, connections, options.seconds))
+    return median_of(ours), median_of(theirs)
+
+
+def row(name: str, measured: Round, instances: int, bare_cpu: float | None) -> dict[str, Cell]:
+    return {
+        "": name,
+        "CPU µs/request": measured.cpu_microseconds,
+        "µs/instance": measured.cpu_microseconds / instances,
+        "x bare": None if bare_cpu is None else measured.cpu_microseconds / bare_cpu,
+        "requests/s": measured.rate,
+        "p50 ms": measured.p50,
+        "p99 ms": measured.p99,
+        "failed": measured.failed,
+    }
+
+
+def measure_rank(
+    server: ServerProcess, instances: Sequence[Instance], options: Namespace
+) -> list[dict[str, Cell]]:
+    singles = [load.post("/rank", encoded(one.ranked())) for one in instances[:PREBUILT]]
+    batches = [
+        load.post("/rank", encoded({"instances": [one.ranked() for one in part]}))
+        for part in zip(*[iter(instances[:PREBUILT])] * BATCH, strict=False)
+    ]
+    rows = []
+    for name, requests, connections, size in (
+        ("/rank", singles, RANK_CONNECTIONS, 1),
+        (f"/rank of {BATCH}", batches, BATCH_CONNECTIONS, BATCH),
+    ):
+        ours, theirs = beside_bare(server, requests, connections, options)
+        rows.append(row(f"bare, as {name}", theirs, size, None))
+        rows.append(row(name, ours, size, theirs.cpu_microseconds))
+    return rows
+
+
+def measure_learn(
+    server: ServerProcess, instances: Sequence[Instance], options: Namespace
+) -> list[dict[str, Cell]]:
+    """/learn with durability against /rank, both from 32 clients."""
+    ranks = [load.post("/rank", encoded(one.ranked())) for one in instances[:PREBUILT]]
+    learns = [load.post("/learn", encoded(one.learned())) for one in instances[:PREBUILT]]
+    ranked, learned = [], []
+    for _ in range(options.rounds):
+        ranked.append(one_round(server, ranks, LEARN_CONNECTIONS, options.seconds))
+        learned.append(one_round(server, learns, LEARN_CONNECTIONS, options.seconds))
+    rank, learn = median_of(ranked), median_of(learned)
+    rows = [row("/rank, 32 clients", rank, 1, None), row("/learn, 32 clients", learn, 1, None)]
+    for each, against in zip(rows, (None, learn.rate / rank.rate), strict=True):
+        del each["x bare"]
+        each["rate / rank's"] = against
+    return rows
+
+
+# --- ranking while a snapshot is taken ------------------------------------------------------------
+
+
+def many_edges(count: int) -> list[dict[str, object]]:
+    """Events that make about so many edges: few of their feature-class pairs meet twice."""
+    random = np.random.default_rng(0)
+    features, classes = 200_000, 5_000
+    return [
+        {
+            "features": [
+                f"feature {f}" for f in set(random.integers(0, features, ACTIVE).tolist())
+            ],
+            "classes": [f"class {random.integers(classes)}"],
+        }
+        for _ in range(count // ACTIVE)
+    ]
+
+
+@contextmanager
+def snapshots(
+    server: ServerProcess, count: int, windows: list[tuple[float, float]]
+) -> Iterator[Event]:
+    """Meanwhile takes snapshots with a pause after each, noting when; sets the event at the end."""
+    done = Event()
+
+    def take() -> None:
+        try:
+            for number in range(count):
+                time.sleep(0.5)
+                # Without an event in between there would be nothing new to keep.
+                event = {"features": [f"snapshot {number}"], "classes": ["class 0"]}
+                server.request("POST", "/learn", encoded(event))
+                began = time.perf_counter()
+                server.request("POST", "/snapshots")
+                windows.append((began, time.perf_counter()))
+        finally:
+            done.set()
+
+    thread = Thread(target=take)
+    thread.start()
+    try:
+        yield done
+    finally:
+        thread.join()
+
+
+def measure_snapshots(
+    server: ServerProcess, requests: Sequence[bytes], connections: int, cores: set[int], title: str
+) -> dict[str, Cell]:
+    server.pin(cores)
+    windows: list[tuple[float, float]] = []
+    ended, took = [], []
+    with snapshots(server, SNAPSHOTS, windows) as done:
+        while not done.is_set():
+            measured = load.run(server.port, requests, connections, 1.0)
+            ended += measured.ended
+            took += measured.took
+    end, duration = np.array(ended), np.array(took)
+    during = np.zeros(len(end), bool)
+    for began, stopped in windows:
+        during |= (end > began) & (end - duration < stopped)
+    with_one, without = (load.milliseconds(duration[part], 99) for part in (during, ~during))
+    return {
+        "": title,
+        "snapshot s": median(stopped - began for began, stopped in windows),
+        "answers during": int(during.sum()),
+        "p50 without ms": load.milliseconds(duration[~during], 50),
+        "p50 during ms": load.milliseconds(duration[during], 50),
+        "p99 without ms": without,
+        "p99 during ms": with_one,
+        "p99 ratio": with_one / without,
+    }
+
+
+def snapshot_rows(options: Namespace) -> tuple[int, list[dict[str, Cell]]]:
+    """The edges there were, and ranking with and without a snapshot under way."""
+    events = many_edges(int(MILLION * 1.05))
+    requests = [
+        load.post("/rank", encoded({"features": event["features"]})) for event in events[:PREBUILT]
+    ]
+    one, both = {options.server_core}, {options.server_core, options.load_core}
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        service(options.server_core, folder) as server,
+    ):
+        teach(server, events)
+        edges = json.loads(server.request("GET", "/stats"))["edges"]
+        rows = [
+            measure_snapshots(server, requests, connections, cores, title)
+            for title, connections, cores in (
+                ("30 connections, server on one core", RANK_CONNECTIONS, one),
+                ("30 connections, server on both cores", RANK_CONNECTIONS, both),
+                ("1 connection, server on one core", 1, one),
+                ("1 connection, server on both cores", 1, both),
+            )
+        ]
+    return edges, rows
+
+
+def main(options: Namespace) -> None:
+    os.sched_setaffinity(0, {options.load_core})
+    report = Report(options)
+    instances = list(instances_of(data.posts(options.data)))
+    np.random.default_rng(0).shuffle(instances)
+    body = encoded(instances[0].ranked())
+    report.say(f"{len(instances):,} instances of {ACTIVE} features; a body has {len(body)} bytes")
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        service(options.server_core, folder) as server,
+    ):
+        teach(server, [one.learned() for one in instances])
+        report.table("Ranking beside a bare application", measure_rank(server, instances, options))
+        report.table("Learning beside ranking", measure_learn(server, instances, options))
+    edges, rows = snapshot_rows(options)
+    report.table(f"/rank while snapshots of {edges:,} edges are taken", rows)
+    report.close()
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    data.add_data_option(parser)
+    add_json_option(parser)
+    parser.add_argument("--seconds", type=float, default=5.0, help="length of a round")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds for each server")
+    parser.add_argument("--server-core", type=int, default=0)
+    parser.add_argument("--load-core", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="where the service keeps its store meanwhile")
+    main(parser.parse_args())

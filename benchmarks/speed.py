@@ -1,0 +1,266 @@
+"""What the core costs on one thread: CPU time to rank and to learn, and memory.
+
+Every figure stands beside a yardstick measured in the same run: NumPy gathering, all at once, the
+very edges that the ranks touch (what reading them costs without any ranking), and a plain ranker
+made of NumPy calls, an instance at a time.
+"""
+
+import ctypes
+import gc
+import multiprocessing
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import data
+from benchmarks.learner import Learner
+from benchmarks.report import Cell, Report, add_json_option
+from benchmarks.rows import Rows
+from core.options import Options
+
+CHUNKS = 20
+SETS = {"words": Options(), "newsgroups": Options(margin_threshold=0.5)}
+TRAINING_SHARE = 0.9
+CLASS_COUNTS = [1_000, 10_000, 100_000, 1_000_000]
+ACTIVE, OUTDEGREE = 12, 9  # of the words' instances and features, about
+MILLION = 1_000_000
+
+
+def cpu_microseconds(call: Callable[[Rows], object], chunks: list[Rows]) -> float:
+    """The median over the chunks of CPU time per row."""
+    times = []
+    for chunk in chunks:
+        begin = process_time()
+        call(chunk)
+        times.append((process_time() - begin) / len(chunk) * 1e6)
+    return median(times)
+
+
+def chunks_of(rows: Rows) -> list[Rows]:
+    return [rows.take(part) for part in np.array_split(np.arange(len(rows)), CHUNKS)]
+
+
+# --- rank and learn -----------------------------------------------------------------------------
+
+
+def measure_set(rows: Rows, options: Options) -> dict[str, Cell]:
+    """Ranking and learning the last tenth of the rows after the first nine."""
+    training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
+    learner = Learner(rows, options)
+    whole_pass = cpu_microseconds(learner.learn, [training])
+    chunks = chunks_of(held_out)
+    learner.rank(held_out)  # the columns' ids are looked up once
+    touched = learner.index.edges_touched
+    rank = min(cpu_microseconds(learner.rank, chunks) for _ in range(3))
+    touched = (learner.index.edges_touched - touched) / 3 / len(held_out)
+    gather, plain = yardsticks(learner, held_out)
+    learn = cpu_microseconds(learner.learn, chunks)
+    return {
+        "active": len(held_out.indices) / len(held_out),
+        "edges touched": touched,
+        "rank µs": rank,
+        "learn µs": learn,
+        "learn / rank": learn / rank,
+        "whole pass µs": whole_pass,
+        "gather µs": gather,
+        "rank / gather": rank / gather,
+        "NumPy rank µs": plain,
+        "NumPy / rank": plain / rank,
+    }
+
+
+def yardsticks(learner: Learner, rows: Rows) -> tuple[float, float]:
+    """CPU microseconds an instance: gathering its edges, and ranking it with NumPy calls."""
+    state = learner.index.dump()
+    sizes_of_rows = state["outdegrees"].astype(np.int64)
+    outdegrees = np.minimum(sizes_of_rows, learner.index.options.max_outdegree)
+    starts = np.cumsum(sizes_of_rows) - sizes_of_rows
+    weights = state["edge_masses"] / np.repeat(state["feature_mass"], sizes_of_rows)
+    classes = state["edge_classes"].astype(np.int64)
+    class_count = len(state["class_born"])
+    feature_ids = ids_of_columns(state, rows.features)
+
+    def edges_of(row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Where the edges of an instance are, and what each active feature's are worth."""
+        part = slice(rows.indptr[row], rows.indptr[row + 1])
+        features, values = feature_ids[rows.indices[part]], rows.values[part].astype(float)
+        known = features >= 0
+        features = features[known]
+        values = values[known] / np.sqrt((values**2).sum())
+        sizes = outdegrees[features]
+        ends = np.cumsum(sizes)
+        places = np.arange(sizes.sum())
+        places += np.repeat(starts[features] - (ends - sizes), sizes)
+        return places, np.repeat(values, sizes)
+
+    sample = range(min(len(rows), 2000))
+    touched = [edges_of(row) for row in sample]
+    places = np.concatenate([places for places, _ in touched])
+    begin = process_time()
+    weights[places].sum()
+    classes[places].sum()
+    gather = (process_time() - begin) / len(sample) * 1e6
+
+    begin = process_time()
+    for places, values in touched:
+        scores = np.bincount(classes[places], weights[places] * values, minlength=class_count)
+        best = np.argpartition(scores, -min(5, class_count))[-5:]
+        best[np.argsort(-scores[best])]
+    plain = (process_time() - begin) / len(sample) * 1e6
+    return gather, plain
+
+
+def ids_of_columns(
+    state: dict[str, NDArray[np.generic]], names_of_columns: list[str]
+) -> NDArray[np.int64]:
+    """The feature id of each column, -1 for one the index does not know."""
+    names = state["feature_names"].tobytes()
+    ends = np.cumsum(state["feature_name_sizes"], dtype=np.int64).tolist()
+    begins = [0, *ends[:-1]]
+    ids = {names[begin:end]: id for id, (begin, end) in enumerate(zip(begins, ends, strict=True))}
+    return np.array([ids.get(name.encode(), -1) for name in names_of_columns])
+
+
+# --- does the number of classes matter? --------------------------------------------------------
+
+
+def measure_classes(class_count: int) -> dict[str, Cell]:
+    """Ranking with so many classes, features, edges and edges touched being the same."""
+    random = np.random.default_rng(0)
+    features = -(-MILLION // OUTDEGREE)
+    edges = features * OUTDEGREE
+    numbers = random.permutation(class_count)[np.arange(edges) % class_count]
+    order = random.permutation(edges)
+    every = np.arange(edges + 1)
+    lessons = Rows(
+        [f"feature {number}" for number in range(features)],
+        every,
+        (order // OUTDEGREE).astype(np.int32),
+        random.uniform(0.5, 1.5, edges).astype(np.float32),  # no two edges weigh the same
+        [f"class {number}" for number in range(class_count)],
+        every,
+        numbers[order].astype(np.int32),
+    )
+    always = Options(normalize="none", rating=0, min_weight=0, margin_threshold=1e9)
+    learner = Learner(lessons, always)
+    learner.learn(lessons)
+
+    ranks = 50_000
+    instances = Rows(
+        lessons.features,
+        np.arange(0, (ranks + 1) * ACTIVE, ACTIVE),
+        np.concatenate([random.choice(features, ACTIVE, replace=False) for _ in range(ranks)])
+        .astype(np.int32),
+        np.ones(ranks * ACTIVE, np.float32),
+        lessons.classes,
+        np.zeros(ranks + 1, np.int64),
+        np.empty(0, np.int32),
+    )  # fmt: skip
+    learner.rank(instances)
+    touched = learner.index.edges_touched
+    rank = min(cpu_microseconds(learner.rank, chunks_of(instances)) for _ in range(3))
+    return {
+        "classes": learner.index.classes,
+        "edges": learner.index.edges,
+        "edges touched": (learner.index.edges_touched - touched) / 3 / ranks,
+        "rank µs": rank,
+    }
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+def resident_set() -> int:
+    """Bytes of this process in memory, after giving back what is free."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def measure_memory(mean_outdegree: int) -> dict[str, Cell]:
+    """A million features with this many edges on average, grown by learning in random order."""
+    random = np.random.default_rng(0)
+    per_instance, class_count = 10, 1000
+    outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
+    names = [f"feature {number}" for number in range(MILLION)]
+    classes = [f"class {number}" for number in range(class_count)]
+    empty = Rows(
+        names, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32),
+        classes, np.zeros(1, np.int64), np.empty(0, np.int32),
+    )  # fmt: skip
+    always = Options(rating=0, min_weight=0, margin_threshold=1e9)
+    learner = Learner(empty, always)
+    before = resident_set()
+    for edge in range(outdegrees.max()):
+        features = random.permutation(np.flatnonzero(outdegrees > edge))
+        count = len(features) // per_instance
+        learner.learn(
+            Rows(
+                names,
+                np.arange(count + 1) * per_instance,
+                features[: count * per_instance].astype(np.int32),
+                np.ones(count * per_instance, np.float32),
+                classes,
+                np.arange(count + 1),
+                random.integers(0, class_count, count, dtype=np.int32),
+            )
+        )
+        del features
+    index = learner.index
+    return {
+        "features": index.features,
+        "edges": index.edges,
+        "name bytes": len("".join(names)) / MILLION,
+        "counted MB": index.bytes / 1e6,
+        "arenas MB": index.resident_bytes / 1e6,
+        "process MB": (resident_set() - before) / 1e6,
+    }
+
+
+def in_its_own_process(call: Callable[[int], dict[str, Cell]], argument: int) -> dict[str, Cell]:
+    """What the call gives in a fresh process, whose memory holds nothing else."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(call, argument).result()
+
+
+def per_edge_and_feature(few: dict[str, Cell], many: dict[str, Cell]) -> list[dict[str, Cell]]:
+    """The bytes of an edge and of a feature, from two indexes that differ in edges."""
+    rows = []
+    for measure in ("counted MB", "arenas MB", "process MB"):
+        edge = (many[measure] - few[measure]) * 1e6 / (many["edges"] - few["edges"])
+        feature = (few[measure] * 1e6 - edge * few["edges"]) / few["features"]
+        rows.append({"by": measure, "bytes an edge": edge, "bytes a feature": feature})
+    return rows
+
+
+def main(options: Namespace) -> None:
+    report = Report(options)
+    rows = []
+    for name, set_options in SETS.items():
+        rows.append({"set": name, **measure_set(data.SETS[name](options.data), set_options)})
+    report.table("CPU time an instance, one thread, median", rows)
+
+    by_classes = [in_its_own_process(measure_classes, count) for count in CLASS_COUNTS]
+    for row in by_classes:
+        row["against fewest"] = row["rank µs"] / by_classes[0]["rank µs"]
+    report.table("Ranking against the number of classes", by_classes)
+
+    few, many = (in_its_own_process(measure_memory, outdegree) for outdegree in (1, 10))
+    report.table("Memory at a million features", [few, many])
+    report.table("Memory, split (a feature includes its name)", per_edge_and_feature(few, many))
+    report.close()
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    data.add_data_option(parser)
+    add_json_option(parser)
+    main(parser.parse_args())

@@ -1,0 +1,68 @@
+import socket
+from threading import Thread
+
+import pytest
+
+from benchmarks import load
+
+
+def test_a_post_is_whole():
+    head, body = load.post("/rank", b"{}").split(b"\r\n\r\n")
+
+    assert head.startswith(b"POST /rank HTTP/1.1\r\n")
+    assert b"Content-Length: 2" in head
+    assert body == b"{}"
+
+
+@pytest.fixture
+def connection():
+    """A connection and the server's end of it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = load.Connection(server.getsockname()[1])
+        theirs, _ = server.accept()
+        with ours.socket, theirs:
+            yield ours, theirs
+
+
+def test_an_answer_may_come_in_pieces(connection):
+    ours, theirs = connection
+    for piece in (b"HTTP/1.1 200 OK\r\nContent-", b"Length: 5\r\nx: y\r\n\r\n12"):
+        theirs.sendall(piece)
+        assert ours.receive() is None
+    theirs.sendall(b"345")
+    assert ours.receive() == (b"200", 5)
+    theirs.sendall(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n")
+    assert ours.receive() == (b"503", 0)
+
+
+def test_a_closed_connection_is_an_error(connection):
+    ours, theirs = connection
+    theirs.close()
+
+    with pytest.raises(ConnectionError):
+        ours.receive()
+
+
+def test_load_counts_answers_and_failures():
+    """Two connections to a server that refuses every other request."""
+
+    def answer(client, statuses):
+        with client:
+            while client.recv(1000):
+                client.sendall(b"HTTP/1.1 %d x\r\ncontent-length: 0\r\n\r\n" % next(statuses))
+
+    def serve(server):
+        statuses = iter([200, 503] * 100_000)
+        for _ in range(2):
+            client, _ = server.accept()
+            Thread(target=answer, args=(client, statuses)).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        accepting = Thread(target=serve, args=(server,))
+        accepting.start()
+        measured = load.run(server.getsockname()[1], [load.post("/rank", b"{}")], 2, 0.05)
+        accepting.join()
+
+    assert measured.count >= 2
+    assert abs(measured.failed - measured.count / 2) <= 1
+    assert len(measured.ended) == len(measured.took) == measured.count
