@@ -13,6 +13,8 @@ from core.options import Options
 from core.progress import Progress
 from core.recent import RecentEvents
 
+MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -25,6 +27,18 @@ class Outcome:
     seq: int
     rank: int | None
     updated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A copy of a model's state, which later events do not change."""
+
+    facts: dict[str, Any]
+    arrays: snapshot.Arrays
+
+    def pieces(self) -> list[memoryview]:
+        """The snapshot's bytes, in order. Checksums are made here, at leisure."""
+        return snapshot.write(self.facts, self.arrays)
 
 
 class Model:
@@ -97,16 +111,22 @@ class Model:
         """Make this freshly loaded state the one at `seq`, the mark in the log."""
         self.seq = seq
         self.restores.append((seq, snapshot_seq))
+        del self.restores[:-MOST_RESTORES]
+
+    def freeze(self) -> Frozen:
+        """A copy of the state as it is now. The one step for which events have to wait."""
+        return Frozen(
+            {"seq": self.seq, "options": self.options.to_dict(), "restores": [*self.restores]},
+            {
+                **self.index.dump(),
+                **self.progress.dump(),
+                "recent_events": self.recent.dump(),
+            },
+        )
 
     def dump(self) -> list[memoryview]:
         """A snapshot of the state as it is now, in pieces; later events do not change it."""
-        facts = {"seq": self.seq, "options": self.options.to_dict(), "restores": self.restores}
-        arrays = {
-            **self.index.dump(),
-            **self.progress.dump(),
-            "recent_events": self.recent.dump(),
-        }
-        return snapshot.write(facts, arrays)
+        return self.freeze().pieces()
 
     @classmethod
     def load(cls, chunks: Iterable[bytes | memoryview], hash_seed: int = 0) -> "Model":

@@ -120,7 +120,7 @@ class Settings:
         ),
     )
     snapshot_keep: int = field(
-        default=2,
+        default=3,
         metadata=_about(
             "whole number", "newest snapshots kept; the log reaches back to the oldest", 1
         ),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from core.event import Event
-from core.model import Model
+from core.model import Frozen, Model
 from core.options import Options
 from service.recovery import Recovery, load_snapshot
 from service.settings import Settings
@@ -138,9 +138,9 @@ class Snapshots:
                 seq, restores = model.seq, list(model.restores)
                 if self.newest is not None and self.newest.seq == seq:
                     return self.newest
-                pieces = await asyncio.to_thread(model.dump)
+                frozen = await asyncio.to_thread(model.freeze)
                 pause_seconds = self._clock() - paused
-            info = await loop.run_in_executor(self._thread, self._store.save_snapshot, seq, pieces)
+            info = await loop.run_in_executor(self._thread, self._save, seq, frozen)
         except Exception as error:
             self._failed("snapshot failed", error)
             raise
@@ -154,6 +154,10 @@ class Snapshots:
         except StoreError as error:
             self._failed(f"cleaning up behind snapshot {seq} failed", error)
         return info
+
+    def _save(self, seq: int, frozen: Frozen) -> SnapshotInfo:
+        """In the thread."""
+        return self._store.save_snapshot(seq, frozen.pieces())
 
     def _failed(self, what: str, error: Exception) -> None:
         self.failures += 1

@@ -251,6 +251,35 @@ def test_long_streams_within_bytes(options, seed):
     assert both.index.bytes <= 2**20
 
 
+# --- corners that random streams seldom reach -----------------------------------------------------
+
+
+def test_forgetting_leaves_no_edge_without_mass_to_share():
+    both = Both(Options(normalize="none", rating=0, min_weight=0.0, margin_threshold=100.0))
+    both.learn({"f": 1}, ["a"])
+    both.learn({"f": 1e-20}, ["b"])  # lost in a feature mass of 1
+    both.forget_class("a")
+
+    both.compare()
+    assert both.index.rank(Instance({"f": 1})) == [("b", 1.0)]
+    both.reload(1)
+
+
+def test_a_row_emptied_without_leak_has_no_mass():
+    leaking = Options(normalize="none", rating=0, min_weight=0.6, margin_threshold=100.0)
+    both = Both(leaking)
+    for name in ("a", "b", "a"):  # each ousts the other, and leaks
+        both.learn({"f": 1}, [name])
+    assert both.index.feature("f")["mass"] == 3
+    both.configure(replace(leaking, leak=False))
+    both.learn({"f": 1}, ["c"])
+
+    both.compare()
+    assert both.index.feature("f")["mass"] == 0
+    both.learn({"f": 1}, ["c"])
+    assert both.index.rank(Instance({"f": 1})) == [("c", 1.0)]
+
+
 # --- limits that no short stream meets ------------------------------------------------------------
 
 

@@ -94,16 +94,16 @@ async def test_ranking_and_learning_go_on_while_it_is_written():
 @in_loop
 async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(monkeypatch):
     copying = Gate()
-    dump = Model.dump
+    freeze = Model.freeze
 
-    def slow_dump(model):
+    def slow_freeze(model):
         copying.pass_through()
-        return dump(model)
+        return freeze(model)
 
     async with running() as (engine, store):
         await teach(engine, "a -> x")
         digest = engine.model.digest()
-        monkeypatch.setattr(Model, "dump", slow_dump)
+        monkeypatch.setattr(Model, "freeze", slow_freeze)
         with copying.shut() as gate:
             taking = asyncio.create_task(engine.take_snapshot())
             await gate.reached()
@@ -119,16 +119,16 @@ async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(mon
 @in_loop
 async def test_only_one_is_taken_at_a_time(monkeypatch):
     copying = Gate()
-    dump, copied = Model.dump, []
+    freeze, copied = Model.freeze, []
 
-    def slow_dump(model):
+    def slow_freeze(model):
         copied.append(model.seq)
         copying.pass_through()
-        return dump(model)
+        return freeze(model)
 
     async with running() as (engine, store):
         await teach(engine, "a -> x")
-        monkeypatch.setattr(Model, "dump", slow_dump)
+        monkeypatch.setattr(Model, "freeze", slow_freeze)
         with store.before_save.shut() as gate:
             first = asyncio.create_task(engine.take_snapshot())
             await gate.reached()
