@@ -1,6 +1,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self, final
 
+from _typeshed import ReadableBuffer as Buffer
+
 _Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore"]
 
 LONGEST_NAME: int
@@ -12,14 +14,24 @@ class Instance:
     """A sparse instance: unique feature names with values above 0. Immutable.
 
     Built from a mapping name -> value, or from names worth 1 each, where repeated ones add up.
-    Values below SMALLEST_VALUE, negative ones among them, are left out. Raises InstanceError for an empty or overlong name, a name that is
-    not valid Unicode, and a value that is not a finite number up to LARGEST_VALUE.
+    Values below SMALLEST_VALUE, negative ones among them, are left out. Raises InstanceError for
+    an empty or overlong name, a name that is not valid Unicode, and a value that is not a finite
+    number up to LARGEST_VALUE.
     """
 
     def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self: ...
     @classmethod
     def from_bytes(cls, data: bytes) -> Instance:
         """The instance that `bytes(instance)` came from; EventError when data is not one."""
+
+    @classmethod
+    def from_json(cls, data: Buffer, most: int = 0xFFFFFFFF) -> Instance | None:
+        """The instance whose `features` this is as JSON text, without a detour over objects.
+
+        None, whatever the reason, unless it is an object name -> number or an array of names, of
+        at most `most` entries, without escapes, repeated keys, or anything an instance cannot
+        hold: read it in the ordinary way then, which can say what is wrong.
+        """
 
     def __bytes__(self) -> bytes: ...
     def __len__(self) -> int:

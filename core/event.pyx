@@ -27,6 +27,13 @@ cimport cython
 from core.errors import EventError, InstanceError
 
 
+cdef extern from "core/native/json.hpp" namespace "manyclass" nogil:
+    cdef cppclass JsonFeatures:
+        @staticmethod
+        JsonFeatures& mine() except +
+        bint read(string_view data, size_t most) except +
+        uint32_t write(string& out) except +
+
 cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
     const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
     const double MOST "manyclass::LARGEST_VALUE"
@@ -46,23 +53,6 @@ SMALLEST_VALUE = LEAST
 
 cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
 _HEAD = struct.Struct("<BQH")
-
-
-cdef inline string_view utf8(str name, str what, object place) except *:
-    """The name's UTF-8, which lives as long as the string; InstanceError when it is no name."""
-    cdef Py_ssize_t size
-    cdef const char* data
-    try:
-        data = PyUnicode_AsUTF8AndSize(name, &size)
-    except UnicodeEncodeError:
-        raise InstanceError(f"a {what} name is not valid Unicode: {ascii(name)}", place) from None
-    if size == 0:
-        raise InstanceError(f"a {what} name is empty", place)
-    if <size_t>size > LONGEST_NAME_BYTES:
-        raise InstanceError(
-            f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
-        )
-    return string_view(data, size)
 
 
 cdef double number(object value, object name) except? -1:
@@ -109,7 +99,8 @@ cdef dict merge(object features):
         return merged
     for name, value in pairs:
         name = as_name(name, "feature", ("features", name))
-        merged[name] = merged.get(name, 0.0) + number(value, name)
+        votes = max(number(value, name), 0.0)
+        merged[name] = merged.get(name, 0.0) + votes
     return merged
 
 
@@ -151,7 +142,8 @@ cdef class Instance:
         out.reserve(4 + len(unique) * 24)
         put_count(out, 0)
         while PyDict_Next(unique, &at, &key, &entry):
-            name = utf8(<str><object>key, "feature", ("features", <object>key))
+            given = <object>key
+            name = Instance.utf8(<str>given, "feature", ("features", given))
             if type(<object>entry) is float:
                 value = PyFloat_AS_DOUBLE(<object>entry)
                 if not isfinite(value) or value > MOST:
@@ -166,11 +158,42 @@ cdef class Instance:
         self._count = count
 
     @staticmethod
+    cdef string_view utf8(str name, str what, object place) except *:
+        """The name's UTF-8, which lives as long as the string; InstanceError when it is no name."""
+        cdef Py_ssize_t size
+        cdef const char* data
+        try:
+            data = PyUnicode_AsUTF8AndSize(name, &size)
+        except UnicodeEncodeError:
+            raise InstanceError(
+                f"a {what} name is not valid Unicode: {ascii(name)}", place
+            ) from None
+        if size == 0:
+            raise InstanceError(f"a {what} name is empty", place)
+        if <size_t>size > LONGEST_NAME_BYTES:
+            raise InstanceError(
+                f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
+            )
+        return string_view(data, size)
+
+    @staticmethod
     cdef Instance wrap(bytes data, Py_ssize_t count):
         cdef Instance instance = Instance.__new__(Instance)
         instance._data = data
         instance._count = count
         return instance
+
+    @classmethod
+    def from_json(cls, const unsigned char[::1] data not None, size_t most=0xffffffff):
+        cdef JsonFeatures* features = &JsonFeatures.mine()
+        cdef string out
+        cdef uint32_t count
+        cdef const char* begin = <const char*>&data[0] if data.shape[0] else NULL
+        if not features.read(string_view(begin, data.shape[0]), most):
+            return None
+        out.reserve(data.shape[0] + 4)
+        count = features.write(out)
+        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
 
     @classmethod
     def from_bytes(cls, bytes data not None):
@@ -231,7 +254,7 @@ cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
     cdef string_view name
     cdef bytes id_bytes = b""
     if event_id is not None:
-        name = utf8(event_id, "event_id", ("event_id",))
+        name = Instance.utf8(event_id, "event_id", ("event_id",))
         id_bytes = name.data()[:name.size()]
     return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
 
@@ -261,7 +284,7 @@ cdef class Event:
             raise InstanceError("classes must be an array of names", ("classes",))
         for position, given in enumerate(classes):
             unique = as_name(given, "class", ("classes", position))
-            name = utf8(unique, "class", ("classes", position))
+            name = Instance.utf8(unique, "class", ("classes", position))
             if unique in names:
                 continue
             names[unique] = None
@@ -336,7 +359,7 @@ cdef class Event:
 
 
 cdef Event named_event(int kind, str name, str what):
-    cdef string_view encoded = utf8(name, what, (what,))
+    cdef string_view encoded = Instance.utf8(name, what, (what,))
     cdef Event event = Event.__new__(Event)
     event.kind = KINDS[kind]
     event.name = name

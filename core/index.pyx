@@ -43,8 +43,8 @@ cdef dict SECTIONS = {
 }
 
 
-cdef string_view utf8(str text) except *:
-    """The text's UTF-8, which lives as long as the text."""
+cdef string_view any_utf8(str text) except *:
+    """The UTF-8 of a text that need not be a name; it lives as long as the text."""
     cdef Py_ssize_t size
     cdef const char* data
     try:
@@ -87,11 +87,10 @@ cdef class Columns:
     def __cinit__(self, names):
         cdef string joined
         cdef vector[uint64_t] ends
-        for name in names:
-            encoded = name.encode("utf-8")
-            if not encoded:
-                raise InstanceError("a column's name is empty")
-            joined.append(<string>encoded)
+        cdef string_view encoded
+        for column, name in enumerate(names):
+            encoded = Instance.utf8(<str?>name, "column", (column,))
+            joined.append(encoded.data(), encoded.size())
             ends.push_back(joined.size())
         self._native.reset(new NativeColumns(joined, ends))
 
@@ -175,20 +174,22 @@ cdef class Index:
         for name in classes:
             votes.clear()
             deref(self._native).explain(
-                PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), utf8(name),
+                PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), any_utf8(name),
                 limit, votes,
             )
             explained.append(weighted(votes))
         return explained
 
     def learn(self, Instance instance not None, classes):
+        if not classes:
+            raise InstanceError("there is no true class", ("classes",))
         return self.learn_unique(instance, list(dict.fromkeys(classes)))
 
     cdef learn_unique(self, Instance instance, list classes):
         cdef vector[string_view] names
         cdef Learned result
         for name in classes:
-            names.push_back(utf8(<str?>name))
+            names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         result = deref(self._native).learn(
             PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names
         )
@@ -204,14 +205,14 @@ cdef class Index:
         return 0, False
 
     def forget_class(self, str name not None):
-        cdef string_view encoded = utf8(name)
+        cdef string_view encoded = any_utf8(name)
         cdef bint known
         with nogil:
             known = deref(self._native).forget_class(encoded)
         return known
 
     def forget_feature(self, str name not None):
-        return deref(self._native).forget_feature(utf8(name))
+        return deref(self._native).forget_feature(any_utf8(name))
 
     def rank_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                  const int32_t[::1] indices not None, const float[::1] values not None,
@@ -315,7 +316,7 @@ cdef class Index:
         cdef Row counters
         cdef double rating = 0
         cdef vector[pair[string, double]] edges
-        if not deref(self._native).feature(utf8(name), counters, rating, edges):
+        if not deref(self._native).feature(any_utf8(name), counters, rating, edges):
             raise UnknownName("feature", name)
         return {
             "times_seen": counters.times_seen,
@@ -328,7 +329,7 @@ cdef class Index:
     def class_(self, str name not None, size_t limit=100):
         cdef uint64_t learned = 0
         cdef vector[pair[string, double]] edges
-        cdef string_view encoded = utf8(name)
+        cdef string_view encoded = any_utf8(name)
         cdef bint known
         with nogil:
             known = deref(self._native).cls(encoded, limit, learned, edges)
@@ -338,7 +339,7 @@ cdef class Index:
 
     def class_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
-        cdef string_view begins = utf8(prefix), behind = utf8(after)
+        cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
         with nogil:
             deref(self._native).class_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,9 @@
 
 namespace manyclass {
 
-// Several threads may rank with the same columns: ids are found once and kept in relaxed atomics,
-// all of which mean the same index in the same generation (no id freed since).
+// Several threads may use the same columns: ids are found once and kept in relaxed atomics, all of
+// which mean the same index in the same generation (no id freed since). Who uses them holds the
+// lock that `meet` gives; it is taken after that of the index, features before classes.
 class Columns {
 public:
     Columns(std::string bytes, std::vector<std::uint64_t> ends)
@@ -29,12 +31,17 @@ public:
     }
 
     // Before use, with the index locked at least for reading: drop ids of another index or time.
-    void meet(std::uint64_t owner, std::uint64_t generation) {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        if (owner == owner_ && generation == generation_) return;
-        forget();
-        owner_ = owner;
-        generation_ = generation;
+    [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
+                                                           std::uint64_t generation) {
+        while (true) {
+            std::shared_lock<std::shared_mutex> lock(mutex_);
+            if (owner == owner_ && generation == generation_) return lock;
+            lock.unlock();
+            const std::unique_lock<std::shared_mutex> change(mutex_);
+            forget();
+            owner_ = owner;
+            generation_ = generation;
+        }
     }
 
     std::uint32_t id(std::size_t column, const Names& names) {
@@ -57,7 +64,7 @@ private:
     std::string bytes_;
     std::vector<std::uint64_t> ends_;
     std::vector<std::atomic<std::uint32_t>> ids_;
-    std::mutex mutex_;
+    std::shared_mutex mutex_;
     std::uint64_t owner_ = 0;
     std::uint64_t generation_ = 0;
 };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "fair_mutex.hpp"
 #include "names.hpp"
 #include "rows.hpp"
 #include "scores.hpp"
@@ -80,7 +81,7 @@ public:
         : features_(hash_seed), classes_(hash_seed), options_(options) {}
 
     void configure(const Options& options) {
-        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::unique_lock<FairMutex> lock(mutex_);
         options_ = options;
     }
 
@@ -89,7 +90,7 @@ public:
     // The k best classes of an instance in wire form, best first, with their names appended.
     void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
               std::vector<Ranked>& best, std::string& names) {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -112,9 +113,9 @@ public:
         std::vector<Ranked> best;
         std::vector<Active> coming[2];
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
-            const std::shared_lock<std::shared_mutex> lock(mutex_);
+            const std::shared_lock<FairMutex> lock(mutex_);
             Workspace& work = workspace();
-            columns.meet(number_, feature_generation_);
+            const auto in_use = columns.meet(number_, feature_generation_);
             const std::int64_t end = std::min(rows, begin + BLOCK);
             const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
                 active.clear();
@@ -145,7 +146,7 @@ public:
     // What each active feature gave to a class, heaviest first, at most `limit`.
     void explain(const char* data, std::size_t size, std::string_view cls, std::size_t limit,
                  std::vector<std::pair<std::string, double>>& votes) {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         Workspace& work = workspace();
         const std::uint32_t id = classes_.find(cls);
         if (id == NO_ID) return;
@@ -171,7 +172,7 @@ public:
     // Learn an instance in wire form; `true_classes` are unique names.
     Learned learn(const char* data, std::size_t size,
                   const std::vector<std::string_view>& true_classes) {
-        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::unique_lock<FairMutex> lock(mutex_);
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -191,10 +192,10 @@ public:
     Learned learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
                       const std::int32_t* indices, const float* values, Columns& class_columns,
                       const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
-        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::unique_lock<FairMutex> lock(mutex_);
         Workspace& work = workspace();
-        columns.meet(number_, feature_generation_);
-        class_columns.meet(number_, class_generation_);
+        const auto in_use = columns.meet(number_, feature_generation_);
+        const auto classes_in_use = class_columns.meet(number_, class_generation_);
         read_csr(work.active, columns, begin, end, indices, values);
         prefetch_edges(work.active);
         prepare(work);
@@ -220,7 +221,7 @@ public:
     }
 
     bool forget_class(std::string_view name) {
-        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::unique_lock<FairMutex> lock(mutex_);
         const std::uint32_t id = classes_.find(name);
         if (id == NO_ID) return false;
         forget_classes({id});
@@ -228,7 +229,7 @@ public:
     }
 
     bool forget_feature(std::string_view name) {
-        const std::unique_lock<std::shared_mutex> lock(mutex_);
+        const std::unique_lock<FairMutex> lock(mutex_);
         const std::uint32_t id = features_.find(name);
         if (id == NO_ID) return false;
         drop_feature(id);
@@ -255,7 +256,7 @@ public:
 
     // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
     void outdegrees(std::int64_t* counts, std::size_t bins) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         for (std::uint32_t id = 0; id < rows_.end(); ++id)
             if (features_.alive(id)) ++counts[std::min<std::size_t>(rows_[id].outdegree, bins - 1)];
     }
@@ -263,7 +264,7 @@ public:
     // A feature's counters and its edges as (class, weight); false when it is not known.
     bool feature(std::string_view name, Row& counters, double& rating,
                  std::vector<std::pair<std::string, double>>& edges) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         const std::uint32_t id = features_.find(name);
         if (id == NO_ID) return false;
         counters = rows_[id];
@@ -278,7 +279,7 @@ public:
     // How often a class was learned and the features with an edge to it, heaviest weight first.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              std::vector<std::pair<std::string, double>>& edges) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         const std::uint32_t id = classes_.find(name);
         if (id == NO_ID) return false;
         learned = class_records_[id].learned;
@@ -303,7 +304,7 @@ public:
     // The next classes by name, after `after`, and how often each was learned.
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     std::vector<std::pair<std::string, std::uint64_t>>& page) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         std::vector<std::pair<std::string_view, std::uint32_t>> found;
         for (std::uint32_t id = 0; id < classes_.end(); ++id) {
             const std::string_view name = classes_.name(id);
@@ -318,7 +319,7 @@ public:
     }
 
     void class_ids(Columns& columns, std::int32_t* ids) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         for (std::size_t column = 0; column < columns.size(); ++column)
             ids[column] = static_cast<std::int32_t>(classes_.find(columns.name(column)));
     }
@@ -327,7 +328,7 @@ public:
 
     // Fill in the sizes of the state; the number that comes back changes with the state.
     std::uint64_t measure(State& state) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         state.features = features_.end();
         state.feature_name_bytes = features_.name_bytes();
         state.free_features = features_.free_ids().size();
@@ -340,7 +341,7 @@ public:
 
     // Copy the state into runs of the measured sizes; false when it has changed since.
     bool dump(const State& state, std::uint64_t changes) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         if (changes != changes_) return false;
         const std::uint64_t counts[COUNTS] = {learned_, births_, evicted_features_,
                                               evicted_classes_};
@@ -435,7 +436,7 @@ private:
 
     template <class F>
     std::uint64_t guarded(F&& read) const {
-        const std::shared_lock<std::shared_mutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock(mutex_);
         return read();
     }
 
@@ -751,7 +752,7 @@ private:
         return ++made;
     }
 
-    mutable std::shared_mutex mutex_;
+    mutable FairMutex mutex_;
     const std::uint64_t number_ = next_number();
     Names features_;
     Names classes_;

@@ -37,12 +37,16 @@ inline std::uint64_t load_word(const char* at) {
 // A keyed hash of a name: each eight bytes are folded in by one wide multiplication.
 inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     constexpr std::uint64_t ODD1 = 0x9e3779b97f4a7c15ull, ODD2 = 0xd1b54a32d192ed03ull;
-    const char* at = name.data();
-    std::size_t left = name.size();
-    std::uint64_t hash = seed ^ (ODD2 * (left + 1));
-    for (; left > 8; left -= 8, at += 8) hash = mix(hash ^ load_word(at), ODD1);
-    std::uint64_t last = 0;
-    std::memcpy(&last, at, left);
+    const std::size_t size = name.size();
+    std::uint64_t hash = seed ^ (ODD2 * (size + 1)), last = 0;
+    if (size >= 8) {
+        for (std::size_t at = 0; at + 8 < size; at += 8)
+            hash = mix(hash ^ load_word(name.data() + at), ODD1);
+        last = load_word(name.data() + size - 8);  // may overlap what was read before
+    } else {
+        for (std::size_t at = size; at > 0; --at)
+            last = last << 8 | static_cast<unsigned char>(name[at - 1]);
+    }
     return mix(mix(hash ^ last, ODD1) ^ ODD2, ODD1 ^ seed);
 }
 

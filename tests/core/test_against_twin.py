@@ -197,23 +197,29 @@ def lessons(seed, count, features, classes):
         true = np.unique((len(classes) * random.random(random.integers(1, 3)) ** 2).astype(int))
         random.shuffle(places)
         random.shuffle(true)
-        drawn = random.choice([1.0, 0.25, 3.0, random.random()], len(places))
+        drawn = random.choice([1.0, 0.25, 3.0, random.random(dtype=np.float32)], len(places))
         instance = {features[place]: float(v) for place, v in zip(places, drawn, strict=True)}
         yield instance, [classes[place] for place in true]
 
 
 def teach(both, stream):
+    stream = list(stream)
     for number, (instance, classes) in enumerate(stream):
-        both.learn(instance, classes)
-        if number % 10 == 0:
-            both.rank(instance)
+        if number % 3:
+            both.learn(instance, classes)
+        else:
+            both.learn_csr([(instance, classes)], 0)
+        if number % 5 == 0:
+            both.rank(instance, LIST_LENGTHS[number % len(LIST_LENGTHS)])
         if number % 50 == 0:
             both.reload(number)
         if number % 100 == 0:
             both.compare()
+    both.rank_csr([instance for instance, _ in stream], 5)
     both.compare()
 
 
+LIST_LENGTHS = [1, 5, 32, 33, 0, MOST]
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,3 +140,101 @@ def test_an_event_is_made_by_its_methods_only():
 def test_only_learning_has_an_instance():
     with pytest.raises(AttributeError, match="forget_class"):
         _ = Event.forget_class("a").instance
+
+
+# --- instances from JSON: the fast way beside the ordinary one -----------------------------------
+
+any_names = st.text(max_size=12) | st.sampled_from(["é" * 2048, "x" * 4097, "\x1f", '"', "\\"])
+numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(
+    st.dictionaries(any_names, numbers) | st.lists(any_names),
+    st.booleans(),
+    st.sampled_from([None, 2]),
+)
+def test_an_instance_from_json_is_the_ordinary_one(features, ascii_only, indent):
+    text = json.dumps(features, ensure_ascii=ascii_only, indent=indent)
+    data = text.encode("utf-8", "surrogatepass")
+    instance = Instance.from_json(data)
+    if instance is not None:
+        assert instance == Instance(json.loads(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "items"),
+    [
+        (b"{}", []),
+        (b" [ ] ", []),
+        (b'{"a":1,"b":-2,"c":0.5,"d":1e2}', [("a", 1.0), ("c", 0.5), ("d", 100.0)]),
+        (b'{"a":123456789012345,"b":1234567890123456}', [("a", 123456789012345.0)]),
+        ('["é","é","日本"]'.encode(), [("é", 2.0), ("日本", 1.0)]),
+        (b'\t{ "of the _" :\r\n 2.50 } ', [("of the _", 2.5)]),
+    ],
+)
+def test_the_plain_forms_of_json_are_read(data, items):
+    instance = Instance.from_json(memoryview(data))
+    assert instance.items()[: len(items)] == items
+    assert instance == Instance(json.loads(data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"null",
+        b'"text"',
+        b"{",
+        b"[",
+        b'{"a"}',
+        b'{"a":}',
+        b'{"a":1',
+        b'{"a":1,}',
+        b'{"a":1}x',
+        b'{"a":1]',
+        b'["a"}',
+        b'["a" "b"]',
+        b'{"a":"1"}',
+        b'{"a":true}',
+        b'{"a":nan}',
+        b'{"a":01}',
+        b'{"a":1.}',
+        b'{"a":.5}',
+        b'{"a":1e}',
+        b'{"a":-}',
+        b'{"a":+1}',
+        b'{"a":1e31}',
+        b'{"a":-1e31}',
+        b'{"a":1e999}',
+        b'{"":1}',
+        b'{"a":1,"a":1}',
+        b'{"\\u0061":1}',
+        b'{"a\n":1}',
+        b'["a",1]',
+        b'["\xff"]',
+        b'["\xc3"]',
+        b'["\xc0\x80"]',
+        b'["\xe0\x80\x80"]',
+        b'["\xed\xa0\x80"]',
+        b'["\xf0\x80\x80\x80"]',
+        b'["\xf4\x90\x80\x80"]',
+        b'["' + b"x" * (LONGEST_NAME + 1) + b'"]',
+    ],
+)
+def test_whatever_else_comes_as_json_is_left_to_the_ordinary_way(data):
+    assert Instance.from_json(data) is None
+
+
+@given(st.binary(max_size=40))
+def test_bytes_that_are_no_json_do_no_harm(data):
+    instance = Instance.from_json(b'{"a' + data)
+    assert instance is None or instance.items()
+
+
+def test_json_with_more_entries_than_wanted_is_left_alone():
+    assert Instance.from_json(b'["a","a","b"]', 3) is not None
+    assert Instance.from_json(b'["a","a","b"]', 2) is None
+
+
+def test_negative_values_take_nothing_from_a_name_given_twice():
+    assert Instance({1: -5, "1": 3}).items() == [("1", 3.0)]

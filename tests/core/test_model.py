@@ -1,12 +1,14 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import snapshot
-from core.errors import EventError, OptionError, SnapshotError, UnknownName
+from core.errors import EventError, InstanceError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
-from core.index import Index
+from core.index import Columns, Index
 from core.model import Model
 from core.options import Options
 
@@ -220,10 +222,6 @@ def test_options_out_of_range_are_named(option):
 
 
 def test_threads_may_rank_while_one_learns():
-    from concurrent.futures import ThreadPoolExecutor
-
-    from core.index import Columns
-
     index, random = Index(Options(max_features=300)), np.random.default_rng(1)
     rows, width, names = 400, 8, [f"f{n}" for n in range(600)]
     indptr = np.arange(0, rows * width + 1, width)
@@ -250,3 +248,31 @@ def test_threads_may_rank_while_one_learns():
             done.result()
     assert index.learned == 20 * rows
     assert index.features <= 300
+
+
+def test_columns_may_be_shared_by_threads_and_indexes():
+    features, classes = Columns([f"f{n}" for n in range(50)]), Columns(["x", "y"])
+    indptr, indices = np.arange(0, 51, 1), np.arange(50, dtype=np.int32)
+    values, class_indices = np.ones(50, np.float32), np.arange(50, dtype=np.int32) % 2
+
+    def work(_):
+        index = Index(Options())
+        for _ in range(100):
+            index.learn_csr(features, indptr, indices, values, classes, indptr, class_indices)
+            ids, _ = index.rank_csr(features, indptr, indices, values, 1)
+            assert (ids[:, 0] == index.class_ids(classes)[class_indices]).all()
+        return index.features
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [50] * 4
+
+
+def test_an_index_takes_proper_names_only():
+    index = Index(Options())
+    for classes in ([], [""], ["x" * 5000], ["\ud800"]):
+        with pytest.raises(InstanceError):
+            index.learn(Instance({"a": 1}), classes)
+    for name in ("", "x" * 5000, "\ud800"):
+        with pytest.raises(InstanceError):
+            Columns([name])
+    assert index.learned == 0

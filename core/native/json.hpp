@@ -1,0 +1,214 @@
+// The features of an instance straight from JSON, when they have one of the two plain forms
+//
+//   {"name": 1, "other": 2.5, ...}      ["name", "other", ...]
+//
+// and nothing about them is special: no escape in a name, no name twice in an object, no value out
+// of range. Whatever else comes is left to a slower reader that can say what is wrong with it.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "names.hpp"
+#include "wire.hpp"
+
+namespace manyclass {
+
+inline bool is_ascii(std::string_view text) {
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8)
+        if (load_word(text.data() + at) & 0x8080808080808080ull) return false;
+    for (; at < text.size(); ++at)
+        if (static_cast<unsigned char>(text[at]) >= 0x80) return false;
+    return true;
+}
+
+// Whether the bytes are UTF-8 as Unicode defines it: shortest forms only, no surrogates.
+inline bool is_utf8(std::string_view text) {
+    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+    const auto* const end = at + text.size();
+    while (at < end) {
+        const unsigned lead = *at++;
+        if (lead < 0x80) continue;
+        const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+        if (lead < 0xc2 || lead > 0xf4 || end - at < more) return false;
+        if ((lead == 0xe0 && *at < 0xa0) || (lead == 0xed && *at > 0x9f) ||
+            (lead == 0xf0 && *at < 0x90) || (lead == 0xf4 && *at > 0x8f))
+            return false;
+        for (int i = 0; i < more; ++i)
+            if ((*at++ & 0xc0) != 0x80) return false;
+    }
+    return true;
+}
+
+// The first quote, backslash or control character from `at` on; `end` when there is none. Eight
+// bytes at a time: each test leaves the high bit set in the first byte it holds for, at least.
+inline const char* end_of_plain(const char* at, const char* end) {
+    constexpr std::uint64_t ONES = 0x0101010101010101ull, HIGH = 0x80 * ONES;
+    for (; end - at >= 8; at += 8) {
+        const std::uint64_t word = load_word(at);
+        const std::uint64_t quote = word ^ ('"' * ONES), backslash = word ^ ('\\' * ONES);
+        const std::uint64_t found = (((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash) |
+                                     ((word - 0x20 * ONES) & ~word)) & HIGH;
+        if (found != 0) return at + __builtin_ctzll(found) / 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20) ++at;
+    return at;
+}
+
+class JsonFeatures {
+public:
+    // One for each thread, which keeps its room from call to call.
+    [[gnu::noinline]] static JsonFeatures& mine() {
+        static thread_local JsonFeatures features;
+        return features;
+    }
+
+    // Read `data`, of at most `most` entries. False: not of the plain forms, nothing is to be used.
+    bool read(std::string_view data, std::size_t most) {
+        at_ = data.data();
+        end_ = at_ + data.size();
+        features_.clear();
+        skip_space();
+        if (at_ == end_) return false;
+        const char opening = *at_++;
+        if (opening != '{' && opening != '[') return false;
+        const bool object = opening == '{';
+        const char closing = object ? '}' : ']';
+        skip_space();
+        if (at_ < end_ && *at_ == closing) return ends();
+        while (true) {
+            double value = 1.0;
+            std::string_view name;
+            if (features_.size() == most || !read_name(name)) return false;
+            if (object && !(read_sign(':') && read_number(value))) return false;
+            features_.push_back({name, value});
+            skip_space();
+            if (at_ == end_) return false;
+            if (*at_ == closing) break;
+            if (!read_sign(',')) return false;
+        }
+        return ends() && merge(object);
+    }
+
+    // The instance in wire form, as Instance keeps it; what does not vote is left out.
+    std::uint32_t write(std::string& out) const {
+        std::uint32_t count = 0;
+        put(out, count);
+        for (const Feature& feature : features_) {
+            if (!(feature.value >= SMALLEST_VALUE)) continue;
+            put_feature(out, feature.name, feature.value);
+            ++count;
+        }
+        std::memcpy(&out[0], &count, sizeof count);
+        return count;
+    }
+
+private:
+    struct Feature {
+        std::string_view name;
+        double value;
+    };
+
+    void skip_space() {
+        while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+    }
+
+    bool ends() {
+        if (at_ < end_) ++at_;  // the closing bracket
+        skip_space();
+        return at_ == end_;
+    }
+
+    bool read_sign(char sign) {
+        skip_space();
+        if (at_ == end_ || *at_ != sign) return false;
+        ++at_;
+        return true;
+    }
+
+    bool read_name(std::string_view& name) {
+        if (!read_sign('"')) return false;
+        const char* const begin = at_;
+        at_ = end_of_plain(at_, end_);
+        if (at_ == end_ || *at_ != '"') return false;
+        name = {begin, static_cast<std::size_t>(at_ - begin)};
+        if (name.empty() || name.size() > LONGEST_NAME) return false;
+        ++at_;
+        return is_ascii(name) || is_utf8(name);
+    }
+
+    static bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }
+
+    bool read_digits(std::uint64_t& significand) {
+        const char* const begin = at_;
+        for (; at_ < end_ && is_digit(*at_); ++at_)
+            significand = significand * 10 + static_cast<std::uint64_t>(*at_ - '0');
+        return at_ > begin;
+    }
+
+    // A number by JSON's grammar, which is narrower than from_chars'.
+    bool read_number(double& value) {
+        skip_space();
+        const char* const begin = at_;
+        if (at_ < end_ && *at_ == '-') ++at_;
+        const char* const digits = at_;
+        std::uint64_t significand = 0;  // means nothing after 19 digits, and is not used after 15
+        if (!read_digits(significand) || (*digits == '0' && at_ - digits > 1)) return false;
+        std::ptrdiff_t decimals = 0;
+        if (at_ < end_ && *at_ == '.') {
+            const char* const point = at_++;
+            if (!read_digits(significand)) return false;
+            decimals = at_ - point - 1;
+        }
+        bool simple = begin == digits && at_ - digits <= 15;
+        if (at_ < end_ && (*at_ == 'e' || *at_ == 'E')) {
+            simple = false;
+            ++at_;
+            if (at_ < end_ && (*at_ == '+' || *at_ == '-')) ++at_;
+            if (!read_digits(significand)) return false;
+        }
+        if (simple) {  // both are exact as doubles, so the quotient is rounded once, and right
+            static constexpr double TENS[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
+                                              1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
+            value = static_cast<double>(significand) / TENS[decimals];
+            return true;
+        }
+        const auto [stopped, error] = std::from_chars(begin, at_, value);
+        return error == std::errc() && stopped == at_ && std::fabs(value) <= LARGEST_VALUE;
+    }
+
+    // Make the names unique: in an array repeated ones add up, in an object there must be none.
+    bool merge(bool object) {
+        std::size_t size = 64;
+        while (size < features_.size() * 2) size *= 2;
+        slots_.assign(size, 0);
+        std::size_t kept = 0;
+        for (const Feature& feature : features_) {
+            std::size_t at = hash_name(feature.name, 0) & (size - 1);
+            while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name)
+                at = (at + 1) & (size - 1);
+            if (slots_[at] == 0) {
+                features_[kept++] = feature;
+                slots_[at] = static_cast<std::uint32_t>(kept);
+            } else if (object) {
+                return false;
+            } else {
+                features_[slots_[at] - 1].value += 1.0;
+            }
+        }
+        features_.resize(kept);
+        return true;
+    }
+
+    const char* at_ = nullptr;
+    const char* end_ = nullptr;
+    std::vector<Feature> features_;
+    std::vector<std::uint32_t> slots_;
+};
+
+}  // namespace manyclass
