@@ -12,6 +12,7 @@ from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from benchmarks.rows import Rows
 from core.text import features_of
@@ -108,7 +109,7 @@ def labelled_texts(path: Path) -> Rows:
     )
 
 
-def json_lines(path: Path) -> Iterator[dict]:
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         raise DataMissing(path)
     with gzip.open(path, "rt", encoding="utf-8") as lines:

@@ -36,4 +36,5 @@ class Learner:
         """For rows of one true class each: whether it stands at place 1, 2, ... k."""
         ids, _ = self.rank(rows, k)
         true = self.index.class_ids(self.classes)[rows.class_indices]
-        return (ids == true[:, None]) & (true[:, None] >= 0)
+        hits: NDArray[np.bool_] = (ids == true[:, None]) & (true[:, None] >= 0)
+        return hits

@@ -19,7 +19,7 @@ STOPPED_WITHIN = 60.0
 def free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+        return int(taken.getsockname()[1])
 
 
 class ServerProcess:
@@ -38,9 +38,8 @@ class ServerProcess:
         self.cores = cores
         self.process: subprocess.Popen[bytes] | None = None
         self.command = [sys.executable, "-m", *arguments]
-        self.environment = {
-            name: value for name, value in os.environ.items() if not name.startswith("MANYCLASS_")
-        } | environment
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("MANYCLASS_")}
+        self.environment = {**inherited, **environment}
 
     def __enter__(self) -> Self:
         self.process = subprocess.Popen(

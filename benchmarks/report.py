@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -18,9 +18,9 @@ class Report:
 
     def __init__(self, options: Namespace) -> None:
         self.to: Path | None = options.json
-        self.tables: dict[str, list[dict[str, Cell]]] = {}
+        self.tables: dict[str, list[Mapping[str, Cell]]] = {}
 
-    def table(self, title: str, rows: Sequence[dict[str, Cell]]) -> None:
+    def table(self, title: str, rows: Sequence[Mapping[str, Cell]]) -> None:
         """Print and keep a table; all rows have the columns of the first."""
         self.tables[title] = list(rows)
         print(f"\n{title}")

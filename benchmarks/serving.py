@@ -116,9 +116,11 @@ def one_round(
 
 def median_of(rounds: Sequence[Round]) -> Round:
     return Round(
-        *(median(getattr(r, name) for r in rounds) for name in ("cpu_microseconds", "rate")),
-        *(median(getattr(r, name) for r in rounds) for name in ("p50", "p99")),
-        sum(r.failed for r in rounds),
+        median(each.cpu_microseconds for each in rounds),
+        median(each.rate for each in rounds),
+        median(each.p50 for each in rounds),
+        median(each.p99 for each in rounds),
+        sum(each.failed for each in rounds),
     )
 
 

@@ -25,6 +25,8 @@ from benchmarks.report import Cell, Report, add_json_option
 from benchmarks.rows import Rows
 from core.options import Options
 
+Figures = dict[str, float]
+
 CHUNKS = 20
 SETS = {"words": Options(), "newsgroups": Options(margin_threshold=0.5)}
 TRAINING_SHARE = 0.9
@@ -50,16 +52,16 @@ def chunks_of(rows: Rows) -> list[Rows]:
 # --- rank and learn -----------------------------------------------------------------------------
 
 
-def measure_set(rows: Rows, options: Options) -> dict[str, Cell]:
+def measure_set(rows: Rows, options: Options) -> Figures:
     """Ranking and learning the last tenth of the rows after the first nine."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
     learner = Learner(rows, options)
     whole_pass = cpu_microseconds(learner.learn, [training])
     chunks = chunks_of(held_out)
     learner.rank(held_out)  # the columns' ids are looked up once
-    touched = learner.index.edges_touched
+    before = learner.index.edges_touched
     rank = min(cpu_microseconds(learner.rank, chunks) for _ in range(3))
-    touched = (learner.index.edges_touched - touched) / 3 / len(held_out)
+    touched = (learner.index.edges_touched - before) / 3 / len(held_out)
     gather, plain = yardsticks(learner, held_out)
     learn = cpu_microseconds(learner.learn, chunks)
     return {
@@ -131,7 +133,7 @@ def ids_of_columns(
 # --- does the number of classes matter? --------------------------------------------------------
 
 
-def measure_classes(class_count: int) -> dict[str, Cell]:
+def measure_classes(class_count: int) -> Figures:
     """Ranking with so many classes, features, edges and edges touched being the same."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
@@ -185,7 +187,7 @@ def resident_set() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure_memory(mean_outdegree: int) -> dict[str, Cell]:
+def measure_memory(mean_outdegree: int) -> Figures:
     """A million features with this many edges on average, grown by learning in random order."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
@@ -225,15 +227,15 @@ def measure_memory(mean_outdegree: int) -> dict[str, Cell]:
     }
 
 
-def in_its_own_process(call: Callable[[int], dict[str, Cell]], argument: int) -> dict[str, Cell]:
+def in_its_own_process(call: Callable[[int], Figures], argument: int) -> Figures:
     """What the call gives in a fresh process, whose memory holds nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         return process.submit(call, argument).result()
 
 
-def per_edge_and_feature(few: dict[str, Cell], many: dict[str, Cell]) -> list[dict[str, Cell]]:
+def per_edge_and_feature(few: Figures, many: Figures) -> list[dict[str, Cell]]:
     """The bytes of an edge and of a feature, from two indexes that differ in edges."""
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):
         edge = (many[measure] - few[measure]) * 1e6 / (many["edges"] - few["edges"])
         feature = (few[measure] * 1e6 - edge * few["edges"]) / few["features"]
@@ -243,7 +245,7 @@ def per_edge_and_feature(few: dict[str, Cell], many: dict[str, Cell]) -> list[di
 
 def main(options: Namespace) -> None:
     report = Report(options)
-    rows = []
+    rows: list[dict[str, Cell]] = []
     for name, set_options in SETS.items():
         rows.append({"set": name, **measure_set(data.SETS[name](options.data), set_options)})
     report.table("CPU time an instance, one thread, median", rows)

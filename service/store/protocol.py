@@ -113,7 +113,7 @@ class SnapshotMissing(StoreError):
 
 
 class SnapshotDamaged(StoreError):
-    """The snapshot at `seq` is not what was saved. `part` is "manifest" or "chunk N"."""
+    """The snapshot at `seq` is not what was saved. `part` says where: "manifest", "chunk 3"."""
 
     def __init__(self, seq: int, part: str, reason: str) -> None:
         super().__init__(

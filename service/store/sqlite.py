@@ -38,6 +38,14 @@ TRIMMED_ROWS_AT_ONCE = 4096
 TRIMMED_BYTES_AT_ONCE = 4 * 2**20
 
 
+# One row a query: a cursor would read a row ahead, and damage there take away the one before it.
+_NEXT_BATCH = """SELECT first_seq, last_seq, checksum, body FROM events
+    WHERE last_seq >= ? ORDER BY last_seq LIMIT 1"""
+_NEXT_CHUNK = """SELECT number, checksum, body FROM chunks
+    WHERE snapshot = ? AND number >= ? ORDER BY number LIMIT 1"""
+_MANIFESTS = "SELECT seq, id, taken_at, bytes, chunks, digest, checksum FROM snapshots"
+
+
 class SqliteStore:
     """Events and snapshots in the file at `path`; `path`.lock keeps other processes out.
 
@@ -104,12 +112,8 @@ class SqliteStore:
         try:
             with self._reading() as connection:
                 known = _last_seq(connection)
-                rows = connection.execute(
-                    "SELECT first_seq, last_seq, checksum, body FROM events"
-                    " WHERE last_seq > ? ORDER BY last_seq",
-                    (after,),
-                )
-                for first_seq, last_seq, checksum, body in rows:
+                while row := connection.execute(_NEXT_BATCH, (expected,)).fetchone():
+                    first_seq, last_seq, checksum, body = row
                     if (
                         not isinstance(first_seq, int)
                         or not isinstance(body, bytes)
@@ -176,7 +180,7 @@ class SqliteStore:
         digest = blake2b(digest_size=CHECKSUM_BYTES)
         size = count = 0
         for number, body in enumerate(recut(chunks, CHUNK_BYTES)):
-            checksum = _chunk_checksum(identity, number, body)
+            checksum = _chunk_checksum(body)
             with self._turn() as connection:
                 connection.execute(
                     "INSERT INTO chunks (snapshot, number, checksum, body) VALUES (?, ?, ?, ?)",
@@ -213,17 +217,13 @@ class SqliteStore:
                 digest = blake2b(digest_size=CHECKSUM_BYTES)
                 number = 0
                 part = "chunk 0"
-                rows = connection.execute(
-                    "SELECT number, checksum, body FROM chunks WHERE snapshot = ? ORDER BY number",
-                    (manifest.identity,),
-                )
-                for stored_number, checksum, body in rows:
+                while row := connection.execute(
+                    _NEXT_CHUNK, (manifest.identity, number)
+                ).fetchone():
+                    stored_number, checksum, body = row
                     if stored_number != number:
                         raise SnapshotDamaged(seq, part, "it is missing")
-                    if (
-                        not isinstance(body, bytes)
-                        or _chunk_checksum(manifest.identity, number, body) != checksum
-                    ):
+                    if not isinstance(body, bytes) or _chunk_checksum(body) != checksum:
                         raise SnapshotDamaged(seq, part, "its checksum does not fit")
                     yield body
                     digest.update(checksum)
@@ -347,9 +347,6 @@ class _Manifest:
         return blake2b(repr(astuple(self)).encode(), digest_size=CHECKSUM_BYTES).digest()
 
 
-_MANIFESTS = "SELECT seq, id, taken_at, bytes, chunks, digest, checksum FROM snapshots"
-
-
 def _manifest(connection: sqlite3.Connection, seq: int) -> tuple[_Manifest, bytes]:
     known = -(2**63) <= seq < 2**63  # what SQLite can be asked for
     row = known and connection.execute(f"{_MANIFESTS} WHERE seq = ?", (seq,)).fetchone()
@@ -359,10 +356,8 @@ def _manifest(connection: sqlite3.Connection, seq: int) -> tuple[_Manifest, byte
     return _Manifest(*fields), checksum
 
 
-def _chunk_checksum(identity: int, number: int, body: bytes) -> bytes:
-    checksum = blake2b(pack("<qq", identity, number), digest_size=CHECKSUM_BYTES)
-    checksum.update(body)
-    return checksum.digest()
+def _chunk_checksum(body: bytes) -> bytes:
+    return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
 
 
 def _last_seq(connection: sqlite3.Connection) -> int:

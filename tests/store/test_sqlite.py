@@ -8,10 +8,12 @@ import sys
 from contextlib import closing
 from random import Random
 from threading import Thread
+from time import monotonic
 
 import pytest
 
 from service.store import sqlite_file
+from service.store.batch import batch_checksum, join_batch
 from service.store.protocol import (
     LogDamaged,
     SnapshotDamaged,
@@ -120,13 +122,24 @@ def test_a_missing_batch_is_found(opened, path):
     assert read_until_damage(opened(), after=4) == ([(5, b"5")], None)
 
 
-def test_a_batch_that_is_there_twice_is_found(opened, path):
+def insert_batch(path, first_seq, last_seq, body):
+    """A row whose checksum fits."""
+    checksum = batch_checksum(first_seq, last_seq, body)
+    change(path, "INSERT INTO events VALUES (?, ?, ?, ?)", last_seq, first_seq, checksum, body)
+
+
+def test_a_batch_that_overlaps_the_one_before_is_found(opened, path):
     three_batches(opened)
-    change(
-        path,
-        "INSERT INTO events SELECT 9, first_seq, checksum, body FROM events WHERE last_seq = 5",
-    )
-    assert read_until_damage(opened())[1] == 6
+    insert_batch(path, 5, 6, join_batch([b"5", b"6"]))
+    assert read_until_damage(opened(), after=4) == ([(5, b"5")], 6)
+    assert read_until_damage(opened(), after=5) == ([(6, b"6")], None)
+
+
+@pytest.mark.parametrize(("first_seq", "last_seq"), [(6, 8), (6, 6), (7, 6)])
+def test_a_batch_that_holds_another_number_of_events_is_found(opened, path, first_seq, last_seq):
+    three_batches(opened)
+    insert_batch(path, first_seq, last_seq, join_batch([b"6", b"7"]))
+    assert read_until_damage(opened(), after=4) == ([(5, b"5")], 6)
 
 
 def test_a_missing_end_of_the_log_is_found_when_a_snapshot_knows_of_it(opened, path):
@@ -201,6 +214,7 @@ def test_a_manifest_under_another_number_is_found_and_gives_no_numbers(opened, p
         store.open_snapshot(7)
     store.delete_snapshot(2**40)
     assert store.append([b"8"]) == 8
+    assert opened().last_seq == 8
 
 
 @pytest.mark.parametrize("column", ["body", "checksum"])
@@ -218,26 +232,21 @@ def test_a_damaged_chunk_is_found(opened, path, column, number):
 def test_a_missing_chunk_is_found(opened, path, number):
     two_snapshots(opened)
     change(path, "DELETE FROM chunks WHERE length(body) > 6 AND number = ?", number)
-    assert_only_the_newest_is_damaged(opened(), f"chunk {number}")
+    store = opened()
+    assert_only_the_newest_is_damaged(store, f"chunk {number}")
+    with pytest.raises(SnapshotDamaged, match="it is missing" if number < 2 else "says 3 chunks"):
+        b"".join(store.open_snapshot(7))
 
 
 def test_a_whole_chunk_of_another_snapshot_is_found(opened, path):
-    store = opened()
-    store.save_snapshot(1, [b"one"])
-    store.save_snapshot(2, [b"two"])
-    store.close()
-    with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT snapshot, checksum, body FROM chunks").fetchall()
-        assert len(rows) == 2
-        for (snapshot, *_), (_, *others) in zip(rows, reversed(rows), strict=True):
-            connection.execute(
-                "UPDATE chunks SET checksum = ?, body = ? WHERE snapshot = ?", (*others, snapshot)
-            )
-        connection.commit()
-    store = opened()
-    for seq in (1, 2):
-        with pytest.raises(SnapshotDamaged):
-            b"".join(store.open_snapshot(seq))
+    two_snapshots(opened)
+    change(
+        path,
+        "UPDATE chunks SET (checksum, body) ="
+        " (SELECT checksum, body FROM chunks WHERE body = x'6265666f7265')"
+        " WHERE number = 2",
+    )
+    assert_only_the_newest_is_damaged(opened(), "manifest")
 
 
 def test_a_damaged_snapshot_can_be_deleted_and_replaced(opened, path):
@@ -328,6 +337,60 @@ def test_a_file_cut_anywhere_never_gives_wrong_bytes(opened, path):
     for size in [1, 99, 100, 4095, 4096, *(random.randrange(len(whole)) for _ in range(40))]:
         path.write_bytes(whole[:size])
         assert assert_nothing_wrong_is_given(opened, *written), size
+
+
+def overwrite(path, place, content):
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(content)
+
+
+def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
+    store = opened()
+    store.append([b"1", b"2"])
+    store.append([b"3" * 50_000])
+    store.close()
+    page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next one
+    overwrite(path, page * 4096, b"\xff" * 4)
+    assert read_until_damage(opened()) == ([(1, b"1"), (2, b"2")], 3)
+
+
+def test_a_page_of_a_snapshot_that_is_not_one_is_damage_to_the_snapshot(opened, path):
+    two_snapshots(opened)
+    opened().save_snapshot(7, [bytes(CHUNK_BYTES), b"x" * 50_000])
+    opened().close()
+    page = path.read_bytes().index(b"x" * 4092) // 4096
+    overwrite(path, page * 4096, b"\xff" * 4)
+    assert_only_the_newest_is_damaged(opened(), "chunk 1")
+
+
+def test_pages_of_nonsense_are_damage_to_the_store(opened, path):
+    small_store(opened)
+    overwrite(path, 4096, b"\xff" * 4096 * 4)
+    with pytest.raises(StoreDamaged, match="malformed") as error:
+        opened()
+    assert "backup" in error.value.hint
+
+
+def test_a_row_that_is_seen_but_cannot_be_deleted_does_not_hold_up_a_trim_for_ever(opened, path):
+    small_store(opened)
+    # The row of events 29 to 35, where 35 becomes 6: rows are not in order any more.
+    place = path.read_bytes().index(b"\x23\x06\x00\x01\x2c")
+    overwrite(path, place, b"\x06")
+    store = opened()
+    errors = []
+
+    def trim():
+        try:
+            store.trim(40)
+        except StoreDamaged as error:
+            errors.append(error)
+
+    thread = Thread(target=trim, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    assert len(errors) == 1
+    assert errors[0].hint
 
 
 def test_a_file_that_is_not_a_database_is_refused_untouched(opened, path):
@@ -440,8 +503,9 @@ def test_who_waits_to_write_comes_before_who_just_wrote(opened):
     thread = Thread(target=store.append, args=([b"event"],))
     with store._turn():
         thread.start()
+        deadline = monotonic() + 60
         while not store._next.locked():
-            pass
+            assert monotonic() < deadline
     with store._turn():
         assert store.last_seq == 1
     thread.join()
@@ -619,6 +683,32 @@ def test_pages_of_what_was_trimmed_and_replaced_are_used_again(opened, limited, 
             store.delete_snapshot(info.seq)
         store.trim(seq)
     assert store.last_seq == 60
+
+
+def test_a_trim_goes_in_steps(opened, monkeypatch):
+    monkeypatch.setattr("service.store.sqlite.TRIMMED_BYTES_AT_ONCE", 250)
+    store = opened()
+    for _ in range(10):
+        store.append([b"x" * 100])
+    steps = []
+    trim_some = store._trim_some
+    monkeypatch.setattr(
+        store, "_trim_some", lambda seq: steps.append(read_until_damage(store)) or trim_some(seq)
+    )
+    store.trim(9)
+    assert len(steps) == 4
+    assert [seq for seq, _ in store.read(9)] == [10]
+
+
+def test_a_commit_waits_for_the_disk_and_freed_pages_are_not_written(opened):
+    connection = opened()._connection
+
+    def setting(name):
+        return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+    assert setting("journal_mode") == b"wal"
+    assert setting("synchronous") == 2  # FULL
+    assert setting("secure_delete") == 0
 
 
 def test_the_write_ahead_log_stays_small(opened, path):

@@ -306,3 +306,13 @@ def test_numbers_of_a_deleted_snapshot_are_not_given_after_opening_again(durable
     store.delete_snapshot(10)
     store.close()
     assert durable_backend.open().last_seq == 10
+
+
+def test_an_older_trim_does_not_give_numbers_free(durable_backend):
+    store = durable_backend.open()
+    store.append([b"1", b"2"])
+    store.save_snapshot(10, [b"ten"])
+    store.delete_snapshot(10)
+    store.trim(2)
+    store.close()
+    assert durable_backend.open().last_seq == 10

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.store import open_store
+from service.store import open_store, sqlite_file
 from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
 
 EVENTS = st.lists(st.binary(max_size=30), max_size=6)
@@ -127,6 +127,8 @@ class SqliteMachine(MemoryMachine):
 
     def __init__(self):
         self.patch = pytest.MonkeyPatch()
+        # A copy of the files has what was written, synced or not.
+        self.patch.setattr(sqlite_file, "SETTINGS", (*sqlite_file.SETTINGS, "synchronous = OFF"))
         self.patch.setattr("service.store.sqlite.CHUNK_BYTES", 16)
         self.patch.setattr("service.store.sqlite.CHUNKS_DELETED_AT_ONCE", 2)
         self.patch.setattr("service.store.sqlite.TRIMMED_ROWS_AT_ONCE", 2)
