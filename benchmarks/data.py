@@ -16,10 +16,9 @@ from typing import Any
 
 from benchmarks.rows import Rows
 from core.text import features_of
-from service.demo.words import features, sentences
+from service.demo.words import instances, sentences
 
 BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
-REACH = 3  # words looked at on each side
 TOKEN = re.compile(r"[a-z]{2,}")
 
 
@@ -48,19 +47,11 @@ def jane_austen(data: Path) -> Rows:
         raise DataMissing(data / "jane_austen" / "*.txt.gz")
     texts = (gzip.decompress(book.read_bytes()).decode() for book in books)
     return Rows.of(
-        word for text in texts for sentence in sentences(text) for word in gaps(sentence)
+        (around, [word])
+        for text in texts
+        for sentence in sentences(text)
+        for around, word in instances(sentence)
     ).without_singletons()
-
-
-def gaps(sentence: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Each word of a sentence as (features, class).
-
-    Places beyond the sentence hold a full stop, so that an end is something to learn from too.
-    """
-    beyond = ["."] * REACH
-    words = [*beyond, *sentence, *beyond]
-    for gap in range(REACH, REACH + len(sentence)):
-        yield features(words, gap), [words[gap]]
 
 
 # --- texts --------------------------------------------------------------------------------------

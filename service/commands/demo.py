@@ -104,8 +104,7 @@ def teach(client: Client, novel: str, window_size: int) -> int:
 def _events(novel: str) -> Iterator[EventBody]:
     for words in sentences(novel):
         for around, word in instances(words):
-            if around:  # a sentence of one word has nothing to go by
-                yield {"features": around, "classes": [word]}
+            yield {"features": around, "classes": [word]}
 
 
 def _show(done: int, window: Window, rate: float) -> None:

@@ -10,25 +10,6 @@ def write_lines(path, rows):
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
 
 
-def test_every_word_has_fifteen_features_that_end_at_its_sentence():
-    (first, _), (second, true), _ = data.gaps(["It", "is", "so"])
-
-    assert true == ["is"]
-    assert len(first) == len(second) == len(set(second)) == 15
-    assert second[:6] == ["It _", ". * _", ". * * _", "_ so", "_ * .", "_ * * ."]
-    assert set(second[6:]) == {
-        ". It _",
-        ". . * _",
-        ". . It _",
-        "_ so .",
-        "_ * . .",
-        "_ so . .",
-        "It _ so",
-        ". It _ so",
-        "It _ so .",
-    }
-
-
 def test_jane_austen_leaves_out_features_seen_once(tmp_path):
     (tmp_path / "jane_austen").mkdir()
     for name in ("one", "two"):

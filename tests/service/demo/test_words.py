@@ -52,13 +52,22 @@ def test_a_word_in_the_middle_has_all_fifteen_features():
     assert len(PATTERNS) == 15
 
 
-def test_what_reaches_over_an_end_of_the_sentence_is_left_out():
-    assert list(instances(["I", "came", "home"])) == [
-        (["_ came", "_ * home", "_ came home"], "I"),
-        (["I _", "_ home", "I _ home"], "came"),
-        (["came _", "I * _", "I came _"], "home"),
-    ]
-    assert list(instances(["Alone"])) == [([], "Alone")]
+def test_places_beyond_the_sentence_hold_a_full_stop():
+    (first, _), (second, word), _ = instances(["It", "is", "so"])
+    assert word == "is"
+    assert len(first) == len(second) == len(set(second)) == 15
+    assert second[:6] == ["It _", ". * _", ". * * _", "_ so", "_ * .", "_ * * ."]
+    assert set(second[6:]) == {
+        ". It _",
+        ". . * _",
+        ". . It _",
+        "_ so .",
+        "_ * . .",
+        "_ so . .",
+        "It _ so",
+        ". It _ so",
+        "It _ so .",
+    }
 
 
 def test_case_makes_another_word():
