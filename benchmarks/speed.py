@@ -28,7 +28,10 @@ from core.options import Options
 Figures = dict[str, float]
 
 CHUNKS = 20
-SETS = {"words": Options(), "newsgroups": Options(margin_threshold=0.5)}
+SETS = {
+    "words": Options(margin_threshold=0, feature_memory=0),
+    "newsgroups": Options(margin_threshold=0.5, feature_memory=0),
+}
 TRAINING_SHARE = 0.9
 CLASS_COUNTS = [1_000, 10_000, 100_000, 1_000_000]
 ACTIVE, OUTDEGREE = 12, 9  # of the words' instances and features, about
@@ -150,7 +153,9 @@ def measure_classes(class_count: int) -> Figures:
         every,
         numbers[order].astype(np.int32),
     )
-    always = Options(normalize="none", rating=0, min_weight=0, margin_threshold=1e9)
+    always = Options(
+        normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
+    )
     learner = Learner(lessons, always)
     learner.learn(lessons)
 
@@ -198,7 +203,7 @@ def measure_memory(mean_outdegree: int) -> Figures:
         names, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32),
         classes, np.zeros(1, np.int64), np.empty(0, np.int32),
     )  # fmt: skip
-    always = Options(rating=0, min_weight=0, margin_threshold=1e9)
+    always = Options(rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
     learner = Learner(empty, always)
     before = resident_set()
     for edge in range(outdegrees.max()):

@@ -11,13 +11,14 @@ LONGEST_ROW = 65_535
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a feature-focus model does; defaults are the service's, not always the paper's.
+    """What a feature-focus model does.
 
-    The field comments name the symbol of Madani et al., JMLR 2009, where there is one.
+    Margin threshold and memory are those that did best on drifting streams (docs/measurements.md);
+    the paper's are 0 and infinite. The field comments name the symbol of Madani et al., JMLR 2009, where there is one.
     """
 
     learner: Literal["ff"] = "ff"
-    margin_threshold: float = 0.0  # delta_m: learn when the margin is not above it
+    margin_threshold: float = 0.1  # delta_m: learn when the margin is not above it
     min_weight: float = 0.01  # w_min: lighter edges are dropped
     max_outdegree: int = 25  # d_max: edges of a feature that take part in scoring
     rating: int = 10  # times seen for a feature's full vote; 0: every feature votes in full
@@ -26,7 +27,7 @@ class Options:
     normalize: Literal["l2", "none"] = "l2"
     tfidf: bool = False
     retrieval_window: int = 50  # a true class ranked beyond it scores 0 when learning
-    feature_memory: float = 0.0  # a row with more mass is halved; 0: infinite
+    feature_memory: float = 30.0  # a row with more mass is halved; 0: infinite
     max_features: int = 10_000_000
     max_classes: int = 1_000_000
     max_bytes: int = 4 * 2**30

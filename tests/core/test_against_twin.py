@@ -149,7 +149,7 @@ options = st.builds(
     normalize=st.sampled_from(["l2", "none"]),
     tfidf=st.booleans(),
     retrieval_window=st.sampled_from([50, 1, 2, 3]),
-    feature_memory=st.sampled_from([0.0, 1.0, 1.3, 2.5, 10.0]),
+    feature_memory=st.sampled_from([0.0, 1.0, 1.3, 2.5, 10.0, 30.0]),
     max_features=st.sampled_from([10_000_000, 1, 2, 3, 5]),
     max_classes=st.sampled_from([1_000_000, 1, 2, 3]),
 )
@@ -261,7 +261,11 @@ def test_long_streams_within_bytes(options, seed):
 
 
 def test_forgetting_leaves_no_edge_without_mass_to_share():
-    both = Both(Options(normalize="none", rating=0, min_weight=0.0, margin_threshold=100.0))
+    both = Both(
+        Options(
+            normalize="none", rating=0, min_weight=0.0, margin_threshold=100.0, feature_memory=0.0
+        )
+    )
     both.learn({"f": 1}, ["a"])
     both.learn({"f": 1e-20}, ["b"])  # lost in a feature mass of 1
     both.forget_class("a")
@@ -272,7 +276,9 @@ def test_forgetting_leaves_no_edge_without_mass_to_share():
 
 
 def test_a_row_emptied_without_leak_has_no_mass():
-    leaking = Options(normalize="none", rating=0, min_weight=0.6, margin_threshold=100.0)
+    leaking = Options(
+        normalize="none", rating=0, min_weight=0.6, margin_threshold=100.0, feature_memory=0.0
+    )
     both = Both(leaking)
     for name in ("a", "b", "a"):  # each ousts the other, and leaks
         both.learn({"f": 1}, [name])
@@ -292,7 +298,14 @@ def test_a_row_emptied_without_leak_has_no_mass():
 def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
     classes = [str(number) for number in range(LONGEST_ROW + 2)]
     index = Index(
-        Options(normalize="none", min_weight=0.0, rating=0, leak=False, margin_threshold=1e9)
+        Options(
+            normalize="none",
+            min_weight=0.0,
+            rating=0,
+            leak=False,
+            margin_threshold=1e9,
+            feature_memory=0.0,
+        )
     )
     rows = len(classes)
     masses = np.linspace(2, 1, rows, dtype=np.float32)
@@ -316,7 +329,7 @@ def test_a_row_holds_so_many_edges_and_then_drops_the_lightest():
 
 @pytest.mark.parametrize("limit", [1000, 2])
 def test_reasons_add_up_to_the_score(limit):
-    both = Both(Options(rating=0, margin_threshold=1.0))
+    both = Both(Options(rating=0, margin_threshold=1.0, feature_memory=0.0))
     for number in range(20):
         both.learn({FEATURES[number % 8]: 1, FEATURES[number % 3]: 2}, [CLASSES[number % 5]])
     instance = dict.fromkeys(FEATURES, 1)

@@ -9,7 +9,7 @@ from numpy import float32
 from core.options import Options
 from tests.core.twin import Edge, Feature, Twin
 
-PLAIN = Options(normalize="none", rating=0)
+PLAIN = Options(normalize="none", rating=0, margin_threshold=0, feature_memory=0)
 
 
 def taught(options, *lessons):
@@ -161,7 +161,10 @@ def test_a_row_never_outgrows_single_precision():
 
 
 def test_a_value_lost_in_single_precision_changes_no_row():
-    twin = taught(Options(), ({"f": 1e-30, "g": 1e30, "no value": 1e-31}, ["a"]))
+    twin = taught(
+        Options(margin_threshold=0, feature_memory=0),
+        ({"f": 1e-30, "g": 1e30, "no value": 1e-31}, ["a"]),
+    )
 
     assert row(twin, "f") == []  # 1e-60 once it is scaled
     assert row(twin, "g") == [("a", 1.0)]
