@@ -14,7 +14,7 @@ class Options:
     """What a feature-focus model does.
 
     Margin threshold and memory are those that did best on drifting streams (docs/measurements.md);
-    the paper's are 0 and infinite. The field comments name the symbol of Madani et al., JMLR 2009, where there is one.
+    the paper's are 0 and infinite. The comments name the symbols of Madani et al., JMLR 2009.
     """
 
     learner: Literal["ff"] = "ff"
