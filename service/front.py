@@ -41,12 +41,9 @@ class Front:
             await self._application(scope, receive, send)
             return
         path = scope["path"]
-        if path in self._hot and scope["method"] == "POST":
-            await self._answer(path, scope, receive, send)
-        else:
+        if path not in self._hot or scope["method"] != "POST":
             await self._pass_on(scope, receive, send)
-
-    async def _answer(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+            return
         began = perf_counter()
         status = 200
         try:

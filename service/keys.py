@@ -34,8 +34,8 @@ class Keys:
         given = authorization[len(_BEARER) :].strip()
         granted = 0
         for key, its_scope in self._keys:  # all of them: the time must not tell which one matched
-            if compare_digest(key, given) and its_scope > granted:
-                granted = its_scope
+            if compare_digest(key, given):
+                granted = its_scope  # the last one is the highest
         if not granted:
             raise _unauthorized("This key is not known here.")
         if granted < scope:

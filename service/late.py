@@ -8,16 +8,25 @@ from sys import getsizeof
 from core.event import Instance
 from service.errors import Fault, Problem
 
-ENTRY_BYTES = 240  # of an entry beside its id and instance; a test compares it with the truth
+# What an entry takes beside its instance, and what an id it was given takes beside its text; a
+# test compares them with the truth.
+ENTRY_BYTES = 160
+GIVEN_BYTES = 160
 MOST_FORGOTTEN = 100_000
 
-Entry = tuple[float, str, bytes, int]  # when it was ranked, id, instance, bytes in all
+Entry = tuple[float, bytes, str | None]  # when it was ranked, the instance, the id it was given
 
 
 class LateLabels:
     """Gives back the instance of an id it made or was given, as long as it is kept.
 
-    Ids that are no longer kept are remembered (the service's own by their number, the last
+    Instances are numbered as they come. An id made here holds the number; of those given, a table
+    does. The oldest go first, so the numbers of those kept are without a gap:
+
+        number     first ............ last
+        entries    [entry, entry, ... entry]
+
+    Ids that are no longer kept are remembered (those made here by their number, the last
     MOST_FORGOTTEN others by a hash), so that "too late" differs from "never seen".
     Belongs to the event loop's thread.
     """
@@ -26,65 +35,79 @@ class LateLabels:
         self._seconds = seconds
         self._most_bytes = most_bytes
         self._clock = clock
-        self._newest: dict[str, Entry] = {}  # the entry an id stands for
-        self._entries: deque[Entry] = deque()  # oldest first; of an id that came again, all
+        self._entries: deque[Entry] = deque()
+        self._first = 1
+        self._last = 0
+        self._given: dict[str, int] = {}
         self._forgotten: OrderedDict[int, None] = OrderedDict()
         self._prefix = token_hex(6) + "-"
-        self._made = 0
         self.bytes = 0
         self.too_late = 0  # labels that came when their instance was no longer kept
 
     def __len__(self) -> int:
-        return len(self._newest)
+        return len(self._entries)
 
-    def make_id(self) -> str:
-        """An id that no other instance has, of this process or another."""
-        self._made += 1
-        return f"{self._prefix}{self._made}"
+    def keep(self, instance: Instance, given_id: str | None = None) -> str:
+        """The id the instance is kept under: the one given, or one that no other instance has.
 
-    def keep(self, instance_id: str, instance: Instance) -> None:
-        """Keep the instance under its id; the newest counts when an id comes again."""
+        When an id comes again, the newest instance counts.
+        """
         now = self._clock()
         data = bytes(instance)
-        size = ENTRY_BYTES + getsizeof(instance_id) + getsizeof(data)
-        entry = (now, instance_id, data, size)
-        self._newest[instance_id] = entry
-        self._entries.append(entry)
-        self.bytes += size
+        self._entries.append((now, data, given_id))
+        self._last = number = self._last + 1
+        self.bytes += ENTRY_BYTES + len(data)
+        if given_id is not None:
+            self._given[given_id] = number
+            self.bytes += GIVEN_BYTES + getsizeof(given_id)
         if self.bytes > self._most_bytes or self._entries[0][0] <= now - self._seconds:
             self._evict(now)
+        return f"{self._prefix}{number}" if given_id is None else given_id
 
     def instance(self, instance_id: str) -> tuple[Instance, float]:
         """The instance and how many seconds ago it was ranked; Problem 410 or 404 without one."""
         now = self._clock()
         self._evict(now)
-        entry = self._newest.get(instance_id)
-        if entry is not None:
-            time, _, data, _ = entry
-            return Instance.from_bytes(data), now - time
-        if self._was_kept(instance_id):
+        number = self._given.get(instance_id) or self._number_made(instance_id)
+        if number is None and hash(instance_id) not in self._forgotten:
+            raise _without_instance(404, f"No instance was ranked under id {instance_id!r}.")
+        if number is None or number < self._first:
             self.too_late += 1
-            detail = f"The instance of id {instance_id!r} is no longer kept."
-            raise Problem(410, detail, [Fault(detail, ("id",))])
-        detail = f"No instance was ranked under id {instance_id!r}."
-        raise Problem(404, detail, [Fault(detail, ("id",))])
+            raise _without_instance(410, f"The instance of id {instance_id!r} is no longer kept.")
+        time, data, _ = self._entries[number - self._first]
+        return Instance.from_bytes(data), now - time
+
+    def _number_made(self, instance_id: str) -> int | None:
+        """The number in an id that was made here."""
+        digits = instance_id.removeprefix(self._prefix)
+        if digits == instance_id or not digits.isdecimal() or len(digits) > 20:
+            return None
+        number = int(digits)
+        if not 1 <= number <= self._last:
+            return None
+        if number >= self._first and self._entries[number - self._first][2] is not None:
+            return None  # this one was given its id
+        return number
 
     def _evict(self, now: float) -> None:
         """Forget what is too old, then the oldest until the rest is within the limit."""
         entries = self._entries
         while entries and (self.bytes > self._most_bytes or entries[0][0] <= now - self._seconds):
-            entry = entries.popleft()
-            _, instance_id, _, size = entry
-            self.bytes -= size
-            if self._newest[instance_id] is not entry:
-                continue  # the id came again
-            del self._newest[instance_id]
-            if not instance_id.startswith(self._prefix):
-                self._forgotten[hash(instance_id)] = None
-                if len(self._forgotten) > MOST_FORGOTTEN:
-                    self._forgotten.popitem(last=False)
+            _, data, given_id = entries.popleft()
+            self.bytes -= ENTRY_BYTES + len(data)
+            if given_id is not None:
+                self.bytes -= GIVEN_BYTES + getsizeof(given_id)
+                self._forget(given_id)
+            self._first += 1
 
-    def _was_kept(self, instance_id: str) -> bool:
-        number = instance_id.removeprefix(self._prefix)
-        made_here = number != instance_id and number.isdecimal() and int(number) <= self._made
-        return made_here or hash(instance_id) in self._forgotten
+    def _forget(self, given_id: str) -> None:
+        if self._given[given_id] != self._first:
+            return  # the id came again
+        del self._given[given_id]
+        self._forgotten[hash(given_id)] = None
+        if len(self._forgotten) > MOST_FORGOTTEN:
+            self._forgotten.popitem(last=False)
+
+
+def _without_instance(status: int, detail: str) -> Problem:
+    return Problem(status, detail, [Fault(detail, ("id",))])

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from core.errors import InstanceError
 from core.event import Instance
 from core.text import features_of
-from service.errors import FaultDocument, Problem, invalid
+from service.errors import FaultDocument, Problem, invalid, problem_of
 
 MOST_RANKED = 1000
 MOST_CLASSES = 1000  # true classes of one event
@@ -18,7 +18,7 @@ LONGEST_ID = 200
 
 # JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
 Names = list[str | int | float]
-Features = dict[str, float] | Names
+Features = msgspec.Raw  # core.event reads it
 Text = Annotated[
     str,
     Meta(
@@ -158,6 +158,8 @@ class StreamFailure(Progress, gc=False, tag="failure", tag_field="kind"):
     learned_up_to_line: int
 
 
+_features = msgspec.json.Decoder(dict[str, float] | Names)
+
 Body = TypeVar("Body")
 
 
@@ -180,6 +182,16 @@ def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: i
         return _instance_of_text(text, most_features)
     if text is not UNSET:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
+    instance = Instance.from_json(features, most_features)
+    return _instance_of_json(features, most_features) if instance is None else instance
+
+
+def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
+    """The same for features that are not plain, and the one to say what is wrong with them."""
+    try:
+        features = decode(_features, bytes(data))
+    except msgspec.ValidationError as error:
+        raise problem_of(error).within("features") from error
     if len(features) > most_features:
         raise _too_many("features", len(features), most_features)
     if isinstance(features, dict):

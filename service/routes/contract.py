@@ -11,13 +11,14 @@ from service.keys import Keys, Scope
 REFERENCE = "#/components/schemas/{name}"
 
 REASONS = {
-    400: "The body is not what its headers say: not JSON, not UTF-8, not gzip.",
+    400: "Not HTTP, a path that is not UTF-8, a URL of 64 KiB, or a body that is not what it is"
+    " said to be: not JSON, not UTF-8, not gzip.",
     401: "A key is needed.",
     403: "The key has a lesser scope.",
     404: "Nothing has this name, id or number.",
     409: "It contradicts what is there.",
     410: "The instance of this id is no longer kept.",
-    413: "The body is too large, or holds too many instances or events.",
+    413: "The body is too large.",
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
     503: "Not now: the service recovers or stops, its store does not work, or its queue is full.",

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from core.event import Event
 from service.body import Headers, Receive, Send, media_type, read_body, require_json
 from service.engine import Engine
-from service.errors import Problem, invalid, problem_of
+from service.errors import invalid, problem_of
 from service.intake import Intake
 from service.keys import Keys, Scope
 from service.metrics import Metrics
@@ -107,7 +107,8 @@ class Learn:
         if not forms:
             raise invalid("There is no event to learn.", "events")
         if len(forms) > self._most_events:
-            raise Problem(413, f"A request has at most {self._most_events} events.")
+            detail = f"A request has at most {self._most_events} events."
+            raise invalid(detail, "events", self._most_events)
         events = [self._event(position, form) for position, form in enumerate(forms)]
         try:
             results = await self._intake.submit(events)

@@ -50,7 +50,7 @@ async def _name(request: Request, name: _InPath) -> str:
 Name = Annotated[str, Depends(_name)]
 
 
-@router.get("/classes", **needs(Scope.RANK, 422))
+@router.get("/classes", **needs(Scope.RANK, 400, 422))
 async def list_classes(
     engine: TheEngine,
     prefix: Annotated[str, Query(max_length=LONGEST_NAME)] = "",

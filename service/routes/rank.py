@@ -1,6 +1,7 @@
 """POST /rank. Hot: reads and writes its bodies itself."""
 
 from collections.abc import Sequence
+from itertools import starmap
 from time import perf_counter
 
 import msgspec
@@ -11,7 +12,7 @@ from core.event import Instance
 from core.model import Model
 from service.body import Headers, Receive, Send, read_body, require_json
 from service.engine import Engine
-from service.errors import Problem, invalid, problem_of
+from service.errors import invalid, problem_of
 from service.keys import Keys, Scope
 from service.late import LateLabels
 from service.metrics import Metrics
@@ -90,7 +91,8 @@ class Rank:
         if not forms:
             raise invalid("There is no instance to rank.", "instances")
         if len(forms) > self._most_instances:
-            raise Problem(413, f"A request has at most {self._most_instances} instances.")
+            detail = f"A request has at most {self._most_instances} instances."
+            raise invalid(detail, "instances", self._most_instances)
         instances = [self._instance(position, form) for position, form in enumerate(forms)]
         results = [
             RankResult(self._keep(form, instance), self._rank(model, request, instance))
@@ -109,7 +111,7 @@ class Rank:
         ranked = model.rank(instance, int(request.k), request.threshold)
         self._metrics.rank_duration.observe(perf_counter() - began)
         if not request.explain:
-            return [Ranked(name, score) for name, score in ranked]
+            return list(starmap(Ranked, ranked))
         reasons = model.explain(instance, [name for name, _ in ranked])
         return [
             Ranked(name, score, [Vote(feature, gave) for feature, gave in votes])
@@ -117,6 +119,4 @@ class Rank:
         ]
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
-        instance_id = self._late.make_id() if form.id is UNSET else form.id
-        self._late.keep(instance_id, instance)
-        return instance_id
+        return self._late.keep(instance, None if form.id is UNSET else form.id)

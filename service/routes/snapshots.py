@@ -29,7 +29,7 @@ async def list_snapshots(engine: TheEngine) -> SnapshotList:
     return SnapshotList(snapshots=[snapshot(info) for info in await engine.snapshots()])
 
 
-@router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 404, 409, 422))
+@router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 400, 404, 409, 422))
 async def restore_snapshot(
     engine: TheEngine, seq: Annotated[int, Path(ge=0, le=2**63 - 1)]
 ) -> Restored:

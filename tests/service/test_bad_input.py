@@ -11,56 +11,57 @@ from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
 
 BODIES = {
-    "empty": (b"", 400),
-    "white space": (b" \n ", 400),
-    "null": (b"null", 422),
-    "not json": (b"{features: 1}", 400),
-    "cut short": (b'{"features":{"a":1}', 400),
-    "more than one": (b'{"text":"a"}{"text":"a"}', 400),
-    "NaN": (b'{"features":{"a":NaN},"classes":["x"]}', 400),
-    "Infinity": (b'{"features":{"a":Infinity},"classes":["x"]}', 400),
-    "-Infinity": (b'{"features":{"a":-Infinity},"classes":["x"]}', 400),
-    "1e400": (b'{"features":{"a":1e400},"classes":["x"]}', 422),
-    "-1e400": (b'{"features":{"a":-1e400},"classes":["x"]}', 422),
-    "1e308": (b'{"features":{"a":1e308},"classes":["x"]}', 422),
-    "5000 digits": (b'{"features":{"a":' + b"9" * 5000 + b'},"classes":["x"]}', 422),
-    "a name of 5000 digits": (b'{"features":[' + b"9" * 5000 + b'],"classes":["x"]}', 422),
-    "1e400 as name": (b'{"features":[1e400],"classes":["x"]}', 422),
-    "leading zero": (b'{"features":{"a":01},"classes":["x"]}', 400),
-    "hex": (b'{"features":{"a":0x1},"classes":["x"]}', 400),
-    "deep arrays": (b"[" * 100_000, 422),
-    "deep objects": (b'{"features":' * 50_000, 422),
-    "deep features": (b'{"features":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", 422),
-    "deep unknown": (b'{"z":' + b"[" * 100_000 + b"]" * 100_000 + b"}", 422),
-    "invalid UTF-8 in a name": (b'{"features":{"\xff\xfe":1},"classes":["x"]}', 400),
-    "invalid UTF-8 in a text": (b'{"text":"\xc3(","classes":["x"]}', 400),
-    "encoded surrogate": (b'{"text":"\xed\xa0\x80","classes":["x"]}', 400),
-    "lone surrogate in a name": (b'{"features":{"\\ud800":1},"classes":["x"]}', 400),
-    "lone surrogate in an array": (b'{"features":["\\udfff"],"classes":["x"]}', 400),
-    "lone surrogate in a class": (b'{"features":["a"],"classes":["\\ud800x"]}', 400),
-    "lone surrogate in a text": (b'{"text":"\\ud83d","classes":["x"]}', 400),
-    "bad escape": (b'{"text":"\\x","classes":["x"]}', 400),
-    "control character": (b'{"text":"a\x01","classes":["x"]}', 400),
-    "UTF-16": ('{"text":"a","classes":["x"]}'.encode("utf-16"), 400),
-    "byte order mark": (b'\xef\xbb\xbf{"text":"a","classes":["x"]}', 400),
-    "wrong types": (b'{"features":[{}],"classes":[[]]}', 422),
-    "boolean value": (b'{"features":{"a":true},"classes":["x"]}', 422),
-    "boolean name": (b'{"features":[true],"classes":["x"]}', 422),
-    "oversized": (b" " * 2**20 + b"{}", 413),
+    "empty": (b"", {400}),
+    "white space": (b" \n ", {400}),
+    "null": (b"null", {422}),
+    "not json": (b"{features: 1}", {400}),
+    "cut short": (b'{"features":{"a":1}', {400}),
+    "more than one": (b'{"text":"a"}{"text":"a"}', {400}),
+    "NaN": (b'{"features":{"a":NaN},"classes":["x"]}', {400}),
+    "Infinity": (b'{"features":{"a":Infinity},"classes":["x"]}', {400}),
+    "-Infinity": (b'{"features":{"a":-Infinity},"classes":["x"]}', {400}),
+    "1e400": (b'{"features":{"a":1e400},"classes":["x"]}', {422}),
+    "-1e400": (b'{"features":{"a":-1e400},"classes":["x"]}', {422}),
+    "1e308": (b'{"features":{"a":1e308},"classes":["x"]}', {422}),
+    "5000 digits": (b'{"features":{"a":' + b"9" * 5000 + b'},"classes":["x"]}', {422}),
+    "a name of 5000 digits": (b'{"features":[' + b"9" * 5000 + b'],"classes":["x"]}', {422}),
+    "1e400 as name": (b'{"features":[1e400],"classes":["x"]}', {422}),
+    "leading zero": (b'{"features":{"a":01},"classes":["x"]}', {400}),
+    "hex": (b'{"features":{"a":0x1},"classes":["x"]}', {400}),
+    "deep arrays": (b"[" * 100_000, {400, 422}),
+    "deep objects": (b'{"features":' * 50_000, {400, 422}),
+    "deep features": (b'{"features":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}", {400, 422}),
+    "deep unknown": (b'{"z":' + b"[" * 100_000 + b"]" * 100_000 + b"}", {400, 422}),
+    "invalid UTF-8 in a name": (b'{"features":{"\xff\xfe":1},"classes":["x"]}', {400}),
+    "invalid UTF-8 in a text": (b'{"text":"\xc3(","classes":["x"]}', {400}),
+    "encoded surrogate": (b'{"text":"\xed\xa0\x80","classes":["x"]}', {400}),
+    "lone surrogate in a name": (b'{"features":{"\\ud800":1},"classes":["x"]}', {400}),
+    "lone surrogate in an array": (b'{"features":["\\udfff"],"classes":["x"]}', {400}),
+    "lone surrogate in a class": (b'{"features":["a"],"classes":["\\ud800x"]}', {400}),
+    "lone surrogate in a text": (b'{"text":"\\ud83d","classes":["x"]}', {400}),
+    "bad escape": (b'{"text":"\\x","classes":["x"]}', {400}),
+    "control character": (b'{"text":"a\x01","classes":["x"]}', {400}),
+    "UTF-16": ('{"text":"a","classes":["x"]}'.encode("utf-16"), {400}),
+    "byte order mark": (b'\xef\xbb\xbf{"text":"a","classes":["x"]}', {400}),
+    "wrong types": (b'{"features":[{}],"classes":[[]]}', {422}),
+    "boolean value": (b'{"features":{"a":true},"classes":["x"]}', {422}),
+    "boolean name": (b'{"features":[true],"classes":["x"]}', {422}),
+    "oversized": (b" " * 2**20 + b"{}", {413}),
 }
 
 
-@pytest.mark.parametrize(("body", "status"), BODIES.values(), ids=BODIES.keys())
+@pytest.mark.parametrize(("body", "statuses"), BODIES.values(), ids=BODIES.keys())
 @pytest.mark.parametrize("path", ["/learn", "/rank"])
 @in_loop
-async def test_bad_bodies(path, body, status):
+async def test_bad_bodies(path, body, statuses):
     if path == "/rank":  # which knows no classes
         body = body.replace(b',"classes":["x"]', b"").replace(b'"classes"', b'"instances"')
     async with calling(max_body_bytes=2**20) as call:
         await call.learn(("a", "x"))
         before = call.digest()
         response = await call("POST", path, body)
-        assert_problem(response, status)
+        assert response.status_code in statuses
+        assert_problem(response, response.status_code)
         packed = gzip.compress(body)
         again = await call("POST", path, packed, headers={"content-encoding": "gzip"})
         assert again.json() == response.json()
@@ -68,7 +69,7 @@ async def test_bad_bodies(path, body, status):
         assert (await call("POST", "/rank", {"text": "a"})).json()["ranked"]
 
 
-@pytest.mark.parametrize("body", [body for body, status in BODIES.values() if b"\n" not in body])
+@pytest.mark.parametrize("body", [body for body, _ in BODIES.values() if b"\n" not in body])
 @in_loop
 async def test_bad_lines(body):
     async with calling(max_body_bytes=2**20) as call:

@@ -65,7 +65,7 @@ def test_what_may_work_later_says_when(error):
     [
         (b'{"k":"x"}', ("k",)),
         (b'{"instances":[{},{},{"id":3}]}', ("instances", 2, "id")),
-        (b'{"features":{"a":"x"}}', ("features",)),
+        (b'{"instances":[{},{"text":5}]}', ("instances", 1, "text")),
         (b"[]", ()),
         (b'{"unknown":1}', ()),
     ],
@@ -76,6 +76,12 @@ def test_faults_of_a_body_have_their_place(body, place):
     [fault] = problem_of(caught.value).faults
     assert fault.place == place
     assert "`$" not in fault.detail
+
+
+def test_a_fault_under_some_key_is_placed_where_the_keys_are():
+    error = msgspec.ValidationError("Expected `float`, got `str` - at `$.features[...]`")
+    [fault] = problem_of(error).faults
+    assert (fault.place, fault.detail) == (("features",), "Expected `float`, got `str`")
 
 
 def test_faults_move_with_the_part_they_were_found_in():

@@ -25,9 +25,9 @@ def status_of(late, instance_id):
 
 def test_gives_back_what_was_ranked_and_when():
     late, clock = window()
-    late.keep("one", A)
+    late.keep(A, "one")
     clock.now += 5
-    late.keep("two", B)
+    late.keep(B, "two")
     assert late.instance("one") == (A, 5)
     assert late.instance("two") == (B, 0)
     assert len(late) == 2
@@ -35,29 +35,40 @@ def test_gives_back_what_was_ranked_and_when():
 
 def test_makes_ids_that_differ_also_from_those_of_another_process():
     late, _ = window()
-    ids = {late.make_id() for _ in range(100)} | {window()[0].make_id() for _ in range(100)}
+    ids = {late.keep(A) for _ in range(100)} | {window()[0].keep(A) for _ in range(100)}
     assert len(ids) == 200
 
 
 def test_too_late_differs_from_never_seen():
     late, clock = window(seconds=60)
-    made = late.make_id()
-    late.keep(made, A)
-    late.keep("given", A)
+    made = late.keep(A)
+    late.keep(A, "given")
     clock.now += 60
     assert (status_of(late, made), status_of(late, "given")) == (410, 410)
     assert late.too_late == 2
-    unseen = made.replace("-1", "-2")
+    unseen = made.replace("-1", "-7")
     assert [status_of(late, name) for name in ("never", unseen, made + "x")] == [404] * 3
     assert late.too_late == 2
     assert (len(late), late.bytes) == (0, 0)
 
 
+def test_an_id_made_is_not_one_given():
+    late, _ = window()
+    late.keep(A, "given")
+    made = late.keep(B)
+    assert late.instance(made) == (B, 0)
+    number = made.rpartition("-")[2]
+    for other in ("1", "0", "-1", number + "x", "", "9" * 30, " 2", "٣"):
+        assert status_of(late, made.removesuffix(number) + other) == 404
+    late.keep(A, made)  # somebody gives it to another instance
+    assert late.instance(made) == (A, 0)
+
+
 def test_an_id_that_comes_again_stands_for_the_newest_instance():
     late, clock = window(seconds=60)
-    late.keep("one", A)
+    late.keep(A, "one")
     clock.now += 50
-    late.keep("one", B)
+    late.keep(B, "one")
     clock.now += 50  # the first is too old by now
     assert late.instance("one") == (B, 50)
     clock.now += 10
@@ -68,7 +79,7 @@ def test_an_id_that_comes_again_stands_for_the_newest_instance():
 def test_the_oldest_give_way_when_there_is_no_room():
     late, _ = window(most_bytes=5000)
     for number in range(100):
-        late.keep(f"id-{number}", A)
+        late.keep(A, f"id-{number}")
         assert late.bytes <= 5000
     kept = len(late)
     assert 2 < kept < 20
@@ -80,7 +91,7 @@ def test_the_oldest_give_way_when_there_is_no_room():
 @pytest.mark.parametrize("off", [{"seconds": 0.0}, {"most_bytes": 0}])
 def test_can_be_off(off):
     late, _ = window(**off)
-    late.keep("one", A)
+    late.keep(A, "one")
     assert len(late) == 0
     assert status_of(late, "one") == 410
 
@@ -89,14 +100,14 @@ def test_forgotten_ids_are_bounded(monkeypatch):
     monkeypatch.setattr("service.late.MOST_FORGOTTEN", 10)
     late, clock = window()
     for number in range(20):
-        late.keep(f"id-{number}", A)
+        late.keep(A, f"id-{number}")
     clock.now += 60
     assert status_of(late, "id-10") == 410
     assert status_of(late, "id-9") == 404
     assert status_of(late, "id-0") == 404
 
 
-@pytest.mark.parametrize("given", ["", "Grüße "])
+@pytest.mark.parametrize("given", [None, "", "Grüße "])
 @pytest.mark.parametrize("many", [10_000, 11_000, 22_000])  # before and after a table grows
 def test_the_bytes_counted_are_those_taken(given, many):
     late, clock = window(most_bytes=10**9)
@@ -106,7 +117,7 @@ def test_the_bytes_counted_are_those_taken(given, many):
     for number in range(many):
         clock.now += 0.001
         instance = Instance([f"feature {number} {place}" for place in range(10)])
-        late.keep(given + late.make_id(), instance)
+        late.keep(instance, None if given is None else f"{given}{number:06}")
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken <= late.bytes <= 1.4 * taken

@@ -78,6 +78,12 @@ def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
     assert json.loads(body)["status"] == 400
 
 
+def test_a_url_that_is_too_long_gets_a_problem_too(served):
+    status, headers, _ = served.talk(head("/classes?after=" + "x" * 70_000, method="GET"))
+    assert status == 400
+    assert headers["content-type"] == "application/problem+json"
+
+
 def test_half_a_body_teaches_nothing(served, caplog):
     before = seq(served)
     digest = served.app.engine.model.digest()

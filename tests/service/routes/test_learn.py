@@ -165,6 +165,9 @@ async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
         many = {"events": [label, {"features": ["c"], "classes": ["z"]}, label]}
         bad = {"events": [{"features": ["c"], "classes": ["z"]}, label | {"classes": ["y"]}]}
         assert_problem(await call("POST", "/learn", bad), 409, "#/events/1/event_id")
+        other = {"features": ["other"], "classes": ["x"], "event_id": "e"}
+        mixed = {"events": [label, {"features": ["c"], "classes": ["z"]}, other]}
+        assert_problem(await call("POST", "/learn", mixed), 409, "#/events/2/event_id")
         assert call.digest() == before
         answer = (await call("POST", "/learn", many)).json()
         assert answer == {"seq": 3, "accepted": 1, "duplicates": 2, "ranks": [None, None, None]}
@@ -215,7 +218,7 @@ async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
 async def test_refuses_too_many_events():
     async with calling(max_batch=3) as call:
         one = {"features": ["a"], "classes": ["x"]}
-        assert_problem(await call("POST", "/learn", {"events": [one] * 4}), 413)
+        assert_problem(await call("POST", "/learn", {"events": [one] * 4}), 422, "#/events/3")
         assert call.app.engine.model.seq == 0
 
 

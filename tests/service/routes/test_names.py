@@ -57,7 +57,9 @@ async def test_what_is_heaviest_comes_first():
         assert len((await call("GET", "/classes/x?limit=1")).json()["features"]) == 1
         feature = (await call("GET", "/features/a")).json()
         assert (feature["times_seen"], feature["rating"]) == (4, 0.4)
-        assert [each["class"] for each in feature["edges"]] == ["x", "y"]
+        weights = [each["weight"] for each in feature["edges"]]
+        assert weights == sorted(weights, reverse=True)
+        assert {each["class"] for each in feature["edges"]} == {"x", "y"}
 
 
 @in_loop

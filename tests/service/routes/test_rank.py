@@ -175,7 +175,7 @@ async def test_refuses_too_many_instances():
     async with calling(max_batch=3) as call:
         one = {"text": "a"}
         assert (await call("POST", "/rank", {"instances": [one] * 3})).status_code == 200
-        assert_problem(await call("POST", "/rank", {"instances": [one] * 4}), 413)
+        assert_problem(await call("POST", "/rank", {"instances": [one] * 4}), 422, "#/instances/3")
 
 
 @in_loop
