@@ -11,6 +11,7 @@ An event's bytes, little-endian:
 import json
 import struct
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE
@@ -184,15 +185,18 @@ cdef class Instance:
         return instance
 
     @classmethod
-    def from_json(cls, const unsigned char[::1] data not None, size_t most=0xffffffff):
+    def from_json(cls, data, size_t most=0xffffffff):
         cdef JsonFeatures* features = &JsonFeatures.mine()
+        cdef Py_buffer view
         cdef string out
         cdef uint32_t count
-        cdef const char* begin = <const char*>&data[0] if data.shape[0] else NULL
-        if not features.read(string_view(begin, data.shape[0]), most):
-            return None
-        out.reserve(data.shape[0] + 4)
-        count = features.write(out)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            if not features.read(string_view(<const char*>view.buf, view.len), most):
+                return None
+            count = features.write(out)
+        finally:
+            PyBuffer_Release(&view)
         return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
 
     @classmethod

@@ -18,15 +18,6 @@
 
 namespace manyclass {
 
-inline bool is_ascii(std::string_view text) {
-    std::size_t at = 0;
-    for (; at + 8 <= text.size(); at += 8)
-        if (load_word(text.data() + at) & 0x8080808080808080ull) return false;
-    for (; at < text.size(); ++at)
-        if (static_cast<unsigned char>(text[at]) >= 0x80) return false;
-    return true;
-}
-
 // Whether the bytes are UTF-8 as Unicode defines it: shortest forms only, no surrogates.
 inline bool is_utf8(std::string_view text) {
     const auto* at = reinterpret_cast<const unsigned char*>(text.data());
@@ -43,21 +34,6 @@ inline bool is_utf8(std::string_view text) {
             if ((*at++ & 0xc0) != 0x80) return false;
     }
     return true;
-}
-
-// The first quote, backslash or control character from `at` on; `end` when there is none. Eight
-// bytes at a time: each test leaves the high bit set in the first byte it holds for, at least.
-inline const char* end_of_plain(const char* at, const char* end) {
-    constexpr std::uint64_t ONES = 0x0101010101010101ull, HIGH = 0x80 * ONES;
-    for (; end - at >= 8; at += 8) {
-        const std::uint64_t word = load_word(at);
-        const std::uint64_t quote = word ^ ('"' * ONES), backslash = word ^ ('\\' * ONES);
-        const std::uint64_t found = (((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash) |
-                                     ((word - 0x20 * ONES) & ~word)) & HIGH;
-        if (found != 0) return at + __builtin_ctzll(found) / 8;
-    }
-    while (at < end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20) ++at;
-    return at;
 }
 
 class JsonFeatures {
@@ -98,13 +74,17 @@ public:
     // The instance in wire form, as Instance keeps it; what does not vote is left out.
     std::uint32_t write(std::string& out) const {
         std::uint32_t count = 0;
-        put(out, count);
+        std::size_t room = sizeof count;
+        for (const Feature& feature : features_) room += most_bytes(feature.name);
+        out.resize(room);  // once, not as it grows
+        char* at = &out[sizeof count];
         for (const Feature& feature : features_) {
             if (!(feature.value >= SMALLEST_VALUE)) continue;
-            put_feature(out, feature.name, feature.value);
+            at = write_feature(at, feature.name, feature.value);
             ++count;
         }
         std::memcpy(&out[0], &count, sizeof count);
+        out.resize(static_cast<std::size_t>(at - out.data()));
         return count;
     }
 
@@ -134,12 +114,36 @@ private:
     bool read_name(std::string_view& name) {
         if (!read_sign('"')) return false;
         const char* const begin = at_;
-        at_ = end_of_plain(at_, end_);
-        if (at_ == end_ || *at_ != '"') return false;
+        bool ascii = true;
+        while (true) {
+            // Where a name ends cannot be predicted, so it is computed, 8 bytes at a time.
+            while (end_ - at_ >= 8) {
+                const std::uint64_t special = special_bytes(at_);
+                at_ += special ? __builtin_ctzll(special) / 8 : 8;
+                if (special) break;
+            }
+            if (at_ == end_) return false;
+            const auto sign = static_cast<unsigned char>(*at_);
+            if (sign == '"') break;
+            if (sign == '\\' || sign < 0x20) return false;
+            ascii &= sign < 0x80;
+            ++at_;
+        }
         name = {begin, static_cast<std::size_t>(at_ - begin)};
         if (name.empty() || name.size() > LONGEST_NAME) return false;
         ++at_;
-        return is_ascii(name) || is_utf8(name);
+        return ascii || is_utf8(name);
+    }
+
+    // The top bit of each of the next 8 bytes that ends a name or needs a closer look; above the
+    // lowest such byte it may be wrong.
+    static std::uint64_t special_bytes(const char* at) {
+        constexpr std::uint64_t EACH = 0x0101010101010101ull, TOP = 0x80 * EACH;
+        const std::uint64_t bytes = load_word(at);
+        const std::uint64_t quote = bytes ^ ('"' * EACH), backslash = bytes ^ ('\\' * EACH);
+        return (((quote - EACH) & ~quote) | ((backslash - EACH) & ~backslash) |
+                ((bytes - 0x20 * EACH) & ~bytes) | bytes) &
+               TOP;
     }
 
     static bool is_digit(char sign) { return sign >= '0' && sign <= '9'; }
@@ -187,11 +191,13 @@ private:
         std::size_t size = 64;
         while (size < features_.size() * 2) size *= 2;
         slots_.assign(size, 0);
-        std::size_t kept = 0;
+        std::size_t kept = 0, meetings = 0;
         for (const Feature& feature : features_) {
             std::size_t at = hash_name(feature.name, 0) & (size - 1);
-            while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name)
+            while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name) {
                 at = (at + 1) & (size - 1);
+                if (++meetings > 16 * size) return false;  // names chosen to meet; not plain
+            }
             if (slots_[at] == 0) {
                 features_[kept++] = feature;
                 slots_[at] = static_cast<std::uint32_t>(kept);

@@ -19,11 +19,28 @@ void put(std::string& out, T value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-inline void put_feature(std::string& out, std::string_view name, double value) {
+// What one feature takes at most.
+inline std::size_t most_bytes(std::string_view name) {
+    return sizeof(std::uint16_t) + name.size() + sizeof(double);
+}
+
+// Write a feature to memory that has room for it; where the next one goes.
+inline char* write_feature(char* at, std::string_view name, double value) {
     const bool has_value = value != 1.0;
-    put(out, static_cast<std::uint16_t>(name.size() << 1 | (has_value ? 1 : 0)));
-    out.append(name);
-    if (has_value) put(out, value);
+    const auto header = static_cast<std::uint16_t>(name.size() << 1 | (has_value ? 1 : 0));
+    std::memcpy(at, &header, sizeof header);
+    std::memcpy(at + sizeof header, name.data(), name.size());
+    at += sizeof header + name.size();
+    if (!has_value) return at;
+    std::memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+
+inline void put_feature(std::string& out, std::string_view name, double value) {
+    const std::size_t begin = out.size();
+    out.resize(begin + most_bytes(name));
+    const char* const end = write_feature(&out[begin], name, value);
+    out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 // Walks over the features of an instance; its bytes must outlive it.
