@@ -27,6 +27,9 @@ run: .venv/built ## start the service on http://127.0.0.1:8000
 demo: .venv/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
+measure: .venv/built ## the figures of docs/measurements.md (needs the data sets, ten minutes)
+	for each in paper speed drift serving; do python -m benchmarks.$$each || exit; done
+
 load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 	python load_tests/run.py
 

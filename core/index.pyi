@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, final
 
 import numpy as np
@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 
 from core.event import Event, Instance
 from core.options import Options
+
+_Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
 
 @final
 class Columns:
@@ -31,16 +33,16 @@ class Index:
 
     # --- one instance -------------------------------------------------------------------------
     def rank(
-        self, instance: Instance, k: int = 5, threshold: float = 0.0
+        self, instance: _Given, k: int = 5, threshold: float = 0.0
     ) -> list[tuple[str, float]]:
         """The k best classes with a score above `threshold` (and above 0), best first."""
 
     def explain(
-        self, instance: Instance, classes: Sequence[str], limit: int = 10
+        self, instance: _Given, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
         """For each class, the features that voted for it and what each gave, heaviest first."""
 
-    def learn(self, instance: Instance, classes: Sequence[str]) -> tuple[int, bool]:
+    def learn(self, instance: _Given, classes: Sequence[str]) -> tuple[int, bool]:
         """(rank, updated): where the best true class stood before learning, 0 when it was not
         retrieved, and whether a margin asked for an update."""
 

@@ -54,6 +54,10 @@ cdef string_view any_utf8(str text) except *:
     return string_view(data, size)
 
 
+cdef Instance as_instance(object given):
+    return <Instance>given if type(given) is Instance else Instance(given)
+
+
 cdef list weighted(const vector[pair[string, double]]& pairs):
     return [(pairs[i].first.decode("utf-8"), pairs[i].second) for i in range(pairs.size())]
 
@@ -151,15 +155,16 @@ cdef class Index:
         deref(self._native).configure(native(options))
         self.options = options
 
-    def rank(self, Instance instance not None, uint32_t k=5, double threshold=0.0):
+    def rank(self, instance not None, uint32_t k=5, double threshold=0.0):
+        cdef Instance given = as_instance(instance)
         cdef vector[Ranked] best
         cdef string names
         cdef const char* at
         cdef uint32_t size
         cdef list ranked = []
         deref(self._native).rank(
-            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), k, threshold,
-            best, names,
+            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), k, threshold, best,
+            names,
         )
         at = names.data()
         for i in range(best.size()):
@@ -168,22 +173,23 @@ cdef class Index:
             at += sizeof(size) + size
         return ranked
 
-    def explain(self, Instance instance not None, classes, size_t limit=10):
+    def explain(self, instance not None, classes, size_t limit=10):
+        cdef Instance given = as_instance(instance)
         cdef vector[pair[string, double]] votes
         cdef list explained = []
         for name in classes:
             votes.clear()
             deref(self._native).explain(
-                PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), any_utf8(name),
+                PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), any_utf8(name),
                 limit, votes,
             )
             explained.append(weighted(votes))
         return explained
 
-    def learn(self, Instance instance not None, classes):
+    def learn(self, instance not None, classes):
         if not classes:
             raise InstanceError("there is no true class", ("classes",))
-        return self.learn_unique(instance, list(dict.fromkeys(classes)))
+        return self.learn_unique(as_instance(instance), list(dict.fromkeys(classes)))
 
     cdef learn_unique(self, Instance instance, list classes):
         cdef vector[string_view] names

@@ -1,5 +1,6 @@
 """The examples of the README do what it says they do."""
 
+import doctest
 import json
 import re
 import shlex
@@ -46,3 +47,9 @@ def test_the_answers_are_those_shown():
                 assert not options
                 got = httpx.get(url + path)
             assert got.json() == about(answer), address
+
+
+def test_the_python_session_is_as_shown():
+    failed, tried = doctest.testfile(str(README), False, optionflags=doctest.ELLIPSIS)
+    assert tried >= 5
+    assert failed == 0
