@@ -32,9 +32,7 @@ class Index:
         """Use other options from the next call on. Rows keep what they hold until updated."""
 
     # --- one instance -------------------------------------------------------------------------
-    def rank(
-        self, instance: _Given, k: int = 5, threshold: float = 0.0
-    ) -> list[tuple[str, float]]:
+    def rank(self, instance: _Given, k: int = 5, threshold: float = 0.0) -> list[tuple[str, float]]:
         """The k best classes with a score above `threshold` (and above 0), best first."""
 
     def explain(
