@@ -52,6 +52,8 @@ LONGEST_NAME = LONGEST_NAME_BYTES
 LARGEST_VALUE = MOST
 SMALLEST_VALUE = LEAST
 
+cdef object UNMADE = object()  # for an instance whose bytes are there already
+
 cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
 _HEAD = struct.Struct("<BQH")
 
@@ -92,7 +94,7 @@ cdef dict merge(object features):
     cdef dict merged = {}
     pairs = features.items() if hasattr(features, "items") else None
     if pairs is None:
-        if isinstance(features, (str, bytes)):
+        if isinstance(features, (str, bytes)) or not hasattr(features, "__iter__"):
             raise InstanceError("features must be a mapping or an array of names", ("features",))
         for position, name in enumerate(features):
             name = as_name(name, "feature", ("features", position))
@@ -126,7 +128,7 @@ cdef class Instance:
     Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
     """
 
-    def __cinit__(self, features=None):
+    def __cinit__(self, features):
         cdef dict unique
         cdef PyObject* key
         cdef PyObject* entry
@@ -134,7 +136,7 @@ cdef class Instance:
         cdef uint32_t count = 0
         cdef double value
         cdef string out
-        if features is None:
+        if features is UNMADE:
             return
         if type(features) is dict and only_strings(<dict>features):
             unique = <dict>features
@@ -179,7 +181,7 @@ cdef class Instance:
 
     @staticmethod
     cdef Instance wrap(bytes data, Py_ssize_t count):
-        cdef Instance instance = Instance.__new__(Instance)
+        cdef Instance instance = Instance.__new__(Instance, UNMADE)
         instance._data = data
         instance._count = count
         return instance
@@ -340,7 +342,7 @@ cdef class Event:
     def from_bytes(cls, bytes data not None):
         try:
             return parse(data)
-        except (struct.error, UnicodeDecodeError, InstanceError, ValueError) as error:
+        except (struct.error, ValueError, RecursionError) as error:
             raise EventError(f"these bytes are not an event: {error}") from error
 
     def __bytes__(self):

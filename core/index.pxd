@@ -75,14 +75,14 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
 
     cdef cppclass NativeIndex "manyclass::Index":
         NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +
-        void configure(const NativeOptions& options)
+        void configure(const NativeOptions& options) except +
         void rank(const char* data, size_t size, uint32_t k, double threshold,
                   vector[Ranked]& best, string& names) except +
         void rank_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
                       const float* values, int64_t rows, uint32_t k, int32_t* ids,
                       double* scores) except +
-        void explain(const char* data, size_t size, string_view cls, size_t limit,
-                     vector[pair[string, double]]& votes) except +
+        void explain(const char* data, size_t size, const vector[string_view]& classes,
+                     size_t limit, vector[vector[pair[string, double]]]& explained) except +
         Learned learn(const char* data, size_t size, const vector[string_view]& classes) except +
         Learned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
                           const int32_t* indices, const float* values,
@@ -90,17 +90,19 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                           size_t class_count, bint first_pass) except +
         bint forget_class(string_view name) except +
         bint forget_feature(string_view name) except +
-        uint64_t features()
-        uint64_t classes()
-        uint64_t edges()
-        uint64_t learned()
-        uint64_t evicted_features()
-        uint64_t evicted_classes()
-        uint64_t bytes()
-        uint64_t resident_bytes()
+        bint has_class(string_view name) except +
+        bint has_feature(string_view name) except +
+        uint64_t features() except +
+        uint64_t classes() except +
+        uint64_t edges() except +
+        uint64_t learned() except +
+        uint64_t evicted_features() except +
+        uint64_t evicted_classes() except +
+        uint64_t bytes() except +
+        uint64_t resident_bytes() except +
         uint64_t active_features_ranked()
         uint64_t edges_touched()
-        void outdegrees(int64_t* counts, size_t bins)
+        void outdegrees(int64_t* counts, size_t bins) except +
         bint feature(string_view name, Row& counters, double& rating,
                      vector[pair[string, double]]& edges) except +
         bint cls(string_view name, size_t limit, uint64_t& learned,
@@ -108,8 +110,8 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         void class_page(string_view prefix, string_view after, size_t limit,
                         vector[pair[string, uint64_t]]& page) except +
         void class_ids(NativeColumns& columns, int32_t* ids) except +
-        uint64_t measure(State& state)
-        bint dump(const State& state, uint64_t changes)
+        uint64_t measure(State& state) except +
+        bint dump(const State& state, uint64_t changes) except +
         void load(const State& state) except +
 
 

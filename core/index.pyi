@@ -62,7 +62,11 @@ class Index:
         values: NDArray[np.float32],
         k: int = 5,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Class ids (n, k), best first, -1 where there are fewer, and scores (n, k), 0 there."""
+        """Class ids (n, k), best first, -1 where there are fewer, and scores (n, k), 0 there.
+
+        A change by another thread may come between blocks of 256 rows; an id it frees may then
+        mean another class further down.
+        """
 
     def learn_csr(
         self,
@@ -106,12 +110,14 @@ class Index:
 
     @property
     def active_features_ranked(self) -> int:
-        """Known active features over all ranks since start; not part of the state."""
+        """Known active features of all retrievals since start, learning's too; no state."""
 
     @property
     def edges_touched(self) -> int:
-        """Edges scored over all ranks since start; not part of the state."""
+        """Edges scored by all retrievals since start, learning's too; no state."""
 
+    def has_class(self, name: str) -> bool: ...
+    def has_feature(self, name: str) -> bool: ...
     def outdegrees(self) -> NDArray[np.int64]:
         """How many features have 0, 1, 2, ... edges; the last place counts 1,000 and more."""
 

@@ -92,8 +92,12 @@ cdef class Columns:
         cdef string joined
         cdef vector[uint64_t] ends
         cdef string_view encoded
+        cdef set unique = set()
         for column, name in enumerate(names):
             encoded = Instance.utf8(<str?>name, "column", (column,))
+            if name in unique:
+                raise InstanceError(f"two columns are named {name!r}", (column,))
+            unique.add(name)
             joined.append(encoded.data(), encoded.size())
             ends.push_back(joined.size())
         self._native.reset(new NativeColumns(joined, ends))
@@ -175,20 +179,18 @@ cdef class Index:
 
     def explain(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
-        cdef vector[pair[string, double]] votes
-        cdef list explained = []
+        cdef vector[string_view] names
+        cdef vector[vector[pair[string, double]]] explained
         for name in classes:
-            votes.clear()
-            deref(self._native).explain(
-                PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), any_utf8(name),
-                limit, votes,
-            )
-            explained.append(weighted(votes))
-        return explained
+            names.push_back(any_utf8(<str?>name))
+        deref(self._native).explain(
+            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, explained
+        )
+        return [weighted(explained[i]) for i in range(explained.size())]
 
     def learn(self, instance not None, classes):
-        if not classes:
-            raise InstanceError("there is no true class", ("classes",))
+        if not classes or isinstance(classes, (str, bytes)):
+            raise InstanceError("classes must be an array of at least one name", ("classes",))
         return self.learn_unique(as_instance(instance), list(dict.fromkeys(classes)))
 
     cdef learn_unique(self, Instance instance, list classes):
@@ -249,6 +251,11 @@ cdef class Index:
         cdef int64_t row, rows = indptr.shape[0] - 1
         if class_indptr.shape[0] - 1 != rows:
             raise ValueError("there must be as many rows of classes as of features")
+        if classes is features:
+            raise ValueError("features and classes need columns of their own, equal or not")
+        for row in range(rows):
+            if class_indptr[row] == class_indptr[row + 1]:
+                raise ValueError(f"row {row} has no true class")
         ranks = np.empty(rows, np.int32)
         cdef int32_t[::1] rank_view = ranks
         cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
@@ -310,6 +317,12 @@ cdef class Index:
     @property
     def edges_touched(self):
         return deref(self._native).edges_touched()
+
+    def has_class(self, str name not None):
+        return deref(self._native).has_class(any_utf8(name))
+
+    def has_feature(self, str name not None):
+        return deref(self._native).has_feature(any_utf8(name))
 
     def outdegrees(self):
         counts = np.zeros(OUTDEGREE_BINS, np.int64)

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from core import snapshot
-from core.errors import EventError, OptionError, SnapshotError
+from core.errors import EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
 from core.index import Index
 from core.options import Options
@@ -81,9 +81,11 @@ class Model:
     def check(self, event: Event) -> None:
         """Raise what stands against applying the event now: UnknownName, OptionError."""
         if event.kind == "forget_class":
-            self.index.class_(event.name, limit=0)
+            if not self.index.has_class(event.name):
+                raise UnknownName("class", event.name)
         elif event.kind == "forget_feature":
-            self.index.feature(event.name)
+            if not self.index.has_feature(event.name):
+                raise UnknownName("feature", event.name)
         elif event.kind == "configure":
             options_from(event.options)
 
@@ -145,10 +147,8 @@ class Model:
 
     def digest(self) -> str:
         """A hash (hex) of the whole state: equal states have equal digests."""
-        state = blake2b(digest_size=16)
-        for piece in self.dump():
-            state.update(piece)
-        return state.hexdigest()
+        _, header, *_ = self.dump()  # it holds the checksum of every section
+        return blake2b(header, digest_size=16).hexdigest()
 
 
 def options_from(values: dict[str, Any]) -> Options:

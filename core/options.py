@@ -39,6 +39,8 @@ class Options:
             if not condition:
                 raise OptionError(option, message)
 
+        for field in fields(self):
+            object.__setattr__(self, field.name, _plain(field.name, getattr(self, field.name)))
         need(self.learner == "ff", "learner", "must be 'ff'")
         need(isfinite(self.margin_threshold), "margin_threshold", "must be a finite number")
         need(0 <= self.min_weight < 1, "min_weight", "must be at least 0 and below 1")
@@ -54,7 +56,7 @@ class Options:
         )
         need(1 <= self.max_features < 2**32 - 1, "max_features", "must be 1 to 4294967294")
         need(1 <= self.max_classes < 2**32 - 1, "max_classes", "must be 1 to 4294967294")
-        need(2**20 <= self.max_bytes < 2**62, "max_bytes", "must be at least 1048576 (1 MiB)")
+        need(2**20 <= self.max_bytes <= 2**34, "max_bytes", "must be 1 MiB to 16 GiB, in bytes")
 
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as plain values."""
@@ -64,3 +66,16 @@ class Options:
         """The options that differ: name -> (here, in the other)."""
         mine, others = self.to_dict(), other.to_dict()
         return {name: (mine[name], others[name]) for name in mine if mine[name] != others[name]}
+
+
+def _plain(option: str, value: object) -> object:
+    """The value as the one type its option has, so that equal options are stored equally."""
+    default = Options.__dataclass_fields__[option].default
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            raise OptionError(option, "must be a finite number") from None
+    if type(value) is not type(default):
+        raise OptionError(option, f"must be of type {type(default).__name__}, not {value!r}")
+    return value

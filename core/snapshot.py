@@ -66,12 +66,20 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
     header = data[at : at + min(header_size, _LONGEST_HEADER)]
     if len(header) != header_size or _checksum(header) != header_checksum:
         raise SnapshotError("the snapshot's header is damaged")
-    described = json.loads(bytes(header))
+    try:
+        return _read_sections(json.loads(bytes(header)), data[at + header_size :])
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, SnapshotError):
+            raise
+        raise SnapshotError(f"the snapshot's header makes no sense: {error!r}") from error
+
+
+def _read_sections(described: dict[str, Any], data: memoryview) -> tuple[dict[str, Any], Arrays]:
     if described["version"] != VERSION:
         raise SnapshotError(
             f"the snapshot has format {described['version']}; this program reads {VERSION}"
         )
-    at += header_size
+    at = 0
     arrays: Arrays = {}
     for section in described["sections"]:
         dtype, shape = np.dtype(section["dtype"]), tuple(section["shape"])

@@ -30,7 +30,8 @@ public:
         return std::string_view(bytes_).substr(begin, ends_[column] - begin);
     }
 
-    // Before use, with the index locked at least for reading: drop ids of another index or time.
+    // Before use, with the index locked at least for reading: drop ids of another time or owner,
+    // which is an index and whether the columns are its features or its classes.
     [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
                                                            std::uint64_t generation) {
         while (true) {

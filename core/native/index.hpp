@@ -40,6 +40,21 @@ struct Learned {
     bool updated;
 };
 
+// The logarithm by additions and multiplications alone: those of C libraries differ in the last bit
+// from machine to machine, and the state must not.
+inline double natural_log(double x) {
+    int exponent = 0;
+    double fraction = std::frexp(x, &exponent);
+    if (fraction < 0.7071067811865476) {
+        fraction *= 2;
+        --exponent;
+    }
+    const double z = (fraction - 1) / (fraction + 1), square = z * z;  // |z| < 0.172
+    double sum = 0;
+    for (int n = 21; n >= 1; n -= 2) sum = sum * square + 1.0 / n;
+    return 2 * z * sum + exponent * 0.6931471805599453;
+}
+
 struct ClassRecord {
     std::uint64_t learned;  // events that named it
     std::uint64_t born;     // its place in the order in which classes were first learned
@@ -51,7 +66,7 @@ struct ClassRecord {
 struct State {
     std::uint64_t features, feature_name_bytes, free_features, edges;
     std::uint64_t classes, class_name_bytes, free_classes;
-    std::uint64_t* counts;  // learned, births, evicted features, evicted classes
+    std::uint64_t* counts;  // learned, counted, births, evicted features, evicted classes
     std::uint16_t* feature_name_sizes;
     char* feature_names;
     std::uint32_t* feature_free;
@@ -68,7 +83,7 @@ struct State {
     std::uint64_t* class_born;
     std::uint32_t* class_last_learned;
 };
-constexpr std::size_t COUNTS = 4;
+constexpr std::size_t COUNTS = 5;
 
 // What the bytes limit is held against. By count, so that a reloaded index, whose blocks lie
 // closer together, evicts at the same moment as one that grew.
@@ -81,8 +96,9 @@ public:
         : features_(hash_seed), classes_(hash_seed), options_(options) {}
 
     void configure(const Options& options) {
-        const std::unique_lock<FairMutex> lock(mutex_);
+        Change change(*this);
         options_ = options;
+        change.done();
     }
 
     // --- ranking -----------------------------------------------------------------------------
@@ -90,7 +106,7 @@ public:
     // The k best classes of an instance in wire form, best first, with their names appended.
     void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
               std::vector<Ranked>& best, std::string& names) {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -113,9 +129,9 @@ public:
         std::vector<Ranked> best;
         std::vector<Active> coming[2];
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
-            const std::shared_lock<FairMutex> lock(mutex_);
+            const std::shared_lock<FairMutex> lock = reading();
             Workspace& work = workspace();
-            const auto in_use = columns.meet(number_, feature_generation_);
+            const auto in_use = columns.meet(2 * number_, feature_generation_);
             const std::int64_t end = std::min(rows, begin + BLOCK);
             const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
                 active.clear();
@@ -143,28 +159,32 @@ public:
         }
     }
 
-    // What each active feature gave to a class, heaviest first, at most `limit`.
-    void explain(const char* data, std::size_t size, std::string_view cls, std::size_t limit,
-                 std::vector<std::pair<std::string, double>>& votes) {
-        const std::shared_lock<FairMutex> lock(mutex_);
+    // For each class, what each active feature gave to it, heaviest first, at most `limit`.
+    void explain(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+                 std::size_t limit,
+                 std::vector<std::vector<std::pair<std::string, double>>>& explained) {
+        const std::shared_lock<FairMutex> lock = reading();
         Workspace& work = workspace();
-        const std::uint32_t id = classes_.find(cls);
-        if (id == NO_ID) return;
         read(work, data, size);
         prepare(work);
-        for (const Active& active : work.active) {
-            if (active.feature == NO_ID) continue;
-            const Row& row = rows_[active.feature];
-            const auto edge = static_cast<const Rows&>(rows_).edges(row);
-            const std::uint32_t count = scored(row);
-            for (std::uint32_t at = 0; at < count; ++at)
-                if (edge.classes[at] == id)
-                    votes.emplace_back(std::string(active.name),
-                                       coefficient(active, row) * static_cast<double>(edge.masses[at]));
+        for (const std::string_view name : classes) {
+            const std::uint32_t cls = classes_.find(name);
+            auto& votes = explained.emplace_back();
+            for (const Active& active : work.active) {
+                if (active.feature == NO_ID) continue;
+                const Row& row = rows_[active.feature];
+                const auto edge = static_cast<const Rows&>(rows_).edges(row);
+                for (std::uint32_t at = 0; at < scored(row); ++at)
+                    if (edge.classes[at] == cls)
+                        votes.emplace_back(
+                            std::string(active.name),
+                            coefficient(active, row) * static_cast<double>(edge.masses[at]));
+            }
+            std::stable_sort(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+                return a.second > b.second;
+            });
+            if (votes.size() > limit) votes.resize(limit);
         }
-        std::stable_sort(votes.begin(), votes.end(),
-                         [](const auto& a, const auto& b) { return a.second > b.second; });
-        if (votes.size() > limit) votes.resize(limit);
     }
 
     // --- changing ----------------------------------------------------------------------------
@@ -172,12 +192,11 @@ public:
     // Learn an instance in wire form; `true_classes` are unique names.
     Learned learn(const char* data, std::size_t size,
                   const std::vector<std::string_view>& true_classes) {
-        const std::unique_lock<FairMutex> lock(mutex_);
+        Change change(*this);
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
-        ++learned_;
-        count_features(work);
+        count_features(work, true);
         for (Active& active : work.active)
             if (active.feature == NO_ID) active.feature = make_feature(active.name);
         work.true_ids.clear();
@@ -185,21 +204,22 @@ public:
         count_classes(work);
         for (std::size_t i = 0; i < true_classes.size(); ++i)
             if (work.true_ids[i] == NO_ID) work.true_ids[i] = make_class(true_classes[i]);
-        return finish_learning(work);
+        const Learned learned = finish_learning(work);
+        change.done();
+        return learned;
     }
 
     // Learn one row of CSR arrays. `first_pass` counts times seen (section 4.1: once only).
     Learned learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
                       const std::int32_t* indices, const float* values, Columns& class_columns,
                       const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
-        const std::unique_lock<FairMutex> lock(mutex_);
+        Change change(*this);
         Workspace& work = workspace();
-        const auto in_use = columns.meet(number_, feature_generation_);
-        const auto classes_in_use = class_columns.meet(number_, class_generation_);
+        const auto in_use = columns.meet(2 * number_, feature_generation_);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, class_generation_);
         read_csr(work.active, columns, begin, end, indices, values);
         prefetch_edges(work.active);
         prepare(work);
-        ++learned_;
         count_features(work, first_pass);
         for (Active& active : work.active)
             if (active.feature == NO_ID) {
@@ -217,23 +237,25 @@ public:
                 work.true_ids[i] = make_class(class_columns.name(column));
                 if (work.true_ids[i] != NO_ID) class_columns.set(column, work.true_ids[i]);
             }
-        return finish_learning(work);
+        const Learned learned = finish_learning(work);
+        change.done();
+        return learned;
     }
 
     bool forget_class(std::string_view name) {
-        const std::unique_lock<FairMutex> lock(mutex_);
+        Change change(*this);
         const std::uint32_t id = classes_.find(name);
-        if (id == NO_ID) return false;
-        forget_classes({id});
-        return true;
+        if (id != NO_ID) forget_classes({id});
+        change.done();
+        return id != NO_ID;
     }
 
     bool forget_feature(std::string_view name) {
-        const std::unique_lock<FairMutex> lock(mutex_);
+        Change change(*this);
         const std::uint32_t id = features_.find(name);
-        if (id == NO_ID) return false;
-        drop_feature(id);
-        return true;
+        if (id != NO_ID) drop_feature(id);
+        change.done();
+        return id != NO_ID;
     }
 
     // --- looking inside ----------------------------------------------------------------------
@@ -256,7 +278,7 @@ public:
 
     // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
     void outdegrees(std::int64_t* counts, std::size_t bins) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         for (std::uint32_t id = 0; id < rows_.end(); ++id)
             if (features_.alive(id)) ++counts[std::min<std::size_t>(rows_[id].outdegree, bins - 1)];
     }
@@ -264,7 +286,7 @@ public:
     // A feature's counters and its edges as (class, weight); false when it is not known.
     bool feature(std::string_view name, Row& counters, double& rating,
                  std::vector<std::pair<std::string, double>>& edges) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         const std::uint32_t id = features_.find(name);
         if (id == NO_ID) return false;
         counters = rows_[id];
@@ -276,35 +298,46 @@ public:
         return true;
     }
 
+    bool has_class(std::string_view name) const {
+        return guarded([&] { return classes_.find(name) != NO_ID; }) != 0;
+    }
+    bool has_feature(std::string_view name) const {
+        return guarded([&] { return features_.find(name) != NO_ID; }) != 0;
+    }
+
     // How often a class was learned and the features with an edge to it, heaviest weight first.
+    // Rows are read block by block, so that a change need not wait for all of them; what it takes
+    // away meanwhile is left out.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              std::vector<std::pair<std::string, double>>& edges) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        constexpr std::uint32_t BLOCK = 16384;
+        std::vector<std::pair<double, std::uint32_t>> found;  // weight, negated; feature
+        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
+            const std::shared_lock<FairMutex> lock = reading();
+            const std::uint32_t id = classes_.find(name);
+            end = rows_.end();
+            for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
+                if (const double weight = weight_of(feature, id); weight > 0)
+                    found.emplace_back(-weight, feature);
+        }
+        const std::shared_lock<FairMutex> lock = reading();
         const std::uint32_t id = classes_.find(name);
         if (id == NO_ID) return false;
         learned = class_records_[id].learned;
-        std::vector<std::pair<double, std::uint32_t>> found;
-        for (std::uint32_t feature = 0; feature < rows_.end(); ++feature) {
-            const Row& row = rows_[feature];
-            const auto edge = rows_.edges(row);
-            const auto* end = edge.classes + row.outdegree;
-            const auto* at = std::find(edge.classes, end, id);
-            if (at != end)
-                found.emplace_back(
-                    -static_cast<double>(edge.masses[at - edge.classes]) / row.mass, feature);
-        }
-        const std::size_t kept = std::min(limit, found.size());
-        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
-                          found.end());
-        for (std::size_t i = 0; i < kept; ++i)
-            edges.emplace_back(std::string(features_.name(found[i].second)), -found[i].first);
+        const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
+        std::partial_sort(found.begin(), found.begin() + kept, found.end());
+        found.resize(static_cast<std::size_t>(kept));
+        for (auto& [weight, feature] : found) weight = -weight_of(feature, id);
+        std::sort(found.begin(), found.end());
+        for (const auto& [weight, feature] : found)
+            if (weight < 0) edges.emplace_back(std::string(features_.name(feature)), -weight);
         return true;
     }
 
     // The next classes by name, after `after`, and how often each was learned.
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     std::vector<std::pair<std::string, std::uint64_t>>& page) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         std::vector<std::pair<std::string_view, std::uint32_t>> found;
         for (std::uint32_t id = 0; id < classes_.end(); ++id) {
             const std::string_view name = classes_.name(id);
@@ -319,7 +352,7 @@ public:
     }
 
     void class_ids(Columns& columns, std::int32_t* ids) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         for (std::size_t column = 0; column < columns.size(); ++column)
             ids[column] = static_cast<std::int32_t>(classes_.find(columns.name(column)));
     }
@@ -328,7 +361,7 @@ public:
 
     // Fill in the sizes of the state; the number that comes back changes with the state.
     std::uint64_t measure(State& state) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         state.features = features_.end();
         state.feature_name_bytes = features_.name_bytes();
         state.free_features = features_.free_ids().size();
@@ -341,9 +374,9 @@ public:
 
     // Copy the state into runs of the measured sizes; false when it has changed since.
     bool dump(const State& state, std::uint64_t changes) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         if (changes != changes_) return false;
-        const std::uint64_t counts[COUNTS] = {learned_, births_, evicted_features_,
+        const std::uint64_t counts[COUNTS] = {learned_, counted_, births_, evicted_features_,
                                               evicted_classes_};
         std::copy_n(counts, COUNTS, state.counts);
         dump_names(features_, state.feature_name_sizes, state.feature_names, state.feature_free);
@@ -375,12 +408,20 @@ public:
         classes_.load(state.class_name_sizes, state.classes, state.class_names,
                       state.class_name_bytes, state.class_free, state.free_classes);
         learned_ = state.counts[0];
-        births_ = state.counts[1];
-        evicted_features_ = state.counts[2];
-        evicted_classes_ = state.counts[3];
+        counted_ = state.counts[1];
+        births_ = state.counts[2];
+        evicted_features_ = state.counts[3];
+        evicted_classes_ = state.counts[4];
         for (std::uint64_t id = 0; id < state.classes; ++id)
             class_records_.push_back({state.class_learned[id], state.class_born[id],
                                       state.class_last_learned[id]});
+        std::vector<std::uint64_t> births;
+        for (std::uint32_t id = 0; id < classes_.end(); ++id)
+            if (classes_.alive(id)) births.push_back(class_records_[id].born);
+        std::sort(births.begin(), births.end());
+        if (std::adjacent_find(births.begin(), births.end()) != births.end() ||
+            (!births.empty() && births.back() >= births_))
+            throw std::invalid_argument("two classes were born at once");
         std::vector<std::uint64_t> seen_in(state.classes, 0);
         std::uint64_t at = 0;
         for (std::uint64_t id = 0; id < state.features; ++id) {
@@ -394,6 +435,7 @@ public:
                 throw std::invalid_argument("a free feature has edges");
             if (!(row.mass >= 0) || !std::isfinite(row.mass) || (row.outdegree && row.mass == 0))
                 throw std::invalid_argument("a feature mass is not a mass");
+            double edge_mass = 0;
             for (std::uint64_t edge = at; edge < at + row.outdegree; ++edge) {
                 const std::uint32_t cls = state.edge_classes[edge];
                 const float mass = state.edge_masses[edge];
@@ -403,7 +445,10 @@ public:
                 if (!(mass > 0) || !std::isfinite(mass) ||
                     (edge > at && mass > state.edge_masses[edge - 1]))
                     throw std::invalid_argument("the masses of a row are out of order");
+                edge_mass += static_cast<double>(mass);
             }
+            if (edge_mass > row.mass * (1 + 1e-9))
+                throw std::invalid_argument("a row has more mass in its edges than in all");
             rows_.load(row, state.edge_classes + at, state.edge_masses + at);
             at += row.outdegree;
         }
@@ -434,10 +479,44 @@ private:
         return work;
     }
 
+    // Held while anything is read. An index that an error left half changed (memory ran out) is
+    // not read any more; it has to be loaded anew.
+    std::shared_lock<FairMutex> reading() const {
+        std::shared_lock<FairMutex> lock(mutex_);
+        if (half_changed_) throw std::runtime_error("an error left the index half changed");
+        return lock;
+    }
+
+    // Held while anything is changed, up to its `done`.
+    class Change {
+    public:
+        explicit Change(Index& index) : index_(index), lock_(index.mutex_) {
+            if (index.half_changed_) throw std::runtime_error("an error left the index half changed");
+            index.half_changed_ = true;
+        }
+        void done() {
+            ++index_.changes_;
+            index_.half_changed_ = false;
+        }
+
+    private:
+        Index& index_;
+        std::unique_lock<FairMutex> lock_;
+    };
+
     template <class F>
     std::uint64_t guarded(F&& read) const {
-        const std::shared_lock<FairMutex> lock(mutex_);
+        const std::shared_lock<FairMutex> lock = reading();
         return read();
+    }
+
+    // The weight of an edge, 0 when there is none.
+    double weight_of(std::uint32_t feature, std::uint32_t cls) const {
+        const Row& row = rows_[feature];
+        const auto edge = rows_.edges(row);
+        for (std::uint32_t at = 0; at < row.outdegree; ++at)
+            if (edge.classes[at] == cls) return static_cast<double>(edge.masses[at]) / row.mass;
+        return 0;
     }
 
     // --- an instance -------------------------------------------------------------------------
@@ -495,7 +574,7 @@ private:
             for (Active& active : work.active) {
                 const double seen =
                     active.feature == NO_ID ? 0.0 : static_cast<double>(rows_[active.feature].times_seen);
-                active.value += active.value * std::log((1.0 + static_cast<double>(learned_)) / (1.0 + seen));
+                active.value += active.value * natural_log((1.0 + static_cast<double>(counted_)) / (1.0 + seen));
             }
         if (!options_.l2) return;
         double largest = 0;
@@ -577,8 +656,9 @@ private:
 
     std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned_); }
 
-    void count_features(Workspace& work, bool first_pass = true) {
-        ++changes_;
+    void count_features(Workspace& work, bool first_pass) {
+        ++learned_;
+        counted_ += first_pass;
         for (const Active& active : work.active) {
             if (active.feature == NO_ID) continue;
             Row& row = rows_[active.feature];
@@ -598,7 +678,7 @@ private:
     // A new feature, seen once; NO_ID when the limit is met and every feature is in use right now.
     std::uint32_t make_feature(std::string_view name) {
         while (features_.count() >= options_.max_features)
-            if (!evict_features(options_.max_features / EVICTED_SHARE)) return NO_ID;
+            if (!evict_features(surplus(features_.count(), options_.max_features))) return NO_ID;
         const std::uint32_t id = features_.add(name);
         rows_.start(id);
         rows_[id].times_seen = 1;
@@ -608,7 +688,7 @@ private:
 
     std::uint32_t make_class(std::string_view name) {
         while (classes_.count() >= options_.max_classes)
-            if (!evict_classes(options_.max_classes / EVICTED_SHARE)) return NO_ID;
+            if (!evict_classes(surplus(classes_.count(), options_.max_classes))) return NO_ID;
         const std::uint32_t id = classes_.add(name);
         if (id == class_records_.size()) class_records_.push_back({});
         class_records_[id] = {1, births_++, stamp()};
@@ -629,8 +709,7 @@ private:
             for (const Active& active : work.active)
                 if (active.feature != NO_ID)
                     rows_.update(active.feature, cls, static_cast<float>(active.value), rule);
-        while (counted_bytes() > options_.max_bytes)
-            if (!evict_features(features_.count() / EVICTED_SHARE)) break;
+        keep_within_bytes();
         return result;
     }
 
@@ -667,16 +746,18 @@ private:
     // --- forgetting ----------------------------------------------------------------------------
 
     std::uint64_t counted_bytes() const {
-        return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() +
-               classes_.count() * BYTES_PER_CLASS + classes_.name_bytes() +
+        return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() + class_bytes() +
                rows_.edges() * BYTES_PER_EDGE;
+    }
+
+    std::uint64_t class_bytes() const {
+        return classes_.count() * BYTES_PER_CLASS + classes_.name_bytes();
     }
 
     void drop_feature(std::uint32_t id) {
         rows_.clear(id);
         features_.remove(id);
         ++feature_generation_;
-        ++changes_;
     }
 
     void forget_classes(const std::vector<std::uint32_t>& ids) {
@@ -688,7 +769,6 @@ private:
             class_records_[id] = {};
         }
         ++class_generation_;
-        ++changes_;
     }
 
     struct Idle {
@@ -707,6 +787,24 @@ private:
         std::partial_sort(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(wanted),
                           idle.end());
         idle.resize(wanted);
+    }
+
+    // How many go when one more would exceed the limit; more than a share if it was lowered.
+    static std::size_t surplus(std::size_t count, std::size_t limit) {
+        return std::max<std::size_t>(limit / EVICTED_SHARE, 1) + (count - limit);
+    }
+
+    // Classes go when they take more than half of the bytes, or nothing else can.
+    void keep_within_bytes() {
+        while (counted_bytes() > options_.max_bytes) {
+            const bool classes_first = class_bytes() > options_.max_bytes / 2;
+            const std::size_t classes = classes_.count() / EVICTED_SHARE;
+            const std::size_t features = features_.count() / EVICTED_SHARE;
+            if (classes_first ? evict_classes(classes) || evict_features(features)
+                              : evict_features(features) || evict_classes(classes))
+                continue;
+            return;  // what is left belongs to the event just learned
+        }
     }
 
     // Forget the features idle longest; false when all were active in the event being learned.
@@ -759,11 +857,13 @@ private:
     Rows rows_;
     std::vector<ClassRecord> class_records_;
     Options options_;
-    std::uint64_t learned_ = 0;  // instances learned
+    std::uint64_t learned_ = 0;  // instances learned, which is also the time by which idleness goes
+    std::uint64_t counted_ = 0;  // of these, in a first pass: N of tf-idf
     std::uint64_t births_ = 0;   // classes ever made
     std::uint64_t evicted_features_ = 0;
     std::uint64_t evicted_classes_ = 0;
     std::uint64_t changes_ = 0;
+    bool half_changed_ = false;
     std::uint64_t feature_generation_ = 0;
     std::uint64_t class_generation_ = 0;
     std::atomic<std::uint64_t> active_features_ranked_{0};  // not part of the state

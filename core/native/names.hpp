@@ -47,7 +47,7 @@ inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
         for (std::size_t at = size; at > 0; --at)
             last = last << 8 | static_cast<unsigned char>(name[at - 1]);
     }
-    return mix(mix(hash ^ last, ODD1) ^ ODD2, ODD1 ^ seed);
+    return mix(mix(hash ^ last, ODD1) ^ ODD2, (ODD1 ^ seed) | 1);
 }
 
 class Names {
@@ -214,6 +214,7 @@ private:
         packed.reserve(live_bytes_ + live_bytes_ / 8);
         for (std::uint32_t id = 0; id < end(); ++id) {
             const std::string_view old = name(id);
+            if (old.empty()) continue;
             const std::size_t at = packed.extend(old.size());
             std::memcpy(packed.data() + at, old.data(), old.size());
             places_[id].at = at;

@@ -23,7 +23,7 @@
 namespace manyclass {
 
 constexpr std::uint32_t LONGEST_ROW = 65535;
-constexpr double LARGEST_MASS = 1 << 20;  // beyond it single precision would swallow small updates
+constexpr double LARGEST_MASS = 1 << 16;  // single precision would swallow updates below 0.004
 // Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
 // mode, which any library in the process may set.
 constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();

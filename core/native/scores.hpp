@@ -23,14 +23,16 @@ public:
 
     // Ready for a retrieval that touches at most `edges` edges and class ids below `classes`.
     void start(std::size_t edges, std::size_t classes) {
+        undo();  // whatever an error left behind
         std::size_t size = 64;
-        while (size < std::min(edges * 2, classes)) size *= 2;
+        int bits = 6;
+        for (; size < std::min(edges * 2, classes); size *= 2) ++bits;
         if (size > slots_.size()) {
-            slots_.assign(size, EMPTY);
             touched_.resize(size);
+            slots_.assign(size, EMPTY);
         }
         mask_ = static_cast<std::uint32_t>(size - 1);
-        count_ = 0;
+        shift_ = 32 - bits;
         slot_per_class_ = classes <= edges;
         if (!slot_per_class_) return;
         for (; count_ < classes; ++count_) {
@@ -54,11 +56,12 @@ public:
             return;
         }
         const std::uint32_t mask = mask_;
+        const int shift = shift_;
         std::uint32_t* touched = touched_.data() + count_;
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t cls = classes[i];
             const double gain = coefficient * static_cast<double>(masses[i]);
-            std::uint32_t at = cls & mask;
+            std::uint32_t at = home(cls, shift);
             while (slots[at].cls != cls && slots[at].cls != NO_ID) at = (at + 1) & mask;
             if (slots[at].cls == NO_ID) {
                 slots[at].cls = cls;
@@ -74,16 +77,21 @@ public:
 
     // The slot of a class, or nullptr when no edge led to it.
     Slot* find(std::uint32_t cls) {
-        for (std::uint32_t at = cls & mask_; slots_[at].cls != NO_ID; at = (at + 1) & mask_)
+        if (slot_per_class_) return &slots_[cls];
+        for (std::uint32_t at = home(cls, shift_); slots_[at].cls != NO_ID; at = (at + 1) & mask_)
             if (slots_[at].cls == cls) return &slots_[at];
         return nullptr;
     }
 
 private:
+    // Spread by the golden ratio, since ids come in runs and slots next to each other collide.
+    static std::uint32_t home(std::uint32_t cls, int shift) { return (cls * 0x9e3779b1u) >> shift; }
+
     static constexpr Slot EMPTY{NO_ID, 0, 0.0};
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> touched_;
     std::uint32_t mask_ = 0;
+    int shift_ = 26;
     bool slot_per_class_ = false;
     std::size_t count_ = 0;
 };

@@ -212,6 +212,14 @@ def test_a_state_with_a_part_missing_is_not_loaded(missing):
         {"max_classes": 2**32},
         {"max_bytes": 1},
         {"learner": "oracle"},
+        {"leak": "no"},
+        {"leak": 1},
+        {"max_outdegree": 2.5},
+        {"max_outdegree": None},
+        {"max_features": True},
+        {"margin_threshold": "x"},
+        {"margin_threshold": 10**400},
+        {"max_bytes": 2**35},
     ],
 )
 def test_options_out_of_range_are_named(option):
@@ -219,6 +227,18 @@ def test_options_out_of_range_are_named(option):
     with pytest.raises(OptionError) as refused:
         Options(**option)
     assert refused.value.option == name
+
+
+def test_equal_options_make_equal_states():
+    whole, real = Options(margin_threshold=0), Options(margin_threshold=0.0)
+    assert Model(whole).digest() == Model(real).digest()
+
+
+@pytest.mark.parametrize("facts", [{}, {"seq": 1}, {"seq": "x", "options": {}, "restores": []}])
+def test_a_header_that_makes_no_sense_is_not_loaded(facts):
+    _, arrays = snapshot.read(taught().dump())
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
 
 
 def test_threads_may_rank_while_one_learns():

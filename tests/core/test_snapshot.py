@@ -71,3 +71,21 @@ def test_the_header_is_plain_text():
     start = WHOLE.index(b"{")
     header, _ = json.JSONDecoder().raw_decode(WHOLE[start:].decode("latin-1"))
     assert [section["name"] for section in header["sections"]] == list(ARRAYS)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        [],
+        {},
+        {"version": 1},
+        {"version": 1, "facts": {}, "sections": [{}]},
+        {"version": 1, "facts": {}, "sections": [{"name": "a", "dtype": "O!", "shape": [1]}]},
+        {"version": 1, "facts": {}, "sections": [{"name": "a", "dtype": "<u4", "shape": "x"}]},
+    ],
+)
+def test_a_well_checked_header_that_makes_no_sense_is_refused(described):
+    header = json.dumps(described).encode()
+    prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), snapshot._checksum(header))
+    with pytest.raises(SnapshotError, match="makes no sense"):
+        snapshot.read([prefix, header])

@@ -6,7 +6,7 @@ An instance is a dict name -> value here.
 """
 
 from dataclasses import dataclass, field, replace
-from math import log, sqrt
+from math import frexp, sqrt
 
 import numpy as np
 from numpy import float32
@@ -17,8 +17,20 @@ EDGE_BYTES = 9
 LONGEST_ROW = 65_535
 SMALLEST_VALUE = 1e-30  # what is less is no value
 SMALLEST_MASS = np.finfo(float32).tiny  # whether lighter ones exist is up to the processor
-HEAVIEST_ROW = 2.0**20  # beyond it float32 sums would stall
+HEAVIEST_ROW = 2.0**16  # beyond it float32 sums would stall
 EVICTED_SHARE = 64  # one in 64 goes when there is no room for one more
+
+
+def log(x):
+    """The natural logarithm by the index's own series: other ones differ in the last bit."""
+    fraction, exponent = frexp(x)
+    if fraction < 0.7071067811865476:
+        fraction, exponent = fraction * 2, exponent - 1
+    z = (fraction - 1) / (fraction + 1)
+    total = 0.0
+    for n in range(21, 0, -2):
+        total = total * (z * z) + 1 / n
+    return 2 * z * total + exponent * 0.6931471805599453
 
 
 @dataclass
@@ -69,6 +81,7 @@ class Twin:
         self.feature_ids = Ids()
         self.class_ids = Ids()
         self.learned = 0
+        self.counted = 0  # those of a first pass
         self.born = 0
         self.evicted_features = 0
         self.evicted_classes = 0
@@ -88,7 +101,7 @@ class Twin:
         if self.options.tfidf:
             for name, value in values.items():
                 times_seen = self.rows[name].times_seen if name in self.rows else 0
-                values[name] = value * log((1 + self.learned) / (1 + times_seen)) + value
+                values[name] = value * log((1 + self.counted) / (1 + times_seen)) + value
         if self.options.normalize == "l2":
             largest = max(values.values(), default=0.0)
             if largest > 0:  # tf-idf may have taken every value away
@@ -147,6 +160,7 @@ class Twin:
     def learn(self, instance, classes, first_pass=True):
         values = self.prepare(instance)
         self.learned += 1
+        self.counted += first_pass
         values = self.meet_features(values, first_pass)
         true = self.meet_classes(dict.fromkeys(classes))
         ranked = self.retrieve(values)
@@ -167,7 +181,7 @@ class Twin:
         for name in updated:
             for feature, value in values.items():
                 self.update(self.rows[feature], name, value)
-        self.hold_bytes(values)
+        self.hold_bytes(values, true)
         return rank, bool(updated)
 
     def meet_features(self, values, first_pass):
@@ -178,7 +192,8 @@ class Twin:
                 self.see(self.rows[name], first_pass)
         for name in unknown:
             while len(self.rows) >= self.options.max_features:
-                if not self.evict_features(self.options.max_features, values):
+                wanted = self.surplus(len(self.rows), self.options.max_features)
+                if not self.evict_features(wanted, values):
                     break
             if len(self.rows) < self.options.max_features:
                 self.rows[name] = Feature(self.feature_ids.take())
@@ -198,7 +213,8 @@ class Twin:
                 self.name_class(self.labels[name])
         for name in unknown:
             while len(self.labels) >= self.options.max_classes:
-                if not self.evict_classes(names):
+                wanted = self.surplus(len(self.labels), self.options.max_classes)
+                if not self.evict_classes(wanted, names):
                     break
             if len(self.labels) < self.options.max_classes:
                 self.labels[name] = Class(self.class_ids.take(), self.born)
@@ -280,11 +296,16 @@ class Twin:
         self.feature_ids.give_back(self.rows.pop(name).id)
         return True
 
-    def evict_features(self, out_of, touched):
-        """Forget the one in 64 idle longest, none of those `touched`; how many went."""
+    @staticmethod
+    def surplus(count, limit):
+        """How many go at once when there is no room for one more."""
+        return max(1, limit // EVICTED_SHARE) + count - limit
+
+    def evict_features(self, wanted, touched):
+        """Forget so many of those idle longest, none of those `touched`; how many went."""
         idle = [name for name in self.rows if name not in touched]
         idle.sort(key=lambda name: self.idleness(self.rows[name]))
-        victims = idle[: max(1, out_of // EVICTED_SHARE)]
+        victims = idle[: max(1, wanted)]
         for name in victims:
             self.forget_feature(name)
         self.evicted_features += len(victims)
@@ -294,7 +315,7 @@ class Twin:
     def idleness(feature):
         return feature.last_seen, feature.times_seen, feature.id
 
-    def evict_classes(self, touched):
+    def evict_classes(self, wanted, touched):
         idle = [name for name in self.labels if name not in touched]
         idle.sort(
             key=lambda name: (
@@ -303,14 +324,21 @@ class Twin:
                 self.labels[name].id,
             )
         )
-        victims = idle[: max(1, self.options.max_classes // EVICTED_SHARE)]
+        victims = idle[: max(1, wanted)]
         self.forget_classes(victims)
         self.evicted_classes += len(victims)
         return len(victims)
 
-    def hold_bytes(self, touched):
+    def hold_bytes(self, features, classes):
+        """Evict features, or classes if these take more than half; the others if none is left."""
         while self.bytes > self.options.max_bytes:
-            if not self.evict_features(len(self.rows), touched):
+            ways = [
+                lambda: self.evict_features(len(self.rows) // EVICTED_SHARE, features),
+                lambda: self.evict_classes(len(self.labels) // EVICTED_SHARE, classes),
+            ]
+            if self.class_bytes > self.options.max_bytes // 2:
+                ways.reverse()
+            if not any(evict() for evict in ways):
                 break
 
     # --- looking inside ---------------------------------------------------------------------------
@@ -331,9 +359,13 @@ class Twin:
     def bytes(self):
         return (
             sum(FEATURE_BYTES + len(name.encode()) for name in self.rows)
-            + sum(CLASS_BYTES + len(name.encode()) for name in self.labels)
+            + self.class_bytes
             + EDGE_BYTES * self.edges
         )
+
+    @property
+    def class_bytes(self):
+        return sum(CLASS_BYTES + len(name.encode()) for name in self.labels)
 
     def outdegrees(self):
         """How many features have 0, 1, 2, ... edges."""

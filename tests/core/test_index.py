@@ -1,0 +1,168 @@
+"""What stands in no twin: limits that move, columns, errors, and reading while others change."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from core.errors import InstanceError, SnapshotError
+from core.event import Instance
+from core.index import Columns, Index
+from core.options import Options
+
+EVERY = np.arange(4, dtype=np.int64)
+ONES = np.ones(3, np.float32)
+UP = np.arange(3, dtype=np.int32)
+DOWN = UP[::-1].copy()
+
+
+def test_names_may_be_features_and_classes_at_once():
+    index = Index(Options(normalize="none", rating=0))
+    words, same_words = Columns(["p", "q", "r"]), Columns(["p", "q", "r"])
+    index.learn_csr(words, EVERY, UP, ONES, same_words, EVERY, DOWN)
+    index.learn_csr(same_words, EVERY, DOWN, ONES, words, EVERY, UP)
+    for feature, cls in zip("pqr", "rqp", strict=True):
+        assert index.feature(feature)["edges"] == [(cls, 1.0)]
+
+
+def test_one_object_cannot_be_both_columns():
+    words = Columns(["p", "q", "r"])
+    with pytest.raises(ValueError, match="columns of their own"):
+        Index(Options()).learn_csr(words, EVERY, UP, ONES, words, EVERY, DOWN)
+
+
+def test_columns_have_names_of_their_own():
+    with pytest.raises(InstanceError, match="two columns"):
+        Columns(["a", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    ("indptr", "indices", "values", "match"),
+    [
+        ([0, 1, 2], [0, 1, 2], [1, 1, 1], "indptr"),
+        ([1, 2, 3], [0, 1, 2], [1, 1, 1], "indptr"),
+        ([0, 2, 1, 3], [0, 1, 2], [1, 1, 1], "fall"),
+        ([0, 3], [0, 1, 2], [1, 1], "same length"),
+        ([0, 3], [0, 1, 3], [1, 1, 1], "number of a column"),
+        ([0, 3], [0, 1, -1], [1, 1, 1], "number of a column"),
+        ([0, 3], [0, 1, 0], [1, 1, 1], "twice"),
+        ([0, 3], [0, 1, 2], [1, 1, np.nan], "finite"),
+        ([0, 3], [0, 1, 2], [1, 1, np.inf], "finite"),
+        ([], [], [], "indptr"),
+    ],
+)
+def test_arrays_that_are_no_rows_change_nothing(indptr, indices, values, match):
+    index, features, classes = Index(Options()), Columns(["p", "q", "r"]), Columns(["c"])
+    rows = np.array(indptr, np.int64), np.array(indices, np.int32), np.array(values, np.float32)
+    with pytest.raises(ValueError, match=match):
+        index.rank_csr(features, *rows)
+    count = max(len(indptr) - 1, 0)
+    true = np.arange(count + 1), np.zeros(count, np.int32)
+    with pytest.raises(ValueError, match=match):
+        index.learn_csr(features, *rows, classes, *true)
+    assert (index.learned, index.features) == (0, 0)
+
+
+def test_every_row_needs_a_class():
+    index = Index(Options())
+    with pytest.raises(ValueError, match="row 1 has no true class"):
+        index.learn_csr(
+            Columns(["p", "q", "r"]),
+            EVERY,
+            UP,
+            ONES,
+            Columns(["c"]),
+            np.array([0, 1, 1, 2]),
+            UP[:2] * 0,
+        )
+    assert index.learned == 0
+
+
+def test_tfidf_counts_an_instance_once_however_many_passes():
+    index = Index(Options(tfidf=True, normalize="none", rating=0, margin_threshold=-1e9))
+    features, classes = Columns(["always", "q"]), Columns(["c"])
+    rows = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.ones(2, np.float32)
+    true = np.array([0, 1, 2]), np.zeros(2, np.int32)
+    index.configure(Options(tfidf=True, normalize="none", rating=0, margin_threshold=1e9))
+    for passes_done in range(3):
+        index.learn_csr(features, *rows, classes, *true, passes_done)
+        # in every instance so far: log(1) = 0 is added to its value of 1
+        assert index.rank(["always"]) == [("c", 1.0)]
+    assert index.learned == 6
+
+
+def test_a_limit_that_was_lowered_is_kept_from_the_next_name_on():
+    index = Index(Options())
+    for n in range(500):
+        index.learn([f"f{n}"], [f"c{n}"])
+    index.configure(Options(max_features=100, max_classes=50))
+    index.learn(["new"], ["newer"])
+    assert (index.features, index.classes) == (100, 50)
+    assert (index.evicted_features, index.evicted_classes) == (401, 451)
+    assert index.has_feature("f499")
+    assert index.has_class("c499")
+    assert not index.has_feature("f400")
+
+
+def test_a_flood_of_classes_does_not_drive_out_the_features():
+    limit = 2**20
+    index = Index(Options(max_bytes=limit))
+    for n in range(2000):
+        index.learn([f"f{n}"], ["c"])
+    for n in range(600):
+        index.learn(["f1"], [f"{n}" + "x" * 4000])
+        assert index.bytes <= limit
+    assert index.evicted_classes > 0
+    assert index.features == 2000
+
+
+@pytest.mark.parametrize("nothing", [None, 5, object()])
+def test_an_instance_is_made_of_something(nothing):
+    with pytest.raises(InstanceError):
+        Instance(nothing)
+
+
+def test_classes_are_not_the_letters_of_a_string():
+    with pytest.raises(InstanceError):
+        Index(Options()).learn(["a"], "xyz")
+
+
+def test_a_class_is_read_while_others_learn_and_forget():
+    index = Index(Options())
+    for n in range(40_000):  # more than one block of rows
+        index.learn([f"f{n}"], ["c" if n % 2 else "d"])
+
+    def change():
+        for n in range(0, 2_000):
+            index.forget_feature(f"f{n}")
+            index.learn([f"g{n}"], ["d"])
+
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change)
+        while not changing.done():
+            found = index.class_("c", limit=50_000)
+            assert all(weight == 1.0 for _, weight in found["features"])
+            assert not any(feature.startswith("g") for feature, _ in found["features"])
+        changing.result()
+    assert len(index.class_("c", limit=50_000)["features"]) == 19_000
+
+
+def test_births_in_a_dump_are_all_different():
+    index = Index(Options())
+    index.learn(["a"], ["x", "y"])
+    sections = index.dump()
+    sections["class_born"] = sections["class_born"] * 0
+    with pytest.raises(SnapshotError, match="born at once"):
+        Index.load(Options(), sections)
+    sections["class_born"] = np.array([0, 9], np.uint64)
+    with pytest.raises(SnapshotError, match="born at once"):
+        Index.load(Options(), sections)
+
+
+def test_no_row_of_a_dump_has_weights_above_1():
+    index = Index(Options())
+    index.learn(["a"], ["x"])
+    sections = index.dump()
+    sections["feature_mass"] = sections["feature_mass"] / 2
+    with pytest.raises(SnapshotError, match="more mass"):
+        Index.load(Options(), sections)
