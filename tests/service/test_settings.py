@@ -76,7 +76,7 @@ def test_shown_text_reads_back(row):
         ("MANYCLASS_SNAPSHOT_SECONDS", "-1", "a number of seconds, at least 0"),
         ("MANYCLASS_SNAPSHOT_KEEP", "0", "at least 1"),
         ("MANYCLASS_MAX_BYTES", "64 MB", "a number of bytes, as 1048576 or 1MiB"),
-        ("MANYCLASS_MAX_BYTES", "1KiB", "at least 1048576"),
+        ("MANYCLASS_MAX_BYTES", "1KiB", "1 MiB to 16 GiB"),
         ("MANYCLASS_LEAK", "maybe", "yes or no"),
         ("MANYCLASS_LEARNER", "svm", "'ff'"),
         ("MANYCLASS_STORE", " ", "not empty"),
