@@ -9,7 +9,7 @@ REMEMBERED: int
 class RecentEvents:
     """The ids of the last events that carried one, by which a retry is recognised.
 
-    Threads: guarded by the GIL alone; every call is short.
+    Threads: one at a time. The calls on all of it, dump and load, release the GIL.
     """
 
     def __new__(cls, capacity: int = ...) -> Self: ...

@@ -44,7 +44,7 @@ cdef Key key_of(str event_id) except *:
 cdef class RecentEvents:
     """The ids of the last events that carried one, by which a retry is recognised.
 
-    Threads: guarded by the GIL alone; every call is short.
+    Threads: one at a time. The calls on all of it, dump and load, release the GIL.
     """
 
     cdef unique_ptr[Recent] _native
@@ -73,7 +73,8 @@ cdef class RecentEvents:
         rows = np.empty((len(self), 4), "<u8")
         cdef uint64_t[:, ::1] view = rows
         if len(self):
-            deref(self._native).copy(<Remembered*>&view[0, 0])
+            with nogil:
+                deref(self._native).copy(<Remembered*>&view[0, 0])
         return rows
 
     @classmethod
@@ -81,11 +82,14 @@ cdef class RecentEvents:
         cdef RecentEvents recent = RecentEvents(capacity)
         cdef const Remembered* entry
         cdef Py_ssize_t i
+        cdef bint twice = False
         if rows.shape[1] != 4 or <size_t>rows.shape[0] > capacity:
             raise ValueError("these are not rows of remembered events")
-        for i in range(rows.shape[0]):
-            entry = <const Remembered*>&rows[i, 0]
-            if deref(recent._native).find(entry.key) is not NULL:
-                raise ValueError("an event id is remembered twice")
-            deref(recent._native).add(deref(entry))
+        with nogil:  # nobody else knows of it yet
+            for i in range(rows.shape[0]):
+                entry = <const Remembered*>&rows[i, 0]
+                twice |= deref(recent._native).find(entry.key) is not NULL
+                deref(recent._native).add(deref(entry))
+        if twice:
+            raise ValueError("an event id is remembered twice")
         return recent

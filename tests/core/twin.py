@@ -11,7 +11,7 @@ from math import frexp, sqrt
 import numpy as np
 from numpy import float32
 
-FEATURE_BYTES = 52  # what Index.bytes counts for a feature, its name apart
+FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
 CLASS_BYTES = 60
 EDGE_BYTES = 9
 LONGEST_ROW = 65_535
