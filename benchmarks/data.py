@@ -10,13 +10,13 @@ import os
 import re
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.rows import Rows
 from core.text import features_of
-from service.demo.words import instances, sentences
+from service.demo.words import WORD, instances, sentences
 
 BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
 TOKEN = re.compile(r"[a-z]{2,}")
@@ -42,15 +42,24 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 def jane_austen(data: Path) -> Rows:
     """Every word of the six novels, with 15 features each but for those seen once in all."""
+    return words_of(novels(data))
+
+
+def novels(data: Path) -> list[str]:
+    """The texts of Jane Austen's six novels."""
     books = sorted((data / "jane_austen").glob("*.txt.gz"))
     if not books:
         raise DataMissing(data / "jane_austen" / "*.txt.gz")
-    texts = (gzip.decompress(book.read_bytes()).decode() for book in books)
+    return [gzip.decompress(book.read_bytes()).decode() for book in books]
+
+
+def words_of(texts: Sequence[str], word: re.Pattern[str] = WORD, ends: bool = True) -> Rows:
+    """A row for each word. Without `ends`, no feature tells where a sentence begins or ends."""
     return Rows.of(
-        (around, [word])
+        ([name for name in around if ends or "." not in name.split()], [true])
         for text in texts
-        for sentence in sentences(text)
-        for around, word in instances(sentence)
+        for sentence in sentences(text, word)
+        for around, true in instances(sentence)
     ).without_singletons()
 
 

@@ -40,18 +40,18 @@ SENTENCE_END = re.compile(r"[.!?]+[\"'\u2019\u201d)\]]*\s+(?=[^a-z\s]*[A-Z0-9])"
 ABBREVIATIONS: Final = frozenset({"Mr", "Mrs", "Ms", "Dr", "St", "Messrs", "Esq", "Col", "Capt"})
 
 
-def sentences(text: str) -> Iterator[list[str]]:
+def sentences(text: str, word: re.Pattern[str] = WORD) -> Iterator[list[str]]:
     """The words of each sentence, in the order of the text; case is kept, punctuation is not."""
     for paragraph in PARAGRAPH.split(text):
         start = 0
         for end in SENTENCE_END.finditer(paragraph):
-            words = WORD.findall(paragraph, start, end.start())
+            words = word.findall(paragraph, start, end.start())
             if words and words[-1] in ABBREVIATIONS:
                 continue
             start = end.end()
             if words:
                 yield words
-        words = WORD.findall(paragraph, start)
+        words = word.findall(paragraph, start)
         if words:
             yield words
 
