@@ -15,7 +15,7 @@ from service.demo.words import WORD
 
 RULES = {
     "letters and digits": WORD,
-    "apostrophes and hyphens inside a word too": re.compile(r"[^\W_]+(?:['’\-]+[^\W_]+)*"),
+    "apostrophes and hyphens inside a word too": re.compile(r"[^\W_]+(?:['\u2019\-]+[^\W_]+)*"),
 }
 WORDS = ROWS[0]
 

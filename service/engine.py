@@ -150,16 +150,23 @@ class Engine:
             await asyncio.wait([self._recovering])
         if self._tasks:
             await asyncio.wait(self._tasks)
-        if self._writer is not None and self._snapshots is not None:
-            await self._writer.drain()
-            if was_ready:
+        try:
+            if self._writer is not None and self._snapshots is not None:
+                await self._end(self._writer, self._snapshots, was_ready)
+        finally:
+            await asyncio.to_thread(self.store.close)
+
+    async def _end(self, writer: Writer, snapshots: Snapshots, take_last: bool) -> None:
+        try:
+            await writer.drain()
+            if take_last:
                 try:
-                    await self._snapshots.take()
-                except StoreError:
+                    await snapshots.take()
+                except Exception:  # whatever it is, it was logged, and the log holds everything
                     log.warning("closing without a last snapshot: the next start replays more")
-            await self._snapshots.close()
-            await self._writer.close()
-        await asyncio.to_thread(self.store.close)
+            await snapshots.close()
+        finally:
+            await writer.close()
 
     @property
     def status(self) -> Status:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from hashlib import blake2b
 
+import msgspec
 from msgspec import UNSET
 
 from core.event import Event
@@ -37,13 +38,15 @@ class Intake:
         event_id = None if form.event_id is UNSET else form.event_id
         if form.id is UNSET:
             instance = instance_of(form, self._most_features)
-            fingerprint = 0 if event_id is None else _fingerprint(bytes(instance), classes)
+            fingerprint = 0
+            if event_id is not None:
+                fingerprint = _fingerprint(sorted(instance.items()), classes)
             return Event.learn(instance, classes, event_id, fingerprint)
         if form.features is not UNSET or form.text is not UNSET:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
         fingerprint = 0
         if event_id is not None:
-            fingerprint = _fingerprint(b"id " + form.id.encode(), classes)
+            fingerprint = _fingerprint(form.id, classes)
             repeated = self._repeated(event_id, fingerprint)
             if repeated is not None:
                 return repeated
@@ -77,11 +80,7 @@ class Intake:
         return Result(seq, True, None, False)
 
 
-def _fingerprint(what: bytes, classes: Sequence[str | int]) -> int:
-    """64 bits that tell what is learned; a separator before each class keeps borders apart."""
-    digest = blake2b(what, digest_size=8)
-    for name in classes:
-        encoded = str(name).encode()
-        digest.update(b"%d " % len(encoded))
-        digest.update(encoded)
-    return int.from_bytes(digest.digest(), "little")
+def _fingerprint(what: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:
+    """64 bits that tell what is learned, whatever the order of features and of classes."""
+    content = msgspec.json.encode((what, sorted({str(name) for name in classes})))
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")

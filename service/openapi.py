@@ -10,7 +10,14 @@ from core.event import LARGEST_VALUE, LONGEST_NAME
 from service import schemas
 from service.errors import ProblemDocument
 from service.routes.contract import REFERENCE
-from service.schemas import MOST_RANKED
+from service.schemas import (
+    DEFAULT_RANKED,
+    MOST_EXPLAINED,
+    MOST_EXPLAINED_AT_ONCE,
+    MOST_RANKED,
+    MOST_RANKED_AT_ONCE,
+    MOST_VOTES,
+)
 from service.settings import Settings
 
 Schema = dict[str, Any]
@@ -86,6 +93,7 @@ def _ours(settings: Settings) -> Schema:
     for name, forms in _FORMS.items():
         _set_limits(components[name]["properties"], settings)
         components[name] = _one_of(components[name], forms)
+    components["RankRequest"] |= _less_when_explained(settings)
     components["Problem"] = components.pop("ProblemDocument")
     return components | {
         "LearnLines": {"type": "string", "description": "One LearnEvent a line."},
@@ -111,7 +119,20 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
     for name in properties.keys() & {"instances", "events"}:
         properties[name] |= {"minItems": 1, "maxItems": settings.max_batch}
     if "k" in properties:
-        properties["k"] = {"type": "integer", "minimum": 1, "maximum": MOST_RANKED, "default": 5}
+        properties["k"] = {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_RANKED,
+            "default": DEFAULT_RANKED,
+            "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
+            f" times `k` is at most {MOST_RANKED_AT_ONCE}, and {MOST_EXPLAINED_AT_ONCE} with"
+            " `explain`.",
+        }
+    if "explain" in properties:
+        properties["explain"] |= {
+            "description": "Whether each class comes with the features that voted for it, at most"
+            f" {MOST_VOTES}."
+        }
     if "classes" in properties:
         properties["classes"] |= _NAMES
     properties["features"] = {
@@ -120,6 +141,21 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
         " add up. A value of 0 or less does not vote. A name is at most"
         f" {LONGEST_NAME} bytes of UTF-8; an integer stands for its decimal string.",
         "examples": [{"goal": 2, "ice": 1.5}, ["goal", "ice", "goal"]],
+    }
+
+
+def _less_when_explained(settings: Settings) -> Schema:
+    """What `explain` allows. A product cannot be told: only what is left of it for the default."""
+    explained = min(settings.max_batch, MOST_EXPLAINED_AT_ONCE // DEFAULT_RANKED)
+    return {
+        "if": {"properties": {"explain": {"const": True}}, "required": ["explain"]},
+        "then": {
+            "properties": {"k": {"maximum": MOST_EXPLAINED}},
+            "anyOf": [
+                {"required": ["k"]},
+                {"properties": {"instances": {"maxItems": explained}}},
+            ],
+        },
     }
 
 

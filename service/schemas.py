@@ -1,6 +1,8 @@
 """The bodies of requests and answers. msgspec reads and writes those of /rank and /learn, which are
 hot; pydantic writes the others, as FastAPI has it."""
 
+import re
+from itertools import islice
 from typing import Annotated, TypeVar, cast
 
 import msgspec
@@ -12,7 +14,12 @@ from core.event import Instance
 from core.text import features_of
 from service.errors import FaultDocument, Problem, invalid, problem_of
 
+DEFAULT_RANKED = 5
 MOST_RANKED = 1000
+MOST_RANKED_AT_ONCE = 20_000  # instances times k of one request
+MOST_EXPLAINED = 50  # as MOST_RANKED, and the next as MOST_RANKED_AT_ONCE, with `explain`
+MOST_EXPLAINED_AT_ONCE = 1000
+MOST_VOTES = 1000  # of one explained class
 MOST_CLASSES = 1000  # true classes of one event
 LONGEST_ID = 200
 
@@ -42,7 +49,7 @@ class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     """The body of /rank: one instance, or many as `instances`."""
 
-    k: Annotated[int, _K] | Annotated[float, _K] = 5
+    k: Annotated[int, _K] | Annotated[float, _K] = DEFAULT_RANKED
     threshold: Annotated[float, Meta(description="Only scores above it are answered.")] = 0.0
     explain: bool = False
     instances: list[RankInstance] | UnsetType = UNSET
@@ -100,7 +107,7 @@ class RankResult(msgspec.Struct, gc=False):
 
 
 class RankManyAnswer(msgspec.Struct, gc=False):
-    """The results, in the order of the instances."""
+    """The results, in the order of the instances. Each has seen event `seq`, perhaps later ones."""
 
     seq: int
     results: list[RankResult]
@@ -193,7 +200,8 @@ def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     except msgspec.ValidationError as error:
         raise problem_of(error).within("features") from error
     if len(features) > most_features:
-        raise _too_many("features", len(features), most_features)
+        detail = f"An instance has at most {most_features} features; this one has {len(features)}."
+        raise invalid(detail, "features")
     if isinstance(features, dict):
         return Instance(features)
     return _instance_of_names(names_of(features, "features"))
@@ -227,18 +235,20 @@ def whole(number: float, *place: str | int) -> int:
     return int(number)
 
 
+_WORD = re.compile(r"\w+")  # as core.text has it
+
+
 def _instance_of_text(text: str, most_features: int) -> Instance:
-    features = features_of(text)
-    if len(features) > most_features:
-        raise _too_many("text", len(features), most_features)
+    # n words make 2n - 1 features: refuse what has too many before the pairs are made.
+    most_words = (most_features + 1) // 2
+    if len(text) > most_words:  # a character is at most one word
+        words = _WORD.finditer(text.lower())
+        if next(islice(words, most_words, None), None) is not None:
+            raise invalid(f"An instance has at most {most_features} features.", "text")
     try:
-        return Instance(features)
+        return Instance(features_of(text))
     except InstanceError as error:
         raise invalid(str(error), "text") from error
-
-
-def _too_many(place: str, features: int, most: int) -> Problem:
-    return invalid(f"An instance has at most {most} features; this one has {features}.", place)
 
 
 # --- answers of the other routes -----------------------------------------------------------------

@@ -14,7 +14,7 @@ from core.options import Options
 from service.recovery import Recovery, load_snapshot
 from service.settings import Settings
 from service.store.protocol import SnapshotDamaged, SnapshotInfo, Store, StoreError
-from service.writer import Writer
+from service.writer import NotReady, Writer
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,8 @@ class Snapshots:
         The snapshot is loaded beside the model in use, which ranks and learns until a mark in the
         log is durable. Stopped before that, nothing has happened; stopped after it, recovery
         finds the mark and does the rest. The options stay those of the settings.
-        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed.
+        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed; NotReady
+        when the mark is in the log and could not be followed, so that learning has stopped.
         """
         async with self._lock:
             model = await self._load(seq)
@@ -103,14 +104,20 @@ class Snapshots:
                 events.append(Event.configure(self._options.to_dict()))
             async with self._writer.quiet():
                 last = await self._writer.append(events)
-                model.restored(last - len(events) + 1, seq)
-                for event in events[1:]:
-                    model.apply(last, event)
+                try:
+                    model.restored(last - len(events) + 1, seq)
+                    for event in events[1:]:
+                        model.apply(last, event)
+                except Exception as error:
+                    log.exception("going back to snapshot %d", seq)
+                    reason = f"event {last} is in the log but could not be applied: {error}"
+                    self._writer.fail(reason)
+                    raise NotReady("failed", reason) from error
                 self._writer.model = model
             log.info("went back to snapshot %d as event %d", seq, last)
             try:
                 await self._take()
-            except StoreError:
+            except Exception:  # whatever it is, it was logged, and the mark is in the log
                 log.warning("event %d stands without a snapshot until the next one is taken", last)
             return last
 
@@ -151,7 +158,7 @@ class Snapshots:
         log.info("snapshot %d: %d bytes, %.1f s", seq, info.bytes, self.seconds)
         try:
             await loop.run_in_executor(self._thread, self._prune, restores)
-        except StoreError as error:
+        except Exception as error:  # the snapshot is there all the same
             self._failed(f"cleaning up behind snapshot {seq} failed", error)
         return info
 
@@ -162,7 +169,14 @@ class Snapshots:
     def _failed(self, what: str, error: Exception) -> None:
         self.failures += 1
         self._not_before = self._clock() + RETRY_SECONDS
-        log.error("%s, next try in %.0f s at the earliest: %s", what, RETRY_SECONDS, error)
+        unforeseen = None if isinstance(error, StoreError) else error
+        log.error(
+            "%s, next try in %.0f s at the earliest: %s",
+            what,
+            RETRY_SECONDS,
+            error,
+            exc_info=unforeseen,
+        )
 
     def _prune(self, restores: list[tuple[int, int]]) -> None:
         """In the thread: delete the snapshots nobody needs and trim the log they began."""
@@ -180,5 +194,12 @@ class Snapshots:
 
 def _give_way() -> None:
     """Let the thread this runs in have the processor only when no other wants it."""
-    if sys.platform == "linux":  # elsewhere a priority belongs to the whole process
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOW_PRIORITY)
+    if sys.platform != "linux":  # elsewhere a priority belongs to the whole process
+        return
+    thread = threading.get_native_id()
+    try:
+        # Only ever lower: a process may have been started lower still, and may not go back up.
+        if os.getpriority(os.PRIO_PROCESS, thread) < LOW_PRIORITY:
+            os.setpriority(os.PRIO_PROCESS, thread, LOW_PRIORITY)
+    except OSError as error:  # an error here would be the end of the thread's pool
+        log.warning("snapshots are written at the priority of the service: %s", error)

@@ -89,8 +89,9 @@ class Learn:
                 sent = len(request.events)
                 return await self._many(request, request.events)
             [result] = await self._intake.submit([self._intake.event(request)])
-        except Exception:
-            self._metrics.learn_events["rejected"] += sent
+        except Exception as error:
+            if problem_of(error).status < 500:  # else nothing is wrong with what was sent
+                self._metrics.learn_events["rejected"] += sent
             raise
         self._metrics.learn_events["duplicate"] += result.duplicate
         accepted = not result.duplicate

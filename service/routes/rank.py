@@ -1,5 +1,6 @@
 """POST /rank. Hot: reads and writes its bodies itself."""
 
+import asyncio
 from collections.abc import Sequence
 from itertools import starmap
 from time import perf_counter
@@ -18,6 +19,10 @@ from service.late import LateLabels
 from service.metrics import Metrics
 from service.routes.contract import hot, one_of
 from service.schemas import (
+    MOST_EXPLAINED,
+    MOST_EXPLAINED_AT_ONCE,
+    MOST_RANKED_AT_ONCE,
+    MOST_VOTES,
     RankAnswer,
     Ranked,
     RankInstance,
@@ -46,11 +51,17 @@ async def rank() -> None:
     """The classes that fit an instance, or each of many, best first. Changes nothing.
 
     `id` is echoed, or made: with it /learn can refer to the instance later. `explain` adds to each
-    class the features that voted for it, heaviest first. Nothing known about any feature makes an
-    empty list.
+    class the features that voted for it, heaviest first, 1,000 at most. Nothing known about any
+    feature makes an empty list.
+
+    `k` is 50 at most with `explain`. Of many, the number of instances times `k` is 20,000 at most,
+    and 1,000 with `explain`. Events may be learned while many are ranked: each ranking has seen the
+    event numbered `seq`, and perhaps later ones.
     """
     raise AssertionError("the front answers this call")
 
+
+TURN_SECONDS = 0.005  # of the event loop; then whoever waits has one
 
 _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
@@ -78,13 +89,35 @@ class Rank:
         request = decode(_decoder, await read_body(headers, receive, self._most_bytes))
         if isinstance(request.k, float):
             whole(request.k, "k")
+        if request.explain and request.k > MOST_EXPLAINED:
+            raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
-            return self._many(model, request, request.instances)
+            return await self._many(model, request, request.instances)
         instance = instance_of(request, self._most_features)
         ranked = self._rank(model, request, instance)
         return _encode(RankAnswer(self._keep(request, instance), model.seq, ranked))
 
-    def _many(self, model: Model, request: RankRequest, forms: Sequence[RankInstance]) -> bytes:
+    async def _many(
+        self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
+    ) -> bytes:
+        self._check(request, forms)
+        seq = model.seq  # others have their turns: each ranking has seen this event or later ones
+        turn = _Turn()
+        instances = []
+        for position, form in enumerate(forms):
+            instances.append(self._instance(position, form))
+            if turn.is_over:
+                await turn.pass_on()
+        results = []
+        for form, instance in zip(forms, instances, strict=True):
+            ranked = self._rank(model, request, instance)
+            results.append(RankResult(self._keep(form, instance), ranked))
+            if turn.is_over:
+                await turn.pass_on()
+        return _encode(RankManyAnswer(seq, results))
+
+    def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
+        """Raise what stands against ranking so many, before any work is done."""
         for name in ("features", "text", "id"):
             if getattr(request, name) is not UNSET:
                 raise invalid(f"`{name}` belongs into each of `instances`.", name)
@@ -93,12 +126,11 @@ class Rank:
         if len(forms) > self._most_instances:
             detail = f"A request has at most {self._most_instances} instances."
             raise invalid(detail, "instances", self._most_instances)
-        instances = [self._instance(position, form) for position, form in enumerate(forms)]
-        results = [
-            RankResult(self._keep(form, instance), self._rank(model, request, instance))
-            for form, instance in zip(forms, instances, strict=True)
-        ]
-        return _encode(RankManyAnswer(model.seq, results))
+        most = MOST_EXPLAINED_AT_ONCE if request.explain else MOST_RANKED_AT_ONCE
+        if len(forms) * request.k > most:
+            explained = " with `explain`" if request.explain else ""
+            detail = f"The number of instances times `k` is at most {most}{explained}."
+            raise invalid(detail, "instances", int(most // request.k))
 
     def _instance(self, position: int, form: RankInstance) -> Instance:
         try:
@@ -112,7 +144,7 @@ class Rank:
         self._metrics.rank_duration.observe(perf_counter() - began)
         if not request.explain:
             return list(starmap(Ranked, ranked))
-        reasons = model.explain(instance, [name for name, _ in ranked])
+        reasons = model.explain(instance, [name for name, _ in ranked], MOST_VOTES)
         return [
             Ranked(name, score, [Vote(feature, gave) for feature, gave in votes])
             for (name, score), votes in zip(ranked, reasons, strict=True)
@@ -120,3 +152,19 @@ class Rank:
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
+
+
+class _Turn:
+    """The time one request has the event loop for itself."""
+
+    def __init__(self) -> None:
+        self._end = perf_counter() + TURN_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        return perf_counter() >= self._end
+
+    async def pass_on(self) -> None:
+        """Let the others have theirs, then begin another."""
+        await asyncio.sleep(0)
+        self._end = perf_counter() + TURN_SECONDS

@@ -313,15 +313,19 @@ async def test_close_takes_no_snapshot_when_nothing_changed():
     assert [info.seq for info in store.snapshots()] == [1, 0]
 
 
+@pytest.mark.parametrize("error", [StoreFull("no room"), MemoryError("no more")])
 @in_loop
-async def test_close_without_room_for_a_snapshot_loses_nothing():
+async def test_close_without_a_last_snapshot_loses_nothing(error):
+    before = engine_threads()
     store = FaultyStore()
     engine = await started(store)
     await engine.submit([learn("a", "x")])
     digest = engine.model.digest()
-    store.save_error = StoreFull("no room")
+    store.save_error = error
     await engine.close()
     assert store.closed
+    assert engine_threads() == before
+    store.save_error = None
     again = await started(store)
     assert again.model.digest() == digest
     await again.close()

@@ -102,7 +102,9 @@ INSTANCES = [
 GOOD = {
     "RankRequest": [
         *INSTANCES,
-        {"text": "a", "id": "i", "k": 1000, "threshold": -1, "explain": True},
+        {"text": "a", "id": "i", "k": 1000, "threshold": -1},
+        {"text": "a", "k": 1000, "explain": False},
+        {"text": "a", "k": 50, "explain": True},
         {"instances": INSTANCES, "k": 1, "threshold": 0.5, "explain": False},
     ],
     "LearnRequest": [
@@ -119,6 +121,8 @@ BAD = {
         {"features": ["a"], "text": "a"},
         {"text": "a", "k": 0},
         {"text": "a", "k": 1.5},
+        {"text": "a", "k": 51, "explain": True},
+        {"instances": [{"text": "a"}], "k": 51, "explain": True},
         {"text": "a", "classes": ["x"]},
         {"features": {str(n): 1 for n in range(8)}},
         {"features": ["a"] * 8},

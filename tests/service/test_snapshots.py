@@ -17,6 +17,7 @@ from service.recovery import Recovery, load_snapshot, recover
 from service.settings import Settings
 from service.snapshots import LOW_PRIORITY, RETRY_SECONDS
 from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreFull, StoreUnavailable
+from service.writer import NotReady
 from tests.service.faulty import Clock, FaultyStore, Gate, in_loop, learn, many_turns
 
 
@@ -202,6 +203,7 @@ async def test_its_figures():
 
 @in_loop
 async def test_is_written_by_a_thread_that_gives_way():
+    before = priority()
     async with running() as (engine, store):
         found = []
         save = store.save_snapshot
@@ -214,8 +216,28 @@ async def test_is_written_by_a_thread_that_gives_way():
         await teach(engine, "a -> x")
         await engine.take_snapshot()
         # Elsewhere a priority belongs to the process, and is left alone.
-        assert found == [LOW_PRIORITY if sys.platform == "linux" else priority()]
-        assert priority() < LOW_PRIORITY
+        assert found == [max(before, LOW_PRIORITY) if sys.platform == "linux" else before]
+        assert priority() == before
+
+
+@pytest.mark.parametrize("started_at", [LOW_PRIORITY - 1, LOW_PRIORITY, LOW_PRIORITY + 5])
+@in_loop
+async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, caplog, started_at):
+    asked = []
+
+    def refuse(*args):
+        asked.append(args)
+        raise PermissionError(13, "not allowed")
+
+    monkeypatch.setattr(os, "getpriority", lambda which, who: started_at)
+    monkeypatch.setattr(os, "setpriority", refuse)
+    async with running() as (engine, store):
+        for seq in (1, 2):
+            await teach(engine, "a -> x")
+            assert (await engine.take_snapshot()).seq == seq
+    lower = sys.platform == "linux" and started_at < LOW_PRIORITY
+    told = [record for record in caplog.records if "not allowed" in record.message]
+    assert (len(asked), len(told)) == ((1, 1) if lower else (0, 0))  # once, not for each
 
 
 # --- schedule -------------------------------------------------------------------------------------
@@ -523,6 +545,37 @@ async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
         assert engine.rank(Instance(["a"])) == []
         assert engine.figures().snapshot_failures == 1
         assert recovered(store).digest() == engine.model.digest()
+
+
+@in_loop
+async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch):
+    def broken(self, seq, snapshot_seq):
+        raise MemoryError("no more")
+
+    async with running() as (engine, store):
+        await teach(engine, "a -> x")
+        monkeypatch.setattr(Model, "restored", broken)
+        with pytest.raises(NotReady, match=r"event 2 .* no more"):
+            await engine.restore(0)
+        assert (engine.status, engine.model.seq, store.last_seq) == ("failed", 1, 2)
+        assert engine.rank(Instance(["a"]))
+        with pytest.raises(NotReady):
+            await engine.submit([learn("b", "y")])
+        monkeypatch.undo()
+    again = recovered(store)
+    assert (again.seq, again.restores) == (2, [(2, 0)])
+
+
+@in_loop
+async def test_has_gone_back_also_when_its_snapshot_breaks():
+    async with running() as (engine, store):
+        await teach(engine, "a -> x")
+        store.save_error = ZeroDivisionError("a defect")
+        assert await engine.restore(0) == 2
+        assert engine.rank(Instance(["a"])) == []
+        store.save_error, store.trim_error = None, ZeroDivisionError("another")
+        assert (await engine.take_snapshot()).seq == 2
+        assert engine.figures().snapshot_failures == 2
 
 
 @pytest.mark.parametrize("durable", [False, True], ids=["before the mark", "after the mark"])

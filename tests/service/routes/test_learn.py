@@ -91,7 +91,35 @@ async def test_a_retry_is_harmless():
 @pytest.mark.parametrize(
     "other",
     [
+        {"features": {"b": 2, "a": 1}},
+        {"features": ["b", "a", "b"]},
+        {"classes": [5, "x"]},
+        {"classes": ["x", 5.0, "x"]},
+    ],
+)
+@in_loop
+async def test_a_retry_is_one_whatever_the_order(other):
+    async with calling() as call:
+        event = {"features": {"a": 1, "b": 2}, "classes": ["x", "5"], "event_id": "e"}
+        await learn(call, **event)
+        again = (await learn(call, **event | other)).json()
+        assert (again["accepted"], again["duplicates"]) == (0, 1)
+
+
+@in_loop
+async def test_the_retry_of_a_late_label_is_one_whatever_the_order_of_its_classes():
+    async with calling() as call:
+        made = await ranked_id(call)
+        await learn(call, id=made, classes=["x", "y"], event_id="e")
+        again = (await learn(call, id=made, classes=["y", "x"], event_id="e")).json()
+        assert again["duplicates"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
         {"features": {"a": 1, "b": 2.5}, "classes": ["x"]},
+        {"features": {"a": 2, "b": 1}, "classes": ["x"]},
         {"features": {"a": 1, "b": 2}, "classes": ["y"]},
         {"features": {"a": 1, "b": 2}, "classes": ["x", "y"]},
         {"text": "a", "classes": ["x"]},
@@ -229,6 +257,9 @@ async def test_a_store_that_is_full_refuses_learning_and_lets_rank():
         call.store.append_error = StoreFull("no room")
         response = await learn(call, features=["a"], classes=["y"])
         assert "no room" in assert_problem(response, 503)["detail"]
+        many = {"events": [{"features": ["a"], "classes": ["y"]}] * 2}
+        assert_problem(await call("POST", "/learn", many), 503)
+        assert (await call.metrics())['learn_events_total{result="rejected"}'] == 0
         assert int(response.headers["retry-after"]) >= 1
         ranked = (await call("POST", "/rank", {"features": ["a"]})).json()["ranked"]
         assert [each["class"] for each in ranked] == ["x"]
