@@ -133,12 +133,13 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Accuracy(msgspec.Struct, frozen=True):
-    """Recall at 1 and 5 before learning, and mean reciprocal rank; None without examples."""
+    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples."""
 
     examples: int
-    r1: float | None
-    r5: float | None
-    mrr: float | None
+    r1: float
+    r5: float
+    r10: float
+    mrr: float
 
 
 class Stats(msgspec.Struct, frozen=True):
@@ -213,7 +214,9 @@ class RequestRefused(ClientError):
         faults: tuple[Fault, ...] = (),
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(f"{status} {title}" + (f": {detail}" if detail else ""))
+        places = ", ".join(fault.pointer or fault.parameter for fault in faults)
+        said = (f": {detail}" if detail else "") + (f" ({places})" if places else "")
+        super().__init__(f"{status} {title}{said}")
         self.status = status
         self.title = title
         self.detail = detail

@@ -28,6 +28,7 @@ class LateLabels:
 
     Ids that are no longer kept are remembered (those made here by their number, the last
     MOST_FORGOTTEN others by a hash), so that "too late" differs from "never seen".
+    Nothing of this is stored: after a restart an id was never seen.
     Belongs to the event loop's thread.
     """
 

@@ -13,7 +13,7 @@ from service.routes.contract import REFERENCE
 from service.schemas import (
     DEFAULT_RANKED,
     MOST_EXPLAINED,
-    MOST_EXPLAINED_AT_ONCE,
+    MOST_EXPLAINED_INSTANCES,
     MOST_RANKED,
     MOST_RANKED_AT_ONCE,
     MOST_VOTES,
@@ -125,13 +125,13 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "maximum": MOST_RANKED,
             "default": DEFAULT_RANKED,
             "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
-            f" times `k` is at most {MOST_RANKED_AT_ONCE}, and {MOST_EXPLAINED_AT_ONCE} with"
-            " `explain`.",
+            f" times `k` is at most {MOST_RANKED_AT_ONCE}.",
         }
     if "explain" in properties:
         properties["explain"] |= {
             "description": "Whether each class comes with the features that voted for it, at most"
-            f" {MOST_VOTES}."
+            f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
+            f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
     if "classes" in properties:
         properties["classes"] |= _NAMES
@@ -145,16 +145,11 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
 
 
 def _less_when_explained(settings: Settings) -> Schema:
-    """What `explain` allows. A product cannot be told: only what is left of it for the default."""
-    explained = min(settings.max_batch, MOST_EXPLAINED_AT_ONCE // DEFAULT_RANKED)
+    most = min(settings.max_batch, MOST_EXPLAINED_INSTANCES)
     return {
         "if": {"properties": {"explain": {"const": True}}, "required": ["explain"]},
         "then": {
-            "properties": {"k": {"maximum": MOST_EXPLAINED}},
-            "anyOf": [
-                {"required": ["k"]},
-                {"properties": {"instances": {"maxItems": explained}}},
-            ],
+            "properties": {"k": {"maximum": MOST_EXPLAINED}, "instances": {"maxItems": most}},
         },
     }
 

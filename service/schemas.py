@@ -1,8 +1,6 @@
 """The bodies of requests and answers. msgspec reads and writes those of /rank and /learn, which are
 hot; pydantic writes the others, as FastAPI has it."""
 
-import re
-from itertools import islice
 from typing import Annotated, TypeVar, cast
 
 import msgspec
@@ -11,14 +9,14 @@ from pydantic import BaseModel, Field
 
 from core.errors import InstanceError
 from core.event import Instance
-from core.text import features_of
+from core.text import features_of, has_more_features
 from service.errors import FaultDocument, Problem, invalid, problem_of
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
 MOST_RANKED_AT_ONCE = 20_000  # instances times k of one request
-MOST_EXPLAINED = 50  # as MOST_RANKED, and the next as MOST_RANKED_AT_ONCE, with `explain`
-MOST_EXPLAINED_AT_ONCE = 1000
+MOST_EXPLAINED = 50  # k with `explain`
+MOST_EXPLAINED_INSTANCES = 20  # of one request
 MOST_VOTES = 1000  # of one explained class
 MOST_CLASSES = 1000  # true classes of one event
 LONGEST_ID = 200
@@ -235,16 +233,9 @@ def whole(number: float, *place: str | int) -> int:
     return int(number)
 
 
-_WORD = re.compile(r"\w+")  # as core.text has it
-
-
 def _instance_of_text(text: str, most_features: int) -> Instance:
-    # n words make 2n - 1 features: refuse what has too many before the pairs are made.
-    most_words = (most_features + 1) // 2
-    if len(text) > most_words:  # a character is at most one word
-        words = _WORD.finditer(text.lower())
-        if next(islice(words, most_words, None), None) is not None:
-            raise invalid(f"An instance has at most {most_features} features.", "text")
+    if has_more_features(text, most_features):
+        raise invalid(f"An instance has at most {most_features} features.", "text")
     try:
         return Instance(features_of(text))
     except InstanceError as error:

@@ -55,7 +55,9 @@ def test_the_settings_are_settings(services):
     composed = services["manyclass"]["environment"]
     assert image_settings().keys() <= known
     assert composed.keys() <= known
-    without_keys = {name: re.sub(r"\$\{\w+:-\}", "", value) for name, value in composed.items()}
+    without_keys = {
+        name: re.sub(r"\$\{\w+:-(\w*)\}", r"\1", value) for name, value in composed.items()
+    }
     settings = read({**image_settings(), **without_keys})
     assert settings == Settings(
         host="0.0.0.0", store="sqlite:/data/manyclass.db", insecure_open=True

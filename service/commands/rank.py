@@ -13,6 +13,7 @@ from service.commands.connection import URL, Key, Url, connected
 from service.commands.lines import Body, instance_of
 from service.commands.run import Batch, Files, IgnoreUnknown, run
 from service.commands.tally import Tally
+from service.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 
 
 class RankedLine(Ranking, frozen=True):
@@ -47,7 +48,12 @@ def rank(
             return client.rank_many(bodies, k=k, threshold=threshold, explain=explain)
 
         read = partial(instance_of, ignore_unknown=ignore_unknown)
-        run("ranked", files, batch, read, send, _print)
+        run("ranked", files, min(batch, _most_at_once(k, explain)), read, send, _print)
+
+
+def _most_at_once(k: int, explain: bool) -> int:
+    """So many instances the service ranks in one request."""
+    return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
 
 
 def _print(tally: Tally, answer: Rankings) -> None:

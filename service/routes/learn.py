@@ -42,8 +42,13 @@ router = APIRouter(tags=["learn"])
 async def learn() -> None:
     """Teach an instance its true classes, or many. 200 means: durable and learned.
 
-    `id` refers to an instance that was ranked before. An `event_id` makes a retry harmless. Many
-    are taken whole or not at all; of a stream (one event a line) a bad line is reported and
+    `id` refers to an instance that was ranked before. These are kept for a time, within a limit of
+    bytes, and by the process: later is 410, after a restart 404. An `event_id` makes a retry
+    harmless, whatever the order of its features and classes. It is remembered for the last
+    1,000,000 events that had one; when the service goes back to a snapshot, what was undone may be
+    sent again.
+
+    Many are taken whole or not at all; of a stream (one event a line) a bad line is reported and
     skipped, and the answer is one object a line too.
     """
     raise AssertionError("the front answers this call")

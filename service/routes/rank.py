@@ -20,7 +20,7 @@ from service.metrics import Metrics
 from service.routes.contract import hot, one_of
 from service.schemas import (
     MOST_EXPLAINED,
-    MOST_EXPLAINED_AT_ONCE,
+    MOST_EXPLAINED_INSTANCES,
     MOST_RANKED_AT_ONCE,
     MOST_VOTES,
     RankAnswer,
@@ -54,9 +54,9 @@ async def rank() -> None:
     class the features that voted for it, heaviest first, 1,000 at most. Nothing known about any
     feature makes an empty list.
 
-    `k` is 50 at most with `explain`. Of many, the number of instances times `k` is 20,000 at most,
-    and 1,000 with `explain`. Events may be learned while many are ranked: each ranking has seen the
-    event numbered `seq`, and perhaps later ones.
+    With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
+    instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
+    has seen the event numbered `seq`, and perhaps later ones.
     """
     raise AssertionError("the front answers this call")
 
@@ -126,11 +126,12 @@ class Rank:
         if len(forms) > self._most_instances:
             detail = f"A request has at most {self._most_instances} instances."
             raise invalid(detail, "instances", self._most_instances)
-        most = MOST_EXPLAINED_AT_ONCE if request.explain else MOST_RANKED_AT_ONCE
-        if len(forms) * request.k > most:
-            explained = " with `explain`" if request.explain else ""
-            detail = f"The number of instances times `k` is at most {most}{explained}."
-            raise invalid(detail, "instances", int(most // request.k))
+        if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
+            detail = f"A request has at most {MOST_EXPLAINED_INSTANCES} instances with `explain`."
+            raise invalid(detail, "instances", MOST_EXPLAINED_INSTANCES)
+        if len(forms) * request.k > MOST_RANKED_AT_ONCE:
+            detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
+            raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
 
     def _instance(self, position: int, form: RankInstance) -> Instance:
         try:

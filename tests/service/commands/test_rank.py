@@ -62,3 +62,12 @@ def test_a_wrong_option_ends_the_run_and_blames_no_line(manyclass, hockey):
     assert result.exit_code == 1
     assert result.stderr.startswith("manyclass: the service refused: 422 ")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_no_batch_is_larger_than_the_service_takes(manyclass, service, tmp_path):
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"features": ["a"]}\n' * 90)
+    for options in (["--explain"], ["--k", "1000"]):
+        result = manyclass("rank", str(lines), "--url", service, *options)
+        assert result.exit_code == 0, result.stderr
+        assert len(result.stdout.splitlines()) == 90

@@ -28,7 +28,8 @@ def test_a_snapshot_that_is_not_there(manyclass, service):
     result = manyclass("snapshot", "restore", 987654, "--yes", "--url", service)
     assert result.exit_code == 1
     assert result.stderr == (
-        "manyclass: the service refused: 404 Not Found: there is no snapshot 987654\n"
+        "manyclass: the service refused: 404 Not Found: there is no snapshot 987654;"
+        " `manyclass snapshot list` shows them\n"
     )
 
 

@@ -1,10 +1,15 @@
+import asyncio
 import gzip
 import json
 
 import pytest
 
+from service import schemas
+from service.routes import rank
 from tests.service.faulty import in_loop
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import Conversation, assert_problem, calling
+
+JSON = {"content-type": "application/json"}
 
 TAUGHT = [("goal ice", "hockey"), ("ice cold", "hockey"), ("bat ball", "baseball")]
 
@@ -76,6 +81,67 @@ async def test_explains():
 
 
 @in_loop
+async def test_explains_by_all_features_that_voted():
+    features = [f"f{n}" for n in range(30)]
+    async with calling() as call:
+        await call.learn((" ".join(features), "x"))
+        [x] = (await call("POST", "/rank", {"features": features, "explain": True})).json()[
+            "ranked"
+        ]
+        assert {vote["feature"] for vote in x["features"]} == {*features}
+        assert sum(vote["score"] for vote in x["features"]) == pytest.approx(x["score"])
+
+
+@in_loop
+async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
+    monkeypatch.setattr(rank, "TURN_SECONDS", 0)
+    async with calling() as call:
+        many = Conversation(call.app, "/rank", JSON)
+        many.say(json.dumps({"instances": [{"features": ["a"]}] * 500}).encode(), more=False)
+        await asyncio.sleep(0)  # it is at work
+        one = Conversation(call.app, "/rank", JSON)
+        one.say(b'{"features": ["a"]}', more=False)
+        assert (await one.end())[0] == 200
+        assert not many.task.done()
+        assert (await many.end())[0] == 200
+
+
+@in_loop
+async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
+    monkeypatch.setattr(rank, "TURN_SECONDS", 0)
+    async with calling() as call:
+
+        async def learn_meanwhile(turn):
+            await call.learn(("a", "x"))
+
+        monkeypatch.setattr(rank._Turn, "pass_on", learn_meanwhile)
+        body = {"instances": [{"features": ["a"]}] * 2}
+        answer = (await call("POST", "/rank", body)).json()
+        first, second = ([each["class"] for each in each["ranked"]] for each in answer["results"])
+        assert (answer["seq"], first, second) == (0, ["x"], ["x"])
+        assert call.app.engine.model.seq == 4
+
+
+@in_loop
+async def test_many_features_of_a_text_are_refused_before_they_are_made(monkeypatch):
+    made = []
+    features_of = schemas.features_of
+    monkeypatch.setattr(schemas, "features_of", lambda text: made.append(text) or features_of(text))
+    for most in (1, 2, 5, 6):
+        async with calling(max_features_per_instance=most) as call:
+            for word in ("a", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"):  # two when lower-cased
+                for words in range(1, 8):
+                    text = word * words if word != "a" else " ".join(word * words)
+                    made.clear()
+                    response = await call("POST", "/rank", {"text": text})
+                    if len(features_of(text)) <= most:
+                        assert response.status_code == 200
+                    else:
+                        assert_problem(response, 422, "#/text")
+                        assert made == []
+
+
+@in_loop
 async def test_ids_are_echoed_or_made():
     async with calling() as call:
         given = {"features": ["a"], "id": "mine / ünïque"}
@@ -131,6 +197,11 @@ async def test_ranking_changes_nothing():
         ({"features": {"a": 1}, "k": 1001}, ["#/k"]),
         ({"features": {"a": 1}, "k": 1.5}, ["#/k"]),
         ({"features": {"a": 1}, "k": True}, ["#/k"]),
+        ({"text": "a", "k": 51, "explain": True}, ["#/k"]),
+        ({"instances": [{"text": "a"}], "k": 51, "explain": True}, ["#/k"]),
+        ({"instances": [{"text": "a"}] * 21, "explain": True}, ["#/instances/20"]),
+        ({"instances": [{"text": "a"}] * 21, "k": 1000}, ["#/instances/20"]),
+        ({"instances": [{"text": "a"}] * 141, "k": 142.0}, ["#/instances/140"]),
         ({"features": {"a": "1"}}, ["#/features"]),
         ({"features": {"": 1}}, ["#/features/"]),
         ({"features": {"a/b": 1e31}}, ["#/features/a~1b"]),
@@ -176,6 +247,19 @@ async def test_refuses_too_many_instances():
         one = {"text": "a"}
         assert (await call("POST", "/rank", {"instances": [one] * 3})).status_code == 200
         assert_problem(await call("POST", "/rank", {"instances": [one] * 4}), 422, "#/instances/3")
+
+
+@in_loop
+async def test_takes_as_much_as_it_says():
+    async with calling() as call:
+        for instances, more in (
+            (20, {"k": 1000}),
+            (140, {"k": 142}),
+            (1000, {"k": 20}),
+            (20, {"k": 50, "explain": True}),
+        ):
+            body = {"instances": [{"text": "a"}] * instances} | more
+            assert (await call("POST", "/rank", body)).status_code == 200
 
 
 @in_loop
