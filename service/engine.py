@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from core.errors import CoreError
@@ -14,7 +14,17 @@ from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
 from service.settings import Settings
 from service.snapshots import Snapshots
 from service.store.protocol import SnapshotInfo, Store, StoreError
-from service.writer import EventConflict, NotReady, QueueFull, Refused, Result, Writer
+from service.writer import (
+    Counts,
+    EventConflict,
+    NotReady,
+    QueueFull,
+    Refused,
+    Result,
+    Writer,
+    with_hint,
+    without_place,
+)
 
 __all__ = ["Engine", "EventConflict", "NotReady", "QueueFull", "Refused", "Result", "Status"]
 
@@ -36,10 +46,11 @@ class Figures:
     commits: int = 0  # appends to the log; concurrent requests share one
     commit_seconds: float = 0.0
     failed_commits: int = 0
-    duplicates: int = 0
     conflicts: int = 0
     queue_full: int = 0
     snapshot_failures: int = 0
+    snapshot_pause_seconds: float | None = None  # how long learning waited for the newest
+    counts: Counts = field(default_factory=Counts)  # by the models in use, over a restore too
 
 
 class Engine:
@@ -72,6 +83,7 @@ class Engine:
         self._failure: str | None = None
         self._writer: Writer | None = None
         self._snapshots: Snapshots | None = None
+        self._queue_full = 0
         self._recovering: asyncio.Future[Model] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -89,9 +101,11 @@ class Engine:
         except (RecoveryError, OptionsDiffer, StoreError, CoreError) as error:
             if self._status == "closed":
                 return
-            self._fail(str(error))
+            log.critical("cannot start: %s", with_hint(error))
+            self._fail(without_place(error) if isinstance(error, StoreError) else str(error))
         except Exception as error:
-            self._fail(f"recovery broke: {error!r}")
+            log.critical("cannot start: recovery broke: %r", error)
+            self._fail(f"recovery broke with {type(error).__name__}; the log says how")
             raise
 
     async def _start(self) -> None:
@@ -133,7 +147,6 @@ class Engine:
         log.warning("the model goes on with other options, (before, now): %s", differences)
 
     def _fail(self, reason: str) -> None:
-        log.critical("cannot start: %s", reason)
         self._status = "failed"
         self._failure = reason
 
@@ -203,23 +216,25 @@ class Engine:
         Whole or nothing. Raises what `Model.check` does, EventConflict, StoreUnavailable, NotReady
         and QueueFull; with `wait`, waits for room in the queue instead of the last.
         """
-        while True:
+        while wait:
+            writer = self._ready_writer()
             try:
-                answer = self.admit(events)
-            except QueueFull:
-                if not wait or self._writer is None:
-                    raise
-                await self._writer.progress()
+                answer = writer.admit(events)
+            except QueueFull:  # no refusal, so it is not counted as one
+                await writer.progress()
             else:
                 return await answer
+        return await self.admit(events)
 
     def admit(self, events: Sequence[Event]) -> "asyncio.Future[list[Result]]":
         """What `submit` does, in two steps: when this returns, the events have their place in the
         queue, and the future will hold the answer. Cancel it if nobody is going to wait for it.
         """
-        if self._writer is None or self._status != "ready":
-            raise NotReady(self.status, self.failure)
-        return self._writer.admit(events)
+        try:
+            return self._ready_writer().admit(events)
+        except QueueFull:
+            self._queue_full += 1
+            raise
 
     # --- snapshots -------------------------------------------------------------------------------
 
@@ -265,11 +280,17 @@ class Engine:
             commits=writer.commits,
             commit_seconds=writer.commit_seconds,
             failed_commits=writer.failed_commits,
-            duplicates=writer.duplicates,
             conflicts=writer.conflicts,
-            queue_full=writer.queue_full,
+            queue_full=self._queue_full,
             snapshot_failures=snapshots.failures,
+            snapshot_pause_seconds=snapshots.pause_seconds,
+            counts=writer.counts(),
         )
+
+    def _ready_writer(self) -> Writer:
+        if self._writer is None or self._status != "ready":
+            raise NotReady(self.status, self.failure)
+        return self._writer
 
     def _ready_snapshots(self) -> Snapshots:
         if self._snapshots is None or self.status != "ready":

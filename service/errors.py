@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from core.errors import InstanceError, UnknownName
 from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError
-from service.writer import EventConflict, NotReady, QueueFull
+from service.writer import EventConflict, NotReady, QueueFull, with_hint, without_place
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # when the error does not know better
@@ -128,16 +128,16 @@ def problem_of(error: BaseException) -> Problem:
         case UnknownName():
             return Problem(404, str(error))
         case EventConflict():
-            detail = f"event_id {error.event_id!r} was seen with other content"
+            detail = f"event_id {error.event_id!r} was seen with other content; {error.hint}"
             return Problem(409, detail, [Fault(detail, ("event_id",))])
         case QueueFull() | NotReady():
-            return unavailable(str(error), error.retry_after)
+            return unavailable(with_hint(error), error.retry_after)
         case SnapshotMissing():
-            return Problem(404, str(error))
+            return Problem(404, without_place(error))
         case SnapshotDamaged():
-            return Problem(409, str(error))
+            return Problem(409, without_place(error))
         case StoreError():
-            return unavailable(str(error))
+            return unavailable(without_place(error))
         case RequestValidationError():
             return _bad_parameters(error)
         case HTTPException():

@@ -21,9 +21,9 @@ from prometheus_client.registry import Collector
 
 from core.event import Event
 from core.model import Model, Outcome
-from service.engine import Engine
+from service.engine import Engine, Figures
 from service.late import LateLabels
-from service.writer import NotReady
+from service.writer import Counts, NotReady
 
 PREFIX = "manyclass_"
 HITS_AT = (1, 5, 10)
@@ -52,9 +52,16 @@ HELP = {  # name without the prefix -> what it says
     "evicted_total": "rows evicted to stay within the limits, by kind",
     "seq": "number of the last event learned",
     "log_lag_events": "events in the log that are not learned yet",
+    "queue_events": "events admitted and not answered yet; MAX_QUEUE_EVENTS bounds them",
+    "queue_bytes": "what these need; MAX_QUEUE_BYTES bounds it",
+    "refused_total": "times events were refused although they were well formed, by reason",
+    "commits_total": "appends to the log, by result; requests that come together share one",
+    "commit_duration_seconds": "time an append to the log took, whatever its result",
     "snapshot_age_seconds": "time since the newest snapshot was taken",
     "snapshot_duration_seconds": "time the newest snapshot took",
+    "snapshot_pause_seconds": "time learning waited for the newest snapshot, part of the duration",
     "snapshot_bytes": "size of the newest snapshot",
+    "snapshot_failures_total": "snapshots that could not be taken, or cleaned up behind",
     "label_delay_seconds": "time from ranking an instance to its label by id",
     "late_labels_total": "labels by id that came when the instance was no longer kept",
 }
@@ -155,20 +162,20 @@ class State(Collector):
             model = self._engine.model
         except NotReady:
             return
-        yield from self._of_the_model(model)
-        yield from self._of_the_log(model)
+        figures = self._engine.figures()
+        yield from self._of_the_model(model, figures.counts)
+        yield from self._of_the_log(model, figures)
+        yield from self._of_snapshots(figures)
 
-    def _of_the_model(self, model: Model) -> Iterator[Metric]:
+    def _of_the_model(self, model: Model, counts: Counts) -> Iterator[Metric]:
         index = model.index
         yield _gauge("features", index.features)
         yield _gauge("classes", index.classes)
         yield _gauge("edges", index.edges)
         yield _gauge("memory_bytes", index.bytes)
-        evicted = {"feature": index.evicted_features, "class": index.evicted_classes}
+        evicted = {"feature": counts.evicted_features, "class": counts.evicted_classes}
         yield _counter("evicted_total", "kind", evicted)
-        touched = SummaryMetricFamily(PREFIX + "edges_touched", HELP["edges_touched"])
-        touched.add_metric([], index.active_features_ranked, index.edges_touched)
-        yield touched
+        yield _summary("edges_touched", counts.active_features_ranked, counts.edges_touched)
         outdegrees = Histogram(OUTDEGREES)
         for outdegree, features in enumerate(index.outdegrees().tolist()):
             outdegrees.observe_often(outdegree, features)
@@ -176,16 +183,29 @@ class State(Collector):
         outdegrees.add_to(family, [])
         yield family
 
-    def _of_the_log(self, model: Model) -> Iterator[Metric]:
-        engine = self._engine
+    def _of_the_log(self, model: Model, figures: Figures) -> Iterator[Metric]:
         yield _gauge("seq", model.seq)
-        yield _gauge("log_lag_events", engine.figures().log_lag)
+        yield _gauge("log_lag_events", figures.log_lag)
+        yield _gauge("queue_events", figures.queued_events)
+        yield _gauge("queue_bytes", figures.queued_bytes)
+        refused = {"queue_full": figures.queue_full, "conflict": figures.conflicts}
+        yield _counter("refused_total", "reason", refused)
+        commits = {"ok": figures.commits, "failed": figures.failed_commits}
+        yield _counter("commits_total", "result", commits)
+        count = figures.commits + figures.failed_commits
+        yield _summary("commit_duration_seconds", count, figures.commit_seconds)
+
+    def _of_snapshots(self, figures: Figures) -> Iterator[Metric]:
+        engine = self._engine
+        yield _counter("snapshot_failures_total", value=figures.snapshot_failures)
         newest = engine.newest_snapshot
         if newest is not None:
             yield _gauge("snapshot_age_seconds", self._clock() - newest.taken_at)
             yield _gauge("snapshot_bytes", newest.bytes)
         if engine.snapshot_seconds is not None:
             yield _gauge("snapshot_duration_seconds", engine.snapshot_seconds)
+        if figures.snapshot_pause_seconds is not None:
+            yield _gauge("snapshot_pause_seconds", figures.snapshot_pause_seconds)
 
 
 class Exposition:
@@ -205,6 +225,10 @@ class Exposition:
 
 def _histogram(name: str, labels: Sequence[str] = ()) -> HistogramMetricFamily:
     return HistogramMetricFamily(PREFIX + name, HELP[name], labels=list(labels))
+
+
+def _summary(name: str, count: int, total: float) -> SummaryMetricFamily:
+    return SummaryMetricFamily(PREFIX + name, HELP[name], count_value=count, sum_value=total)
 
 
 def _gauge(name: str, value: float) -> GaugeMetricFamily:

@@ -13,8 +13,14 @@ from core.model import Frozen, Model
 from core.options import Options
 from service.recovery import Recovery, load_snapshot
 from service.settings import Settings
-from service.store.protocol import SnapshotDamaged, SnapshotInfo, Store, StoreError
-from service.writer import NotReady, Writer
+from service.store.protocol import (
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    Store,
+    StoreError,
+)
+from service.writer import NotReady, Writer, with_hint
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +67,11 @@ class Snapshots:
 
     async def all(self) -> list[SnapshotInfo]:
         """Every snapshot of the store, newest first."""
-        return await asyncio.to_thread(self._store.snapshots)
+        try:
+            return await asyncio.to_thread(self._store.snapshots)
+        except StoreError as error:
+            log.error("the snapshots cannot be listed: %s", with_hint(error))
+            raise
 
     @property
     def changed(self) -> bool:
@@ -113,7 +123,7 @@ class Snapshots:
                     reason = f"event {last} is in the log but could not be applied: {error}"
                     self._writer.fail(reason)
                     raise NotReady("failed", reason) from error
-                self._writer.model = model
+                self._writer.use(model)
             log.info("went back to snapshot %d as event %d", seq, last)
             try:
                 await self._take()
@@ -128,6 +138,11 @@ class Snapshots:
             self._damaged.add(seq)  # found out in time: recovery shall not have to rely on it
             if self.newest is not None and self.newest.seq == seq:
                 self.newest = None
+            raise
+        except SnapshotMissing:
+            raise
+        except StoreError as error:
+            log.error("snapshot %d cannot be loaded: %s", seq, with_hint(error))
             raise
 
     async def close(self) -> None:
@@ -174,7 +189,7 @@ class Snapshots:
             "%s, next try in %.0f s at the earliest: %s",
             what,
             RETRY_SECONDS,
-            error,
+            with_hint(error),
             exc_info=unforeseen,
         )
 

@@ -11,15 +11,25 @@ from typing import NamedTuple
 
 from core.event import Event
 from core.model import Model, Outcome
-from service.store.protocol import Store, StoreUnavailable
+from service.store.protocol import (
+    LogDamaged,
+    SnapshotDamaged,
+    SnapshotMissing,
+    Store,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
 
 log = logging.getLogger(__name__)
 
 # One append holds up to this much, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
-# So many events are applied at a stretch; then whoever waits to rank has a turn.
-STRETCH = 64
+# Events are applied for so long at a stretch; then whoever waits to rank has a turn. By time and
+# not by number, because an event can cost anything from microseconds to tenths of a second.
+STRETCH_SECONDS = 0.001
 
 RETRY_AFTER = 1.0  # seconds; a full queue is worked off, or the store is back, about as soon
 
@@ -62,6 +72,31 @@ class EventConflict(Refused):
         self.seq = seq
 
 
+def with_hint(error: Exception) -> str:
+    """The error and what can be done about it. For the log: it may say where the store is."""
+    hint = error.hint if isinstance(error, StoreError | QueueFull | EventConflict) else ""
+    return f"{error}; {hint}" if hint else str(error)
+
+
+def without_place(error: StoreError) -> str:
+    """The error and what can be done about it, for clients: never where the store is."""
+    match error:
+        case SnapshotMissing() | SnapshotDamaged() | LogDamaged():
+            return with_hint(error)
+        case StoreFull():
+            kind = "the store is full"
+        case StoreUnavailable():
+            kind = "the store is not available"
+        case StoreDamaged():
+            kind = "the store is damaged"
+        case _:
+            kind = "the store cannot do this"
+    if error.hint:
+        return f"{kind}; {error.hint}"
+    # Stores put the path before the words of what broke below them.
+    return kind if error.__cause__ is not None else f"{kind}: {error}"
+
+
 class Result(NamedTuple):
     """What became of one event. A duplicate has the seq of the event it repeats."""
 
@@ -69,6 +104,26 @@ class Result(NamedTuple):
     duplicate: bool
     rank: int | None
     updated: bool
+
+
+class Counts(NamedTuple):
+    """What a model counts, each an only growing number as long as the model is the same."""
+
+    evicted_features: int = 0
+    evicted_classes: int = 0
+    active_features_ranked: int = 0
+    edges_touched: int = 0
+
+    @classmethod
+    def of(cls, model: Model) -> "Counts":
+        """The counts of a model, some of which its snapshot may have brought along."""
+        index = model.index
+        return cls(
+            index.evicted_features,
+            index.evicted_classes,
+            index.active_features_ranked,
+            index.edges_touched,
+        )
 
 
 class Submission:
@@ -124,7 +179,7 @@ class Writer:
         max_bytes: int,
         on_applied: Callable[[Event, Outcome, float], None] | None = None,
     ) -> None:
-        self.model = model
+        self.model = model  # `use` replaces it
         self.appended = model.seq  # seq of the last durable event
         self.events = 0  # admitted and not yet answered
         self.bytes = 0
@@ -132,9 +187,9 @@ class Writer:
         self.commits = 0
         self.commit_seconds = 0.0
         self.failed_commits = 0
-        self.duplicates = 0
         self.conflicts = 0
-        self.queue_full = 0
+        self._counted_before = Counts()  # with other models
+        self._counts_at_first = Counts.of(model)  # of this one, when it was put in use
         self._store = store
         self._max_events = max_events
         self._max_bytes = max_bytes
@@ -170,13 +225,23 @@ class Writer:
             self.events + len(events) > self._max_events
             or self.bytes + submission.size > self._max_bytes
         ):
-            self.queue_full += 1
             raise QueueFull(self.events, self.bytes)
         self.events += len(events)
         self.bytes += submission.size
         self._waiting.append(submission)
         self._commit_soon()
         return submission.answer
+
+    def use(self, model: Model) -> None:
+        """Go on with another model, inside `quiet`. What was counted stays counted."""
+        self._counted_before = self.counts()
+        self._counts_at_first = Counts.of(model)
+        self.model = model
+
+    def counts(self) -> Counts:
+        """What has been counted since the writer was made, over every model it has used."""
+        each = zip(self._counted_before, Counts.of(self.model), self._counts_at_first, strict=True)
+        return Counts(*(before + now - first for before, now, first in each))
 
     async def progress(self) -> None:
         """Return when something that was admitted has been answered."""
@@ -205,8 +270,8 @@ class Writer:
         The caller has to bring the model to that seq before `quiet` ends, or to fail the writer.
         """
         payloads = [bytes(event) for event in events]
-        last, error, _ = await self._loop.run_in_executor(self._thread, self._try, payloads)
-        if (refusal := self._verdict(len(payloads), last, error)) is not None:
+        outcome = await self._loop.run_in_executor(self._thread, self._try, payloads)
+        if (refusal := self._verdict(len(payloads), *outcome)) is not None:
             raise refusal
         return self.appended
 
@@ -318,8 +383,7 @@ class Writer:
         self._loop.call_soon_threadsafe(self._on_append, len(payloads), last, error, seconds)
 
     def _on_append(self, count: int, last: int, error: Exception | None, seconds: float) -> None:
-        self.commit_seconds += seconds
-        refusal = self._verdict(count, last, error)
+        refusal = self._verdict(count, last, error, seconds)
         if refusal is None:
             self._durable.extend(self._appending)
         else:
@@ -332,8 +396,11 @@ class Writer:
         if not self._apply_is_due:
             self._apply()
 
-    def _verdict(self, count: int, last: int, error: Exception | None) -> Exception | None:
+    def _verdict(
+        self, count: int, last: int, error: Exception | None, seconds: float
+    ) -> Exception | None:
         """None when `count` events became durable with the numbers they were promised."""
+        self.commit_seconds += seconds
         if error is None and last == self.appended + count:
             if self._store_fails:
                 log.warning("the store takes events again")
@@ -350,10 +417,11 @@ class Writer:
             )
             return NotReady("failed", self.failure)
         if not told:  # once: a full disk would fill its log with every request
-            log.error("the store takes no events: %s", error, exc_info=error)
+            log.error("the store takes no events: %s", with_hint(error), exc_info=error)
         if isinstance(error, StoreUnavailable):
             return error
-        unavailable = StoreUnavailable(f"the store broke: {error}")
+        hint = error.hint if isinstance(error, StoreError) else ""
+        unavailable = StoreUnavailable(f"the store broke: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
 
@@ -367,16 +435,17 @@ class Writer:
     def _apply(self) -> None:
         """Apply what is durable, a stretch at a time, and answer what is complete."""
         self._apply_is_due = False
-        left = STRETCH
+        end = perf_counter() + STRETCH_SECONDS
         try:
-            while self._durable and left > 0:
+            while self._durable:
                 submission = self._durable[0]
-                left -= self._apply_some(submission, left)
+                self._apply_until(end, submission)
                 if len(submission.results) == len(submission.fresh):
                     self._durable.popleft()
                     self._forget_ids(submission)
-                    self.duplicates += len(submission.repeated)
                     self._answer(submission)
+                if perf_counter() >= end:
+                    break
         except (
             Exception
         ) as error:  # apply cannot refuse; if it breaks, the state is not to be trusted
@@ -386,20 +455,19 @@ class Writer:
             self._apply_soon()
         self._tell_watchers()
 
-    def _apply_some(self, submission: Submission, most: int) -> int:
-        """Apply up to `most` of the events that are left; how many, 1 for none."""
-        model, results, on_applied = self.model, submission.results, self._on_applied
-        done = len(results)
-        some = submission.fresh[done : done + most]
-        for event in some:
-            if on_applied is None:
-                outcome = model.apply(model.seq + 1, event)
-            else:
-                began = perf_counter()
-                outcome = model.apply(model.seq + 1, event)
-                on_applied(event, outcome, perf_counter() - began)
+    def _apply_until(self, end: float, submission: Submission) -> None:
+        """Apply the events that are left, until the clock shows `end`; but one at least."""
+        model, results, fresh = self.model, submission.results, submission.fresh
+        for position in range(len(results), len(fresh)):
+            event = fresh[position]
+            began = perf_counter()
+            outcome = model.apply(model.seq + 1, event)
+            ended = perf_counter()
+            if self._on_applied is not None:
+                self._on_applied(event, outcome, ended - began)
             results.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
-        return len(some) or 1
+            if ended >= end:
+                break
 
     # --- answer ----------------------------------------------------------------------------------
 

@@ -173,7 +173,7 @@ def test_a_problem_becomes_an_error_with_its_fields():
     assert error.faults[0].pointer == "#/events/3/classes"
     assert error.faults[0].detail == "too few"
     assert error.retry_after is None
-    assert str(error) == "422 Unprocessable: bad"
+    assert str(error) == "422 Unprocessable: bad (#/events/3/classes)"
 
 
 def test_an_error_of_another_server_is_told_by_its_status():

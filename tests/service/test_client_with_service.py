@@ -68,7 +68,9 @@ def test_snapshots_and_stats(client):
     assert client.restore(taken.seq) > taken.seq
     stats = client.stats()
     assert stats.seq > taken.seq
-    assert stats.accuracy["100"].examples > 0
+    accuracy = stats.accuracy["100"]
+    assert accuracy.examples > 0
+    assert 0 <= accuracy.r1 <= accuracy.r5 <= accuracy.r10 <= 1
     assert stats.settings["MANYCLASS_RANK_KEYS"] == "1 (hidden)"
     assert "disk" in stats.durability
     assert client.is_ready()

@@ -6,7 +6,16 @@ from starlette.exceptions import HTTPException
 from core.errors import InstanceError, UnknownName
 from service.errors import Fault, Problem, invalid, pointer, problem_of
 from service.schemas import RankRequest
-from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError, StoreFull
+from service.store import open_store
+from service.store.protocol import (
+    LogDamaged,
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreUnavailable,
+)
 from service.writer import EventConflict, NotReady, QueueFull
 
 
@@ -58,6 +67,43 @@ def test_what_nobody_foresaw_tells_nothing():
 def test_what_may_work_later_says_when(error):
     _, headers, _ = problem_of(error).answer()
     assert int(dict(headers)[b"retry-after"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (QueueFull(1, 1), QueueFull.hint),
+        (EventConflict(3, "e", 7), EventConflict.hint),
+        (StoreFull("/srv/store: no room", "make some"), "the store is full; make some"),
+        (StoreUnavailable("/srv/store: away", "put it back"), "not available; put it back"),
+        (StoreDamaged("/srv/store: torn", "take the backup"), "damaged; take the backup"),
+        (StoreError("/srv/store: 9 events", "send fewer"), "cannot do this; send fewer"),
+        (StoreFull("no room"), "the store is full: no room"),
+        (SnapshotMissing(4), "no snapshot 4; `manyclass snapshot list`"),
+        (SnapshotDamaged(4, "manifest", "cut short"), "manifest: cut short; use an older one"),
+        (LogDamaged(4, "cut short"), "event 4: cut short; put a backup"),
+    ],
+)
+def test_says_what_can_be_done_and_not_where_the_store_is(error, says):
+    detail = problem_of(error).detail
+    assert says in detail
+    assert "/srv" not in detail
+
+
+def test_what_the_real_store_says_names_no_file(tmp_path):
+    path = tmp_path / "store.db"
+    store = open_store(f"sqlite:{path}", lambda: 0.0)
+    with pytest.raises(StoreError) as in_use:
+        open_store(f"sqlite:{path}", lambda: 0.0)
+    store.close()
+    path.write_bytes(b"not a database" * 100)
+    with pytest.raises(StoreDamaged) as foreign:
+        open_store(f"sqlite:{path}", lambda: 0.0)
+    below = StoreError(f"{path}: broken")
+    below.__cause__ = OSError(5, "broken", str(path))
+    for error in (in_use.value, foreign.value, below):
+        assert str(path) in str(error)
+        assert str(tmp_path) not in problem_of(error).detail
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import asyncio
 import re
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from core.event import Event
 from core.model import Outcome
 from service.metrics import FAST_SECONDS, HELP, PREFIX, REQUEST_SECONDS, Histogram, Metrics
-from tests.service.faulty import in_loop, learn
+from service.store.protocol import StoreFull
+from tests.service.faulty import FaultyStore, in_loop, learn
 from tests.service.serving import calling
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -118,6 +120,84 @@ async def test_tells_what_the_model_is_like():
     assert seen['evicted_total{kind="feature"}'] == 0
     assert seen["memory_bytes"] > 0
     assert seen["process_resident_memory_bytes"] > 2**20
+
+
+COUNTED = (
+    'evicted_total{kind="feature"}',
+    'evicted_total{kind="class"}',
+    "edges_touched_count",
+    "edges_touched_sum",
+)
+
+
+@in_loop
+async def test_counters_begin_with_the_process_and_never_fall():
+    store = FaultyStore()
+    small = {"max_features": 3, "max_classes": 2}
+
+    async def counted(call):
+        seen = await call.metrics()
+        return [seen[name] for name in COUNTED]
+
+    async with calling(store=store, **small) as call:
+        await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
+        await call("POST", "/snapshots")
+        await call.learn(*((f"c{n} b", f"y{n}") for n in range(10)))
+        await call("POST", "/rank", {"features": ["b"]})
+        before = await counted(call)
+        assert all(before)
+        assert (await call("POST", "/snapshots/10/restore")).status_code == 200
+        assert await counted(call) == before
+        await call.learn(("d b", "z"))
+        after = await counted(call)
+        assert after[:3] == [before[0] + 1, before[1] + 1, before[2] + 2]
+        assert after[3] >= before[3]
+    async with calling(store=store, **small) as call:
+        assert call.app.engine.model.index.evicted_features > 0
+        assert await counted(call) == [0, 0, 0, 0]
+
+
+@in_loop
+async def test_tells_how_full_the_queue_is_and_what_it_refused():
+    store = FaultyStore()
+    async with calling(store=store, max_queue_events=2) as call:
+        event = {"features": ["a"], "classes": ["x"], "event_id": "one"}
+        other = event | {"classes": ["y"]}
+        with store.before_append.shut() as gate:
+            waiting = asyncio.create_task(
+                call("POST", "/learn", {"events": [event, {**event, "event_id": "two"}]})
+            )
+            await gate.reached()
+            full = await call.metrics()
+            assert (await call("POST", "/learn", other)).status_code == 503
+        assert (await waiting).status_code == 200
+        assert (await call("POST", "/learn", other)).status_code == 409
+        seen = await call.metrics()
+    assert full["queue_events"] == 2
+    assert full["queue_bytes"] > 0
+    assert (seen["queue_events"], seen["queue_bytes"]) == (0, 0)
+    assert seen['refused_total{reason="queue_full"}'] == 1
+    assert seen['refused_total{reason="conflict"}'] == 1
+
+
+@in_loop
+async def test_tells_how_appends_and_snapshots_go():
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        assert "snapshot_pause_seconds" not in await call.metrics()
+        call.store.append_error = call.store.save_error = StoreFull("no room")
+        await call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
+        await call("POST", "/snapshots")
+        call.store.append_error = call.store.save_error = None
+        failed = await call.metrics()
+        await call("POST", "/snapshots")
+        seen = await call.metrics()
+    assert failed['commits_total{result="ok"}'] == 1
+    assert failed['commits_total{result="failed"}'] == 1
+    assert failed["commit_duration_seconds_count"] == 2
+    assert failed["commit_duration_seconds_sum"] > 0
+    assert failed["snapshot_failures_total"] == seen["snapshot_failures_total"] == 1
+    assert seen["snapshot_pause_seconds"] == 0  # by the clock of the test, which stands still
 
 
 @in_loop

@@ -231,7 +231,7 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 
     monkeypatch.setattr(os, "getpriority", lambda which, who: started_at)
     monkeypatch.setattr(os, "setpriority", refuse)
-    async with running() as (engine, store):
+    async with running() as (engine, _):
         for seq in (1, 2):
             await teach(engine, "a -> x")
             assert (await engine.take_snapshot()).seq == seq
@@ -526,6 +526,23 @@ async def test_a_newest_one_that_proves_damaged_is_taken_again():
             await engine.restore(1)
         assert await ticked(engine) == 1
         assert load_snapshot(store, 1, 0).digest() == engine.model.digest()
+
+
+@in_loop
+async def test_the_log_says_where_a_store_is_that_cannot_be_read(monkeypatch, caplog):
+    def away(*args):
+        raise StoreUnavailable("/srv/store: away", "put it back")
+
+    async with running() as (engine, store):
+        monkeypatch.setattr(store, "snapshots", away)
+        monkeypatch.setattr(store, "open_snapshot", away)
+        for work in (engine.snapshots(), engine.restore(0)):
+            caplog.clear()
+            with pytest.raises(StoreUnavailable):
+                await work
+            [record] = caplog.records
+            assert record.message.endswith("/srv/store: away; put it back")
+        monkeypatch.undo()
 
 
 @in_loop

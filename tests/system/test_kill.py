@@ -12,16 +12,19 @@ from core.event import Event
 from core.model import Model
 from core.options import Options
 from service.store import open_store
+from service.store.protocol import LogDamaged
 from tests.system.process import PATIENCE, Service, learned
 
 KILLS = 20
 CLIENTS = 4
+WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 
 
 class Client:
     """Sends events one after the other, each with an id and a class of its own.
 
-    What was sent and not acknowledged is sent again, as a careful client does.
+    What was sent and not acknowledged is sent again, as a careful client does. Now and then it
+    has one of its classes forgotten.
     """
 
     def __init__(self, number):
@@ -29,7 +32,13 @@ class Client:
         self.random = random.Random(number)
         self.acknowledged = []
         self.waiting = []
+        self.leaving = None  # the class that is being forgotten, and may already be
+        self.forgotten = set()
         self.made = 0
+
+    def present(self):
+        """The classes that must be there."""
+        return set(self.acknowledged) - self.forgotten - {self.leaving}
 
     def send_until(self, url, stopped):
         with httpx.Client(base_url=url, timeout=PATIENCE) as http:
@@ -40,6 +49,10 @@ class Client:
                     return
 
     def send(self, http):
+        if self.leaving is None and self.random.random() < 0.1 and self.present():
+            self.leaving = self.random.choice(sorted(self.present()))
+        if self.leaving is not None:
+            self.forget(http)
         if not self.waiting:
             self.waiting = [self.event() for _ in range(self.random.choice([1, 1, 1, 20]))]
         if len(self.waiting) == 1:
@@ -52,6 +65,12 @@ class Client:
         self.acknowledged += [event["event_id"] for event in self.waiting]
         self.waiting = []
 
+    def forget(self, http):
+        answer = http.delete(f"/classes/{self.leaving}")
+        assert answer.status_code in (200, 404), answer.text  # 404: done before the kill
+        self.forgotten.add(self.leaving)
+        self.leaving = None
+
     def event(self):
         self.made += 1
         name = f"{self.number}-{self.made}"
@@ -59,20 +78,43 @@ class Client:
         return {"features": features, "classes": [name], "event_id": name}
 
 
-@pytest.mark.parametrize("snapshot_events", [0, 40], ids=["log only", "with snapshots"])
-def test_killed_again_and_again(tmp_path, snapshot_events):
-    # so many are kept that the log is whole to its first event, and can be replayed at the end
-    service = Service(tmp_path, snapshot_events=snapshot_events, snapshot_keep=100_000)
+class Photographer:
+    """Takes one snapshot after the other: the schedule has no turn between two kills."""
+
+    def __init__(self):
+        self.taken = 0
+
+    def send_until(self, url, stopped):
+        with httpx.Client(base_url=url, timeout=PATIENCE) as http:
+            while not stopped.is_set():
+                try:
+                    answer = http.post("/snapshots")
+                except httpx.TransportError:
+                    return
+                assert answer.is_success, answer.text
+                self.taken += 1
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "keep"),
+    [(False, WHOLE_LOG), (True, WHOLE_LOG), (True, 2)],
+    ids=["log only", "with snapshots", "with a trimmed log"],
+)
+def test_killed_again_and_again(tmp_path, snapshots, keep):
+    service = Service(tmp_path, snapshot_events=40 if snapshots else 0, snapshot_keep=keep)
+    photographers = [Photographer()] if snapshots else []
     clients, moments = [Client(number) for number in range(CLIENTS)], random.Random(7)
     for _ in range(KILLS):
         service.start()
         counts = learned(service.url)
         for client in clients:
-            assert all(counts.get(name) == 1 for name in client.acknowledged)
+            assert client.present() <= set(counts)
+            assert client.forgotten.isdisjoint(counts)
         assert set(counts.values()) <= {1}
         stopped = threading.Event()
-        with ThreadPoolExecutor(CLIENTS) as pool:
-            done = [pool.submit(client.send_until, service.url, stopped) for client in clients]
+        senders = [*clients, *photographers]
+        with ThreadPoolExecutor(len(senders)) as pool:
+            done = [pool.submit(sender.send_until, service.url, stopped) for sender in senders]
             stopped.wait(moments.uniform(0.02, 0.4))  # the moment of the kill
             service.kill()
             stopped.set()
@@ -81,13 +123,18 @@ def test_killed_again_and_again(tmp_path, snapshot_events):
     service.start()
     with httpx.Client(base_url=service.url) as http:
         for client in clients:
-            if client.waiting:
+            if client.waiting or client.leaving:
                 client.send(http)
     acknowledged = [name for client in clients for name in client.acknowledged]
     assert len(acknowledged) > KILLS
-    assert learned(service.url) == dict.fromkeys(acknowledged, 1)
+    present = set().union(*(client.present() for client in clients))
+    assert learned(service.url) == dict.fromkeys(present, 1)
+    assert all(photographer.taken > 0 for photographer in photographers)
     service.stop()
-    assert digest_left_by(service) == digest_of_a_clean_run(service, acknowledged)
+    if keep == WHOLE_LOG:
+        assert digest_left_by(service) == digest_of_a_clean_run(service, acknowledged)
+    else:
+        assert digest_left_by(service) == digest_from_the_snapshot_before(service, keep)
 
 
 def digest_left_by(service):
@@ -109,9 +156,26 @@ def digest_of_a_clean_run(service, acknowledged):
         ids = []
         for seq, data in store.read(0):
             event = Event.from_bytes(data)
-            ids.append(event.event_id)
+            if event.kind == "learn":
+                ids.append(event.event_id)
             model.apply(seq, event)
         assert sorted(ids) == sorted(acknowledged)
+        return model.digest()
+    finally:
+        store.close()
+
+
+def digest_from_the_snapshot_before(service, keep):
+    """The digest of what the snapshot before the last and the events after it make."""
+    store = open_store(f"sqlite:{service.store}", time.time)
+    try:
+        kept = store.snapshots()
+        assert len(kept) == keep
+        with pytest.raises(LogDamaged):  # the log behind them is gone
+            next(store.read(0))
+        model = Model.load(store.open_snapshot(kept[1].seq))
+        for seq, data in store.read(model.seq):
+            model.apply(seq, Event.from_bytes(data))
         return model.digest()
     finally:
         store.close()
