@@ -21,6 +21,7 @@ from service.intake import Intake
 from service.keys import Keys
 from service.late import LateLabels
 from service.metrics import Exposition, Metrics, State
+from service.origin import Origins
 from service.routes import health, learn, names, rank, snapshots, stats
 from service.routes.learn_stream import LearnStream
 from service.settings import Settings
@@ -55,7 +56,7 @@ class App(Front):
         ranking = rank.Rank(settings, self.engine, keys, late, metrics)
         learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
-        super().__init__(hot, self.api, metrics)
+        super().__init__(hot, self.api, Origins(settings.host, keys.open), metrics)
 
 
 def create_app(

@@ -4,13 +4,14 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from service.errors import ClientGone, Problem
+from service.errors import ClientGone, Problem, unavailable
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Headers = Mapping[bytes, bytes]
 
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
+MOST_LARGE_BODIES = 16  # as many of the largest size may be on their way at once
 
 
 def media_type(headers: Headers) -> bytes:
@@ -47,6 +48,26 @@ def is_gzipped(headers: Headers) -> bool:
     )
 
 
+class Room:
+    """What bodies that come in several pieces take until they are whole, all together."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def take(self, size: int, most_bytes: int) -> None:
+        """Count these bytes; Problem 503 when they are more than fits."""
+        if self.taken + size > MOST_LARGE_BODIES * most_bytes:
+            raise unavailable("Too many large bodies are on their way at once.")
+        self.taken += size
+
+    def give_back(self, size: int) -> None:
+        """They are taken no longer."""
+        self.taken -= size
+
+
+_room = Room()  # one, as the memory of the process is
+
+
 async def read_body(headers: Headers, receive: Receive, most_bytes: int) -> bytes:
     """The whole body, unpacked. Problem when too large or broken, ClientGone when cut short."""
     gzipped = b"content-encoding" in headers and is_gzipped(headers)
@@ -64,16 +85,23 @@ async def read_body(headers: Headers, receive: Receive, most_bytes: int) -> byte
     return _unpack(body, most_bytes) if gzipped else body
 
 
-async def _read_rest(start: bytes, receive: Receive, most_bytes: int) -> bytes:
-    body = bytearray(start)
+async def _read_rest(start: bytes, receive: Receive, most_bytes: int, room: Room = _room) -> bytes:
+    body = bytearray()
+    piece = start
     more = True
-    while more and len(body) <= most_bytes:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return bytes(body)
+    try:
+        while True:
+            room.take(len(piece), most_bytes)
+            body += piece
+            if not more or len(body) > most_bytes:
+                return bytes(body)
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientGone
+            piece = message.get("body", b"")
+            more = message.get("more_body", False)
+    finally:
+        room.give_back(len(body))
 
 
 def _unpack(body: bytes, most_bytes: int) -> bytes:

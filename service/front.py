@@ -9,8 +9,10 @@ from time import perf_counter
 from typing import Any
 
 from service.body import Headers, Receive, Send
-from service.errors import ClientGone, problem_of
+from service.errors import ClientGone, Problem, problem_of
+from service.headers import headers_of
 from service.metrics import Metrics
+from service.origin import Origins
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +31,15 @@ class Front:
     """The ASGI application. A hot call returns the body of its answer, or None if it sent it."""
 
     def __init__(
-        self, hot: Mapping[str, HotCall], application: Application, metrics: Metrics
+        self,
+        hot: Mapping[str, HotCall],
+        application: Application,
+        origins: Origins,
+        metrics: Metrics,
     ) -> None:
         self._hot = dict(hot)
         self._application = application
+        self._origins = origins
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -47,7 +54,9 @@ class Front:
         began = perf_counter()
         status = 200
         try:
-            body = await self._hot[path](dict(scope["headers"]), receive, send)
+            headers = headers_of(scope["headers"])
+            self._origins.require("POST", headers)
+            body = await self._hot[path](headers, receive, send)
         except ClientGone:
             self._metrics.request(path, CLIENT_GONE, perf_counter() - began)
             return
@@ -55,14 +64,13 @@ class Front:
             problem = problem_of(error)
             if problem.status == 500:
                 logger.error("POST %s failed", path, exc_info=error)
-            status, headers, body = problem.answer()
+            status = await _refuse(problem, send)
         else:
             if body is None:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
                 return
-            headers = [_JSON, (b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+            length = (b"content-length", b"%d" % len(body))
+            await _answer(status, [_JSON, length], body, send)
         self._metrics.request(path, status, perf_counter() - began)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,11 +84,25 @@ class Front:
             await send(message)
 
         try:
+            self._origins.require(scope["method"], headers_of(scope["headers"]))
             await self._application(scope, receive, watch)
+        except Problem as problem:  # the application's own never leave it
+            await _refuse(problem, watch)
         except Exception:
             # Starlette has answered this with a problem before raising it.
             logger.exception("%s %s failed", scope["method"], _endpoint(scope))
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
+
+
+async def _refuse(problem: Problem, send: Send) -> int:
+    status, headers, body = problem.answer()
+    await _answer(status, headers, body, send)
+    return status
+
+
+async def _answer(status: int, headers: list[tuple[bytes, bytes]], body: bytes, send: Send) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _endpoint(scope: Scope) -> str:

@@ -11,17 +11,20 @@ from service.keys import Keys, Scope
 REFERENCE = "#/components/schemas/{name}"
 
 REASONS = {
-    400: "Not HTTP, a path that is not UTF-8, a URL of 64 KiB, or a body that is not what it is"
-    " said to be: not JSON, not UTF-8, not gzip.",
+    400: "Not HTTP, a path that is not UTF-8, a header twice that may come once, or a body that is"
+    " not what it is said to be: not JSON, not UTF-8, not gzip.",
     401: "A key is needed.",
     403: "The key has a lesser scope.",
     404: "Nothing has this name, id or number.",
+    408: "Nothing more of the request came for a minute.",
     409: "It contradicts what is there.",
     410: "The instance of this id is no longer kept.",
     413: "The body is too large.",
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
-    503: "Not now: the service recovers or stops, its store does not work, or its queue is full.",
+    431: "URL and headers are larger than 64 KiB.",
+    503: "Not now: the service recovers or stops, its store does not work, its queue is full, or"
+    " too many large bodies are on their way.",
 }
 
 
@@ -54,7 +57,7 @@ def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
     return {
         "dependencies": [Depends(check)],
         "openapi_extra": {"x-scope": scope.name.lower()},
-        "responses": problems(401, 403, *statuses, 503),
+        "responses": problems(400, 401, 403, *statuses, 408, 431, 503),
     }
 
 
@@ -62,7 +65,7 @@ def hot(
     scope: Scope, *statuses: int, reads: dict[str, Any], writes: dict[str, Any]
 ) -> dict[str, Any]:
     """The arguments of a route that only tells of a call the front answers: its bodies by type."""
-    route = needs(scope, 400, 413, 415, 422, *statuses)
+    route = needs(scope, 413, 415, 422, *statuses)
     route["openapi_extra"]["requestBody"] = {"required": True, "content": reads}
     route["responses"][200] = {"description": "Successful Response", "content": writes}
     return route

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Any
 
@@ -41,6 +41,7 @@ BATCH_EVENTS = 256
 # fit into the buffers between us, or each side waits for the other for ever: so faults are
 # reported up to a number, cut to a length, and progress is told more and more seldom.
 PROGRESS_LINES = 5000
+PROGRESS_SECONDS = 5.0  # when lines come slowly
 MOST_PROGRESS_AT_ONE_PACE = 50
 MOST_FAULTS = 100
 LONGEST_DETAIL = 300
@@ -53,20 +54,28 @@ class LearnStream:
     """Answers streams of events. When `stopping` is set, those under way come to an early end."""
 
     def __init__(
-        self, settings: Settings, intake: Intake, metrics: Metrics, stopping: asyncio.Event
+        self,
+        settings: Settings,
+        intake: Intake,
+        metrics: Metrics,
+        stopping: asyncio.Event,
+        progress_seconds: float = PROGRESS_SECONDS,
     ) -> None:
         self._longest_line = settings.max_body_bytes
         self._intake = intake
         self._metrics = metrics
         self._stopping = stopping
+        self._progress_seconds = progress_seconds
 
     async def answer(self, headers: Headers, receive: Receive, send: Send) -> None:
         """Learn every line. Raises a Problem only while nothing was learned or answered."""
         gunzip = Gunzip() if is_gzipped(headers) else None
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
-            async with aclosing(_pieces(receive, gunzip, stop)) as pieces:
-                await _Call(self._intake, self._metrics, send, self._longest_line).run(pieces)
+            progress = _Pace(self._progress_seconds, asyncio.get_running_loop().time)
+            call = _Call(self._intake, self._metrics, send, self._longest_line, progress)
+            async with aclosing(_pieces(receive, gunzip, stop, self._progress_seconds)) as pieces:
+                await call.run(pieces)
         finally:
             stop.cancel()
 
@@ -103,10 +112,37 @@ class Lines:
         return None if overlong else line
 
 
+class _Pace:
+    """When to tell progress: after so many lines or so long, both longer as the stream goes on."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lines = PROGRESS_LINES
+        self._seconds = seconds
+        self._told = 0
+        self._last_line = 0
+        self._last_time = self._clock()
+
+    def is_due(self, settled: int) -> bool:
+        """Whether to tell that the lines up to this one are settled; if so, it counts as told."""
+        new = settled - self._last_line
+        if new < self._lines and (not new or self._clock() - self._last_time < self._seconds):
+            return False
+        self._last_line = settled
+        self._last_time = self._clock()
+        self._told += 1
+        if self._told % MOST_PROGRESS_AT_ONE_PACE == 0:
+            self._lines *= 2
+            self._seconds *= 2
+        return True
+
+
 class _Call:
     """One stream: what it has counted, and what it has answered so far."""
 
-    def __init__(self, intake: Intake, metrics: Metrics, send: Send, longest_line: int) -> None:
+    def __init__(
+        self, intake: Intake, metrics: Metrics, send: Send, longest_line: int, progress: _Pace
+    ) -> None:
         self._intake = intake
         self._metrics = metrics
         self._send = send
@@ -120,9 +156,7 @@ class _Call:
         self._rejected = 0
         self._seq = 0
         self._hits = {1: 0, 5: 0}
-        self._told = 0
-        self._pace = PROGRESS_LINES
-        self._next_progress = PROGRESS_LINES
+        self._progress = progress
 
     async def run(self, pieces: AsyncIterator[bytes]) -> None:
         """Learn all lines, and say how it went. Raises a Problem while nothing was learned."""
@@ -168,12 +202,8 @@ class _Call:
             if self._line % BATCH_EVENTS == 0:  # also when there is nothing to wait for
                 await asyncio.sleep(0)
         await self._learn()
-        if self._line >= self._next_progress:
+        if self._progress.is_due(self._settled):
             await self._write(Progress(*self._counts()))
-            self._told += 1
-            if self._told % MOST_PROGRESS_AT_ONE_PACE == 0:
-                self._pace *= 2
-            self._next_progress = self._line + self._pace
 
     def _read(self, line: bytes | None) -> Event | Result | None:
         if line is None:
@@ -235,16 +265,18 @@ class _Call:
 
 
 async def _pieces(
-    receive: Receive, gunzip: Gunzip | None, stop: "asyncio.Future[Any]"
+    receive: Receive, gunzip: Gunzip | None, stop: "asyncio.Future[Any]", patience: float
 ) -> AsyncGenerator[bytes]:
-    """The body as it arrives; ClientGone when its end does not, a Problem when it has to stop."""
+    """The body as it arrives, and nothing (b"") whenever that long nothing did.
+
+    Raises ClientGone when the body's end does not come, a Problem when the stream has to stop.
+    """
     more = True
     while more:
         receiving = asyncio.ensure_future(receive())
         try:
-            await asyncio.wait({receiving, stop}, return_when=asyncio.FIRST_COMPLETED)
-            if not receiving.done():
-                raise unavailable("The service is stopping.")
+            while not await _arrived(receiving, stop, patience):
+                yield b""
             message = receiving.result()
         finally:
             receiving.cancel()
@@ -256,5 +288,22 @@ async def _pieces(
         else:
             for piece in gunzip.feed(message.get("body", b"")):
                 yield piece
+                _go_on(stop)
     if gunzip is not None:
         gunzip.end()
+
+
+async def _arrived(
+    receiving: "asyncio.Future[Any]", stop: "asyncio.Future[Any]", patience: float
+) -> bool:
+    _go_on(stop)  # first, for there is always more from a client that never pauses
+    waiting_for = {receiving, stop}
+    await asyncio.wait(waiting_for, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    if not receiving.done():
+        _go_on(stop)
+    return receiving.done()
+
+
+def _go_on(stop: "asyncio.Future[Any]") -> None:
+    if stop.done():
+        raise unavailable("The service is stopping.")

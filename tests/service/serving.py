@@ -59,7 +59,7 @@ async def calling(ready=True, store=None, **settings):
     transport = httpx.ASGITransport(app)
     async with (
         app.api.router.lifespan_context(app.api),
-        httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client,
     ):
         while ready and app.engine.status == "recovering":
             await asyncio.sleep(0)
@@ -160,11 +160,11 @@ def answer_on(connection):
 
 
 @contextmanager
-def serving(store="memory:", **settings):
+def serving(store="memory:", quiet_seconds=60, **settings):
     """A real server as `service.server.run` makes it, on a free port."""
     chosen = Settings(store=store, port=0, **settings)
     app = create_app(chosen)
-    server = server_of(app, chosen)
+    server = server_of(app, chosen, quiet_seconds)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

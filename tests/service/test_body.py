@@ -5,8 +5,18 @@ import tracemalloc
 
 import pytest
 
-from service.body import PIECE_BYTES, Gunzip, is_gzipped, media_type, read_body, require_json
+from service import body
+from service.body import (
+    MOST_LARGE_BODIES,
+    PIECE_BYTES,
+    Gunzip,
+    is_gzipped,
+    media_type,
+    read_body,
+    require_json,
+)
 from service.errors import ClientGone, Problem
+from tests.service.faulty import PATIENCE
 
 TEXT = b"x" * 1000
 ZIPPED = gzip.compress(TEXT)
@@ -67,6 +77,56 @@ def test_reads_no_more_than_it_may():
     with pytest.raises(Problem):
         asyncio.run(read_body({}, receive, 1000))
     assert asked == 2
+
+
+def test_bodies_on_their_way_take_bounded_room():
+    """And give it back, however they end."""
+
+    async def reading(receive):
+        return await read_body({}, receive, 1000)
+
+    async def run():
+        queues = [asyncio.Queue() for _ in range(MOST_LARGE_BODIES + 1)]
+        tasks = [asyncio.create_task(reading(queue.get)) for queue in queues]
+
+        async def say(number, data, more=True):
+            queues[number].put_nowait({"type": "http.request", "body": data, "more_body": more})
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+        for number in range(MOST_LARGE_BODIES):
+            await say(number, b"x" * 500)
+            await say(number, b"x" * 500)
+        await say(-1, b"x", more=True)
+        with pytest.raises(Problem) as caught:
+            await tasks[-1]
+        assert caught.value.status == 503
+        assert int(caught.value.headers["Retry-After"]) >= 1
+
+        assert len(await read_body({}, one_message(b"x" * 1000), 1000)) == 1000  # needs none
+
+        await say(0, b"x")  # too large, and so are two
+        with pytest.raises(Problem) as caught:
+            await tasks[0]
+        tasks[1].cancel()
+        queues[2].put_nowait({"type": "http.disconnect"})
+        with pytest.raises(ClientGone):
+            await tasks[2]
+        await say(3, b"", more=False)
+        assert len(await tasks[3]) == 1000
+        for number in range(4, MOST_LARGE_BODIES):
+            await say(number, b"", more=False)
+            await tasks[number]
+        assert body._room.taken == 0
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+def one_message(data):
+    async def receive():
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    return receive
 
 
 def test_a_bomb_takes_no_memory():

@@ -5,6 +5,7 @@ import pytest
 from service.errors import ClientGone
 from service.front import Front
 from service.metrics import Metrics
+from service.origin import Origins
 from tests.service.faulty import in_loop
 from tests.service.serving import Conversation, assert_problem, calling
 
@@ -41,7 +42,8 @@ async def test_a_client_that_left_is_counted_and_not_answered():
     async def hot(headers, receive, send):
         raise ClientGone
 
-    talk = Conversation(Front({"/rank": hot}, None, metrics), "/rank", {})
+    front = Front({"/rank": hot}, None, Origins("127.0.0.1", open_to_all=True), metrics)
+    talk = Conversation(front, "/rank", {})
     assert await talk.end() is None
     text = str([family.samples for family in metrics.collect()])
     assert "'status': '499'" in text
@@ -54,3 +56,70 @@ async def test_other_methods_of_a_hot_path_are_refused(method):
         response = await call(method, "/rank")
         assert response.status_code == 405
         assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/rank"), ("POST", "/snapshots"), ("GET", "/stats")]
+)
+@pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
+@in_loop
+async def test_two_keys_are_one_too_many(method, path, keys):
+    """Wherever it goes, and whichever of them is the good one."""
+    async with calling(**keys) as call:
+        for pair in (("a", "b"), ("b", "a"), ("a", "a")):
+            headers = [("Authorization", f"Bearer {key}") for key in pair]
+            response = await call.client.request(method, path, headers=headers)
+            assert_problem(response, 400)
+            assert "authorization" in response.json()["detail"]
+        assert call.app.engine.model.seq == 0
+
+
+CHANGES = [
+    ("POST", "/snapshots"),
+    ("POST", "/snapshots/1/restore"),
+    ("DELETE", "/classes/x"),
+    ("DELETE", "/features/a"),
+    ("POST", "/learn"),
+    ("POST", "/rank"),
+    ("OPTIONS", "/snapshots"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"origin": "https://elsewhere.example"},
+        {"host": "elsewhere.example"},
+    ],
+)
+@in_loop
+async def test_a_web_page_of_elsewhere_changes_nothing(method, path, headers):
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        before = call.digest(), (await call("GET", "/snapshots")).json()
+        body = {"features": ["a"], "classes": ["y"]} if path == "/learn" else None
+        assert_problem(await call(method, path, body, headers=headers), 403)
+        assert (call.digest(), (await call("GET", "/snapshots")).json()) == before
+
+
+@pytest.mark.parametrize("path", ["/stats", "/classes", "/snapshots", "/openapi.json", "/livez"])
+@in_loop
+async def test_a_page_whose_name_leads_here_reads_nothing(path):
+    async with calling() as call, calling(rank_keys=("r",)) as closed:
+        assert_problem(await call("GET", path, headers={"host": "elsewhere.example"}), 403)
+        assert (await call("GET", path, headers={"host": "localhost:8000"})).status_code == 200
+        known = await closed("GET", path, headers={"host": "elsewhere.example"})
+        assert known.status_code in (200, 401)
+
+
+@in_loop
+async def test_refusals_of_origins_are_counted():
+    async with calling() as call:
+        await call("POST", "/rank", headers={"origin": "null"})
+        await call("POST", "/snapshots", headers={"origin": "null"})
+        seen = await call.metrics()
+        for endpoint in ("/rank", "unknown"):
+            name = f'request_duration_seconds_count{{endpoint="{endpoint}",status="403"}}'
+            assert seen[name] == 1

@@ -1,8 +1,10 @@
 """The real server, spoken to over sockets, also by clients that do not behave."""
 
+import contextlib
 import gzip
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -12,7 +14,7 @@ import threading
 import httpx
 import pytest
 
-from service.server import StartFailed, run
+from service.server import MOST_HEAD_BYTES, StartFailed, run
 from service.settings import Settings
 from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, answer_on, assert_problem, serving
@@ -29,9 +31,8 @@ def served():
 def head(path, *lines, method="POST"):
     """The head of a request that announces JSON, with more lines."""
     more = "".join(line + "\r\n" for line in lines)
-    return (
-        f"{method} {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n"
-    ).encode()
+    first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+    return f"{first}content-type: application/json\r\n{more}\r\n".encode()
 
 
 def chunk(data):
@@ -78,10 +79,72 @@ def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
     assert json.loads(body)["status"] == 400
 
 
-def test_a_url_that_is_too_long_gets_a_problem_too(served):
-    status, headers, _ = served.talk(head("/classes?after=" + "x" * 70_000, method="GET"))
-    assert status == 400
-    assert headers["content-type"] == "application/problem+json"
+def assert_refused(answer, status):
+    """The answer is a problem, and the last one."""
+    assert answer[0] == status
+    assert answer[1]["content-type"] == "application/problem+json"
+    assert answer[1]["connection"] == "close"
+    assert json.loads(answer[2])["status"] == status
+
+
+def test_a_head_that_is_too_large_gets_a_problem_too(served):
+    assert_refused(served.talk(head("/classes?after=" + "x" * 70_000, method="GET")), 431)
+    assert_refused(served.talk(head("/stats", "x: " + "x" * 70_000, method="GET")), 431)
+    many = [f"x-{number}: {'x' * 100}" for number in range(700)]
+    assert_refused(served.talk(head("/stats", *many, method="GET")), 431)
+
+
+def test_a_head_may_be_large(served):
+    for step in (60_000, 7_000):
+        data = head("/stats", "x: " + "x" * 60_000, method="GET")
+        pieces = (data[at : at + step] for at in range(0, len(data), step))
+        assert served.talk(*pieces)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        b"GET /",
+        b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ",
+        b"GET / HTTP/1.1\r\n" + b"x",
+        head("/learn", "transfer-encoding: chunked") + b"2\r\n{}\r\n0\r\nx: ",
+        head("/learn", "transfer-encoding: chunked") + b"1;x=",
+    ],
+    ids=["url", "value", "name", "trailer", "extension of a chunk"],
+)
+def test_what_never_ends_is_not_kept(served, begin):
+    """However it is cut. While it were, the connection would stay."""
+    for size in (1000, 300_000):
+        with served.connect() as connection, contextlib.suppress(ConnectionError):
+            connection.sendall(begin)
+            for _ in range(600_000 // size):
+                connection.sendall(b"x" * size)
+            while connection.recv(65_536):
+                pass
+
+
+def test_what_never_ends_is_answered(served):
+    with served.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")
+        sent = 0
+        while not select.select([connection], [], [], 0.001)[0]:
+            connection.sendall(b"x" * 1000)
+            sent += 1000
+            assert sent < 10 * MOST_HEAD_BYTES
+        assert sent > MOST_HEAD_BYTES
+        assert_refused(answer_on(connection), 431)
+
+
+def test_large_bodies_before_a_head_are_not_counted(served):
+    body = b'{"text":"a' + b" " * 400_000 + b'"}'
+    request = head("/rank", f"content-length: {len(body)}") + body
+    with served.connect() as connection:
+        connection.sendall(request * 3)
+        data = b""
+        while data.count(b'"ranked"') < 3:
+            received = connection.recv(65_536)
+            assert received, data
+            data += received
 
 
 def test_half_a_body_teaches_nothing(served, caplog):
@@ -180,6 +243,26 @@ def test_a_gzipped_stream_from_a_usual_client(served):
     headers = NDJSON | {"content-encoding": "gzip"}
     response = httpx.post(served.url + "/learn", content=pieces, headers=headers)
     assert json.loads(response.text.splitlines()[-1])["accepted"] == 1000
+
+
+# --- who says nothing ---------------------------------------------------------------------------
+
+
+def test_a_request_that_does_not_go_on_is_given_up():
+    """But not a stream, which may take its time."""
+    body = head("/rank", "content-length: 5")
+    with serving(quiet_seconds=1) as served, contextlib.ExitStack() as open_ones:
+        stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))
+        stream.sendall(stream_head() + chunk(EVENT + b"\n"))
+        for connection, beginning in zip(begun, (b"GET /sta", body, body + b"{"), strict=True):
+            connection.sendall(beginning)
+        for connection in begun:
+            assert_refused(answer_on(connection), 408)
+        assert silent.recv(1) == b""
+        stream.sendall(chunk(EVENT + b"\n") + b"0\r\n\r\n")
+        status, _, answer = answer_on(stream)
+        assert status == 200
+        assert b'"accepted":2' in answer
 
 
 # --- start and stop -------------------------------------------------------------------------------

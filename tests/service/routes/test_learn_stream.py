@@ -7,10 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.front import Front
+from service.intake import Intake
+from service.metrics import Metrics
+from service.origin import Origins
 from service.routes import learn_stream
-from service.routes.learn_stream import Lines
+from service.routes.learn_stream import LearnStream, Lines
+from service.settings import Settings
 from service.store.protocol import StoreFull
-from tests.service.faulty import FaultyStore, in_loop
+from tests.service.faulty import Clock, FaultyStore, in_loop
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
@@ -156,6 +161,54 @@ async def test_progress_is_told_while_it_lasts(monkeypatch):
         await talk.end()
 
 
+def slow_streaming(call, progress_seconds):
+    """A stream whose progress is told that often, whatever came."""
+    metrics, settings = Metrics(), Settings()
+    intake = Intake(call.app.engine, call.app.api.state.late, metrics, 100)
+    stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds)
+    front = Front({"/learn": stream.answer}, None, Origins("127.0.0.1", True), metrics)
+    return Conversation(front, "/learn", NDJSON)
+
+
+@in_loop
+async def test_a_slow_stream_is_told_progress_too():
+    async with calling() as call:
+        talk = slow_streaming(call, progress_seconds=0)
+        for count in (1, 2, 3):
+            talk.say(line())
+            told = await talk.hear_line()
+            assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
+        talk.say(line()[:5])  # no line, so nothing new
+        talk.say(b"", more=False)
+        assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
+        while (await talk.hear_line())["kind"] != "summary":
+            pass
+
+
+@in_loop
+async def test_what_was_learned_is_told_while_nothing_more_comes():
+    async with calling() as call:
+        talk = slow_streaming(call, progress_seconds=0.01)
+        talk.say(line())
+        told = await talk.hear_line()
+        assert (told["kind"], told["accepted"]) == ("progress", 1)
+        talk.say(b"", more=False)
+        assert (await talk.hear_line())["kind"] == "summary"
+        await talk.end()
+
+
+def test_what_a_slow_stream_is_told_is_bounded_too(monkeypatch):
+    monkeypatch.setattr(learn_stream, "MOST_PROGRESS_AT_ONE_PACE", 2)
+    clock = Clock()
+    pace = learn_stream._Pace(5.0, clock)
+    told = []
+    for settled in range(1, 1000):
+        clock.now += 1.0
+        if pace.is_due(settled):
+            told.append(settled)
+    assert told == [5, 10, 20, 30, 50, 70, 110, 150, 230, 310, 470, 630, 950]
+
+
 @in_loop
 async def test_what_is_answered_before_the_end_is_bounded(monkeypatch):
     monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 2)
@@ -256,6 +309,45 @@ async def test_when_the_service_stops_it_says_how_far_it_came():
         status, _, _ = await idle.end()
         assert status == 503
         await talk.end()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@in_loop
+async def test_it_stops_too_when_the_sender_never_pauses(packed):
+    async with calling() as call:
+        body = line() * 3
+        if packed:
+            body = gzip.compress(body)
+        answer = []
+
+        async def receive():
+            if call.app.engine.model.seq >= 30:
+                call.app.stopping.set()
+            assert call.app.engine.model.seq < 300, "it did not stop"
+            return {"type": "http.request", "body": body, "more_body": True}
+
+        async def send(message):
+            answer.append(message)
+
+        headers = NDJSON | ({"content-encoding": "gzip"} if packed else {})
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": "POST", "path": "/learn", "headers": raw}
+        await call.app(scope, receive, send)
+        failure = json.loads(answer[-1]["body"])
+        assert (failure["kind"], failure["status"]) == ("failure", 503)
+        assert failure["learned_up_to_line"] == call.app.engine.model.seq
+
+
+@in_loop
+async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
+    async with calling() as call:
+        talk = streaming(call, **{"content-encoding": "gzip"})
+        talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
+        await asyncio.sleep(0)
+        call.app.stopping.set()
+        _, _, body = await talk.end()
+        assert (objects(body)[-1]["kind"], objects(body)[-1]["status"]) == ("failure", 503)
+        assert call.app.engine.model.seq == 0
 
 
 @in_loop

@@ -1,0 +1,68 @@
+"""Who may talk to a service without keys: not a web page of elsewhere in a reader's browser."""
+
+from ipaddress import ip_address
+
+from service.body import Headers
+from service.errors import Problem
+
+_SAFE = ("GET", "HEAD")
+_LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
+
+
+class Origins:
+    """Lets a request pass, or refuses it. Where keys are needed every request passes.
+
+    A browser sends a POST without a body, wherever the page is from, and does not ask before. It
+    says where the page is from, though. That does not help when the page's own name is made to
+    lead to this machine; but then the request is for that name.
+    """
+
+    def __init__(self, host: str, open_to_all: bool) -> None:
+        self._open = open_to_all
+        self._names = _names(host) if open_to_all else frozenset()
+
+    def require(self, method: str, headers: Headers) -> None:
+        """Raise Problem 403 for what a web page of elsewhere may have sent."""
+        if not self._open:
+            return
+        host = headers.get(b"host")
+        if self._names and host is not None and _name(host) not in self._names:
+            raise _forbidden(
+                "A service without keys that listens on this machine only answers to localhost and"
+                " its address, not to the name in Host."
+            )
+        if method in _SAFE:
+            return
+        if headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"):
+            raise _forbidden("A service without keys takes nothing from web pages of other sites.")
+        origin = headers.get(b"origin")
+        if origin is not None and (not host or _authority(origin) != host.lower()):
+            raise _forbidden("A service without keys takes nothing from other origins.")
+
+
+def _forbidden(detail: str) -> Problem:
+    return Problem(403, f"{detail} Set keys to be asked from elsewhere.")
+
+
+def _names(host: str) -> frozenset[bytes]:
+    """What a service is called that listens here; nothing when others can reach it."""
+    try:
+        address = ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:  # a name: whose it is, is not ours to guess
+        return frozenset()
+    if not address.is_loopback:
+        return frozenset()
+    own = f"[{host}]" if address.version == 6 else host
+    return frozenset((*_LOCAL, own.encode()))
+
+
+def _name(host: bytes) -> bytes:
+    """The name in a Host header, without the port."""
+    if host.startswith(b"["):
+        return host[: host.find(b"]") + 1]
+    return host.partition(b":")[0].lower()
+
+
+def _authority(origin: bytes) -> bytes:
+    """An origin without its scheme; empty when it is none, as `null`."""
+    return origin.partition(b"://")[2].lower()
