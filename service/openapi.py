@@ -174,7 +174,6 @@ def _one_of(whole: Schema, forms: dict[str, tuple[list[str], list[str]]]) -> Sch
 def _say_who_may(operation: Schema, open_to_all: bool) -> None:
     scope = operation.get("x-scope")
     if scope is None or open_to_all:
-        for status in ("401", "403"):
-            operation["responses"].pop(status, None)
+        operation["responses"].pop("401", None)
     else:
         operation["security"] = [{"key": []}]

@@ -14,7 +14,7 @@ REASONS = {
     400: "Not HTTP, a path that is not UTF-8, a header twice that may come once, or a body that is"
     " not what it is said to be: not JSON, not UTF-8, not gzip.",
     401: "A key is needed.",
-    403: "The key has a lesser scope.",
+    403: "The key has a lesser scope; without keys: it comes from a web page of elsewhere.",
     404: "Nothing has this name, id or number.",
     408: "Nothing more of the request came for a minute.",
     409: "It contradicts what is there.",
