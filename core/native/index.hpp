@@ -577,16 +577,10 @@ private:
                 active.value += active.value * natural_log((1.0 + static_cast<double>(counted_)) / (1.0 + seen));
             }
         if (!options_.l2) return;
-        double largest = 0;
-        for (const Active& active : work.active) largest = std::max(largest, active.value);
-        if (!(largest > 0)) return;
-        double squares = 0;
-        for (const Active& active : work.active) {
-            const double part = active.value / largest;  // no square overflows or vanishes
-            squares += part * part;
-        }
-        const double norm = largest * std::sqrt(squares);
-        for (Active& active : work.active) active.value /= norm;
+        double squares = 0;  // the limits on values keep them far from overflow and from nothing
+        for (const Active& active : work.active) squares += active.value * active.value;
+        const double scale = 1.0 / std::sqrt(squares);
+        for (Active& active : work.active) active.value *= scale;
     }
 
     // --- RankedRetrieval -----------------------------------------------------------------------

@@ -103,13 +103,12 @@ class Twin:
                 times_seen = self.rows[name].times_seen if name in self.rows else 0
                 values[name] = value * log((1 + self.counted) / (1 + times_seen)) + value
         if self.options.normalize == "l2":
-            largest = max(values.values(), default=0.0)
-            if largest > 0:  # tf-idf may have taken every value away
-                squares = 0.0
-                for value in values.values():
-                    squares += (value / largest) * (value / largest)
-                norm = largest * sqrt(squares)
-                values = {name: value / norm for name, value in values.items()}
+            squares = 0.0
+            for value in values.values():
+                squares += value * value
+            if values:
+                scale = 1 / sqrt(squares)
+                values = {name: value * scale for name, value in values.items()}
         return values
 
     # --- ranking ----------------------------------------------------------------------------------
