@@ -69,8 +69,9 @@ class Front:
             if body is None:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
                 return
-            length = (b"content-length", b"%d" % len(body))
-            await _answer(status, [_JSON, length], body, send)
+            head = [_JSON, (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": 200, "headers": head})
+            await send({"type": "http.response.body", "body": body})
         self._metrics.request(path, status, perf_counter() - began)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,13 +97,9 @@ class Front:
 
 async def _refuse(problem: Problem, send: Send) -> int:
     status, headers, body = problem.answer()
-    await _answer(status, headers, body, send)
-    return status
-
-
-async def _answer(status: int, headers: list[tuple[bytes, bytes]], body: bytes, send: Send) -> None:
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+    return status
 
 
 def _endpoint(scope: Scope) -> str:

@@ -6,6 +6,7 @@ from service.body import Headers
 from service.errors import Problem
 
 _SAFE = ("GET", "HEAD")
+_FOREIGN = (b"cross-site", b"same-site")
 _LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
@@ -20,23 +21,25 @@ class Origins:
     def __init__(self, host: str, open_to_all: bool) -> None:
         self._open = open_to_all
         self._names = _names(host) if open_to_all else frozenset()
+        self._known_host: bytes | None = None  # the last Host that passed, as most send the same
 
     def require(self, method: str, headers: Headers) -> None:
         """Raise Problem 403 for what a web page of elsewhere may have sent."""
         if not self._open:
             return
         host = headers.get(b"host")
-        if self._names and host is not None and _name(host) not in self._names:
-            raise _forbidden(
-                "A service without keys that listens on this machine only answers to localhost and"
-                " its address, not to the name in Host."
-            )
+        if host != self._known_host:
+            if self._names and host is not None and _name(host) not in self._names:
+                raise _forbidden(
+                    "A service without keys that listens on this machine only answers to localhost"
+                    " and its address, not to the name in Host."
+                )
+            self._known_host = host
         if method in _SAFE:
             return
-        if headers.get(b"sec-fetch-site") in (b"cross-site", b"same-site"):
+        if b"sec-fetch-site" in headers and headers[b"sec-fetch-site"] in _FOREIGN:
             raise _forbidden("A service without keys takes nothing from web pages of other sites.")
-        origin = headers.get(b"origin")
-        if origin is not None and (not host or _authority(origin) != host.lower()):
+        if b"origin" in headers and (not host or _authority(headers[b"origin"]) != host.lower()):
             raise _forbidden("A service without keys takes nothing from other origins.")
 
 

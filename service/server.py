@@ -46,7 +46,7 @@ class Protocol(HttpToolsProtocol):
         self._quiet_seconds = 0
         self._fruitful = False
         self._arriving = len(data)
-        super().data_received(data)
+        HttpToolsProtocol.data_received(self, data)  # super() would look it up each time
         if self._fruitful:
             self._barren = 0
             return
@@ -56,7 +56,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        super().on_message_begin()
+        HttpToolsProtocol.on_message_begin(self)
         self._fruitful = self._in_head = True
         self._begun_with = self._arriving
         self._barren = 0
@@ -68,12 +68,12 @@ class Protocol(HttpToolsProtocol):
             if len(self.url) + lines > MOST_HEAD_BYTES:
                 raise HeadTooLarge
         self._in_head = False
-        super().on_headers_complete()
+        HttpToolsProtocol.on_headers_complete(self)
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body."""
         self._fruitful = True
-        super().on_body(body)
+        HttpToolsProtocol.on_body(self, body)
 
     def pass_second(self, most_quiet: int) -> None:
         """Called once a second: wait no longer for a client from which nothing comes."""
