@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from core.event import Event
 from service.engine import Engine
-from service.errors import Fault, Problem, invalid
+from service.errors import invalid
 from service.late import LateLabels
 from service.metrics import Metrics
 from service.schemas import LearnEvent, LearnRequest, instance_of, names_of
@@ -75,8 +75,7 @@ class Intake:
             return None
         seq, its_fingerprint = seen
         if its_fingerprint != fingerprint:
-            detail = f"event_id {event_id!r} was seen with other content"
-            raise Problem(409, detail, [Fault(detail, ("event_id",))])
+            raise EventConflict(0, event_id, seq)  # of one event; who has many knows its place
         return Result(seq, True, None, False)
 
 
