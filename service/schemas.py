@@ -1,6 +1,7 @@
 """The bodies of requests and answers. msgspec reads and writes those of /rank and /learn, which are
 hot; pydantic writes the others, as FastAPI has it."""
 
+from collections.abc import Sequence
 from typing import Annotated, TypeVar, cast
 
 import msgspec
@@ -176,6 +177,24 @@ def decode(decoder: msgspec.json.Decoder[Body], body: bytes) -> Body:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
     except RecursionError as error:
         raise Problem(400, "The body is nested too deeply.") from error
+
+
+def check_many(
+    request: RankRequest | LearnRequest,
+    each: type[RankInstance] | type[LearnEvent],
+    place: str,
+    forms: Sequence[object],
+    most: int,
+    wanted: str,
+) -> None:
+    """Raise Problem unless the forms at `place` are 1 to `most`, and alone say what they say."""
+    for name in each.__struct_fields__:
+        if getattr(request, name) is not UNSET:
+            raise invalid(f"`{name}` belongs into each of `{place}`.", name)
+    if not forms:
+        raise invalid(f"There is no {wanted}.", place)
+    if len(forms) > most:
+        raise invalid(f"A request has at most {most} {place}.", place, most)
 
 
 def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: int) -> Instance:

@@ -57,8 +57,6 @@ public:
         capacity_ = capacity;
     }
 
-    void pop() { --size_; }
-
     void swap(Arena& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);

@@ -174,11 +174,11 @@ public:
                 if (active.feature == NO_ID) continue;
                 const Row& row = rows_[active.feature];
                 const auto edge = static_cast<const Rows&>(rows_).edges(row);
-                for (std::uint32_t at = 0; at < scored(row); ++at)
-                    if (edge.classes[at] == cls)
-                        votes.emplace_back(
-                            std::string(active.name),
-                            coefficient(active, row) * static_cast<double>(edge.masses[at]));
+                const std::uint32_t at = Rows::place_of(cls, edge.classes, scored(row));
+                if (at < scored(row))
+                    votes.emplace_back(
+                        std::string(active.name),
+                        coefficient(active, row) * static_cast<double>(edge.masses[at]));
             }
             std::stable_sort(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
                 return a.second > b.second;
@@ -514,9 +514,8 @@ private:
     double weight_of(std::uint32_t feature, std::uint32_t cls) const {
         const Row& row = rows_[feature];
         const auto edge = rows_.edges(row);
-        for (std::uint32_t at = 0; at < row.outdegree; ++at)
-            if (edge.classes[at] == cls) return static_cast<double>(edge.masses[at]) / row.mass;
-        return 0;
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        return at < row.outdegree ? static_cast<double>(edge.masses[at]) / row.mass : 0;
     }
 
     // --- an instance -------------------------------------------------------------------------

@@ -97,6 +97,14 @@ public:
         return {ids, reinterpret_cast<const float*>(ids + capacity(row))};
     }
 
+    // Where a class stands among the first `count` of a row; `count` when it is not there.
+    static std::uint32_t place_of(std::uint32_t cls, const std::uint32_t* classes,
+                                  std::uint32_t count) {
+        std::uint32_t at = 0;
+        while (at < count && classes[at] != cls) ++at;
+        return at;
+    }
+
     // Make the row of this id (one past the end, or one that was freed) an empty one.
     void start(std::uint32_t feature) {
         if (feature == rows_.size()) rows_.append(Row{});
@@ -116,8 +124,7 @@ public:
         if (!(value >= SMALLEST_MASS)) return;
         Row& row = rows_[feature];
         Edges edge = edges(row);
-        std::uint32_t at = 0;
-        while (at < row.outdegree && edge.classes[at] != cls) ++at;
+        std::uint32_t at = place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             if (row.outdegree == LONGEST_ROW) {
                 at = LONGEST_ROW - 1;

@@ -9,13 +9,20 @@ from msgspec import UNSET
 from core.event import Event
 from service.body import Headers, Receive, Send, media_type, read_body, require_json
 from service.engine import Engine
-from service.errors import invalid, problem_of
+from service.errors import problem_of
 from service.intake import Intake
 from service.keys import Keys, Scope
 from service.metrics import Metrics
 from service.routes.contract import hot, one_of
 from service.routes.learn_stream import MEDIA_TYPE, LearnStream
-from service.schemas import LearnAnswer, LearnEvent, LearnManyAnswer, LearnRequest, decode
+from service.schemas import (
+    LearnAnswer,
+    LearnEvent,
+    LearnManyAnswer,
+    LearnRequest,
+    check_many,
+    decode,
+)
 from service.settings import Settings
 from service.writer import EventConflict, Result
 
@@ -107,14 +114,7 @@ class Learn:
         )
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
-        for name in ("classes", "features", "text", "id", "event_id"):
-            if getattr(request, name) is not UNSET:
-                raise invalid(f"`{name}` belongs into each of `events`.", name)
-        if not forms:
-            raise invalid("There is no event to learn.", "events")
-        if len(forms) > self._most_events:
-            detail = f"A request has at most {self._most_events} events."
-            raise invalid(detail, "events", self._most_events)
+        check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
         events = [self._event(position, form) for position, form in enumerate(forms)]
         try:
             results = await self._intake.submit(events)

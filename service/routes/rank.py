@@ -30,6 +30,7 @@ from service.schemas import (
     RankRequest,
     RankResult,
     Vote,
+    check_many,
     decode,
     instance_of,
     whole,
@@ -118,14 +119,8 @@ class Rank:
 
     def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
         """Raise what stands against ranking so many, before any work is done."""
-        for name in ("features", "text", "id"):
-            if getattr(request, name) is not UNSET:
-                raise invalid(f"`{name}` belongs into each of `instances`.", name)
-        if not forms:
-            raise invalid("There is no instance to rank.", "instances")
-        if len(forms) > self._most_instances:
-            detail = f"A request has at most {self._most_instances} instances."
-            raise invalid(detail, "instances", self._most_instances)
+        most = self._most_instances
+        check_many(request, RankInstance, "instances", forms, most, "instance to rank")
         if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
             detail = f"A request has at most {MOST_EXPLAINED_INSTANCES} instances with `explain`."
             raise invalid(detail, "instances", MOST_EXPLAINED_INSTANCES)
