@@ -20,6 +20,18 @@ class EventError(CoreError, ValueError):
     """Bytes that are not an event, or an event out of its order in the log."""
 
 
+class EventConflict(CoreError):
+    """The event id was seen with another content. `position`: the event's place in the request."""
+
+    hint = "give every event an id of its own, and send a retry unchanged"
+
+    def __init__(self, position: int, event_id: str, seq: int) -> None:
+        super().__init__(f"event_id {event_id!r} belongs to event {seq}, which is another")
+        self.position = position
+        self.event_id = event_id
+        self.seq = seq
+
+
 class UnknownName(CoreError, LookupError):
     """A class or feature the model does not know. `kind` is "class" or "feature"."""
 

@@ -21,4 +21,5 @@ cdef class Event:
     cdef readonly str name
     cdef readonly dict options
     cdef readonly unsigned long long restored
+    cdef readonly bint joined
     cdef Instance _instance

@@ -81,9 +81,16 @@ class Event:
     def from_bytes(cls, data: bytes) -> Event:
         """The event that `bytes(event)` came from; EventError when data is not one."""
 
+    def join(self) -> Event:
+        """The same event, which is taken only together with the one before it in the log."""
+
     def __bytes__(self) -> bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    @property
+    def joined(self) -> bool:
+        """Whether the event and the one before it came in one request, taken whole or not."""
+
     @property
     def kind(self) -> _Kind: ...
     @property

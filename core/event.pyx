@@ -1,7 +1,7 @@
 """Instances and events: what the log keeps and the index learns from.
 
 An event's bytes, little-endian:
-    kind u8, fingerprint u64, event id (u16 size, UTF-8; size 0: none), then by kind
+    kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; size 0: none), then by kind
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     forget_...      the name's UTF-8
     configure       the options as JSON
@@ -56,6 +56,8 @@ cdef object UNMADE = object()  # for an instance whose bytes are there already
 
 cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
 _HEAD = struct.Struct("<BQH")
+cdef enum:
+    JOINED = 0x80
 
 
 cdef double number(object value, object name) except? -1:
@@ -345,6 +347,22 @@ cdef class Event:
         except (struct.error, ValueError, RecursionError) as error:
             raise EventError(f"these bytes are not an event: {error}") from error
 
+    def join(self):
+        if self.joined:
+            return self
+        cdef Event event = Event.__new__(Event)
+        event.kind = self.kind
+        event.event_id = self.event_id
+        event.fingerprint = self.fingerprint
+        event.classes = self.classes
+        event.name = self.name
+        event.options = self.options
+        event.restored = self.restored
+        event._instance = self._instance
+        event.joined = True
+        event._data = bytes([self._data[0] | JOINED]) + self._data[1:]
+        return event
+
     def __bytes__(self):
         return self._data
 
@@ -374,7 +392,9 @@ cdef Event named_event(int kind, str name, str what):
 
 
 cdef Event parse(bytes data):
-    kind, fingerprint, id_size = _HEAD.unpack_from(data)
+    marked_kind, fingerprint, id_size = _HEAD.unpack_from(data)
+    kind = marked_kind & ~JOINED
+    cdef Event event
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
@@ -400,6 +420,8 @@ cdef Event parse(bytes data):
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
     else:
         raise EventError(f"there is no event of kind {kind}")
+    if marked_kind != kind:
+        event = event.join()
     if bytes(event) != data:
         raise EventError("an event does not read back as it was written")
     return event

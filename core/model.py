@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from core import snapshot
-from core.errors import EventError, OptionError, SnapshotError, UnknownName
+from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
 from core.index import Index
 from core.options import Options
@@ -39,6 +39,11 @@ class Frozen:
     def pieces(self) -> list[memoryview]:
         """The snapshot's bytes, in order. Checksums are made here, at leisure."""
         return snapshot.write(self.facts, self.arrays)
+
+    def digest(self) -> str:
+        """A hash (hex) of the whole state: equal states have equal digests."""
+        _, header, *_ = self.pieces()  # it holds the checksum of every section
+        return blake2b(header, digest_size=16).hexdigest()
 
 
 class Model:
@@ -88,6 +93,32 @@ class Model:
                 raise UnknownName("feature", event.name)
         elif event.kind == "configure":
             options_from(event.options)
+
+    def repeats(self, events: Sequence[Event]) -> dict[int, int]:
+        """Which of the events of one request, next in the log, were seen before under their id:
+        position -> seq of the event each repeats, which may be in the same request.
+
+        EventConflict when one was seen with another content: then none of them may be applied.
+        """
+        repeated: dict[int, int] = {}
+        mine: dict[str, tuple[int, int]] = {}
+        for position, event in enumerate(events):
+            event_id = event.event_id
+            if event_id is None:
+                continue
+            known = mine.get(event_id) or self.recent.find(event_id)
+            if known is None:
+                mine[event_id] = (self.seq + 1 + position, event.fingerprint)
+                continue
+            seq, fingerprint = known
+            if fingerprint != event.fingerprint:
+                raise EventConflict(position, event_id, seq)
+            repeated[position] = seq
+        return repeated
+
+    def pass_over(self, events: int = 1) -> None:
+        """Count the next events of the log without a change: what they say is not to be applied."""
+        self.seq += events
 
     def apply(self, seq: int, event: Event) -> Outcome:
         """Change the state as a checked event says.
@@ -146,9 +177,8 @@ class Model:
         return model
 
     def digest(self) -> str:
-        """A hash (hex) of the whole state: equal states have equal digests."""
-        _, header, *_ = self.dump()  # it holds the checksum of every section
-        return blake2b(header, digest_size=16).hexdigest()
+        """The digest of the state as it is now."""
+        return self.freeze().digest()
 
 
 def options_from(values: dict[str, Any]) -> Options:

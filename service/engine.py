@@ -10,10 +10,25 @@ from core.errors import CoreError
 from core.event import Event, Instance
 from core.model import Model, Outcome
 from core.options import Options
+from service.follower import Follower
 from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
 from service.settings import Settings
 from service.snapshots import Snapshots
-from service.store.protocol import SnapshotInfo, Store, StoreError
+from service.store.protocol import (
+    Batch,
+    Beat,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    SharedStore,
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    Store,
+    StoreError,
+    StoreUnavailable,
+    as_shared,
+)
 from service.writer import (
     Counts,
     EventConflict,
@@ -33,7 +48,9 @@ log = logging.getLogger(__name__)
 Status = Literal["recovering", "ready", "failed", "closed"]
 T = TypeVar("T")
 
-TICK_SECONDS = 1.0  # how often the schedule of snapshots is looked at
+TICK_SECONDS = 1.0  # how often the schedule of snapshots, and other processes, are looked at
+AGAIN_SECONDS = 1.0  # between two tries to restore the state from a shared store
+TRIES = 3  # so often, when it was there and the state could not be restored from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +63,16 @@ class Figures:
     commits: int = 0  # appends to the log; concurrent requests share one
     commit_seconds: float = 0.0
     failed_commits: int = 0
+    uncertain: int = 0  # of these, appends whose fate was not found out in time
     conflicts: int = 0
     queue_full: int = 0
     snapshot_failures: int = 0
     snapshot_pause_seconds: float | None = None  # how long learning waited for the newest
     counts: Counts = field(default_factory=Counts)  # by the models in use, over a restore too
+    leads: bool = True  # takes the snapshots by the schedule, and trims the log
+    processes: int = 1  # that use the store
+    rewinds: int = 0  # times the state was restored because the log had lost events or gone ahead
+    store_away_seconds: float = 0.0  # since a shared store last answered; 0 while it does
 
 
 class Engine:
@@ -58,6 +80,10 @@ class Engine:
 
     All methods belong to one event loop. Ranking is a plain call that never waits; learning goes
     through the one writer. Events whose sender has gone are learned all the same.
+
+    With a store that others share, a follower brings what all of them append, and a beat a second
+    tells each how the others are. When the log turns out to have lost events, or to be trimmed
+    beyond what was applied, the state is restored anew; meanwhile the old one ranks.
     """
 
     def __init__(
@@ -75,6 +101,9 @@ class Engine:
         """
         self.settings = settings
         self.store = store
+        self.shared: SharedStore | None = as_shared(store)
+        self.beat: Beat | None = None  # the newest, of a shared store
+        self.on_letter: Callable[[Letter], None] | None = None
         self.recovery = Recovery()
         self._clock = clock
         self._hash_seed = hash_seed
@@ -83,7 +112,11 @@ class Engine:
         self._failure: str | None = None
         self._writer: Writer | None = None
         self._snapshots: Snapshots | None = None
+        self._follower: Follower | None = None
         self._queue_full = 0
+        self._rewinds = 0
+        self._beating = False
+        self._answered_at: float | None = None  # by the loop's clock: the last beat
         self._recovering: asyncio.Future[Model] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -109,13 +142,12 @@ class Engine:
             raise
 
     async def _start(self) -> None:
+        if self.shared is not None:
+            self._answered_at = asyncio.get_running_loop().time()
+            self._tick()
         options = self.settings.options()
-        recovering = asyncio.to_thread(
-            recover, self.store, options, self._clock, self.recovery, self._hash_seed
-        )
-        self._recovering = asyncio.ensure_future(recovering)
-        model = await asyncio.shield(self._recovering)
-        if self._status == "closed":
+        model = await self._recover(options)
+        if model is None:
             return
         writer = Writer(
             self.store,
@@ -123,18 +155,55 @@ class Engine:
             self.settings.max_queue_events,
             self.settings.max_queue_bytes,
             self._on_applied,
+            self._load,
+            self.shared,
+            self.settings.store_seconds,
+            None if self.shared is None else self._on_broken,
         )
-        try:
-            await self._agree_on_options(writer, options)
-        except BaseException:
-            await writer.close()
-            raise
         self._snapshots = Snapshots(
             self.settings, self.store, writer, self.recovery, self._clock, self._hash_seed
         )
+        self._snapshots.leads = self.shared is None
+        try:
+            self._follow(writer)
+            await self._agree_on_options(writer, options)
+        except BaseException:
+            await self._follow_no_more()
+            await writer.close()
+            raise
+        if self._status != "recovering":
+            return
         self._writer = writer
         self._status = "ready"
-        self._tick_later()
+        if self.shared is None:
+            self._tick_later()
+
+    async def _recover(self, options: Options) -> Model | None:
+        """The restored model; None when the engine was closed meanwhile.
+
+        Others may trim a shared log behind newer snapshots than the one that is being loaded.
+        """
+        again = 0 if self.shared is None else TRIES
+        while self._status != "closed":
+            recovering = asyncio.to_thread(
+                recover, self.store, options, self._clock, self.recovery, self._hash_seed
+            )
+            self._recovering = asyncio.ensure_future(recovering)
+            try:
+                model = await asyncio.shield(self._recovering)
+            except StoreUnavailable as error:
+                if self.shared is None:
+                    raise
+                log.warning("the state cannot be restored yet: %s", with_hint(error))
+                await asyncio.sleep(AGAIN_SECONDS)
+            except RecoveryError:
+                again -= 1
+                if again <= 0:
+                    raise
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                return None if self.status == "closed" else model
+        return None
 
     async def _agree_on_options(self, writer: Writer, options: Options) -> None:
         """Make the model's options those of the settings if that was asked for, or refuse."""
@@ -168,11 +237,12 @@ class Engine:
                 await self._end(self._writer, self._snapshots, was_ready)
         finally:
             await asyncio.to_thread(self.store.close)
+            await self._follow_no_more()
 
     async def _end(self, writer: Writer, snapshots: Snapshots, take_last: bool) -> None:
         try:
             await writer.drain()
-            if take_last:
+            if take_last and snapshots.leads:
                 try:
                     await snapshots.take()
                 except Exception:  # whatever it is, it was logged, and the log holds everything
@@ -221,7 +291,7 @@ class Engine:
             try:
                 answer = writer.admit(events)
             except QueueFull:  # no refusal, so it is not counted as one
-                await writer.progress()
+                await writer.applier.progress()
             else:
                 return await answer
         return await self.admit(events)
@@ -235,6 +305,27 @@ class Engine:
         except QueueFull:
             self._queue_full += 1
             raise
+
+    async def reached(self, seq: int, seconds: float) -> bool:
+        """Whether event `seq` is applied, after waiting for it so long. NotReady."""
+        writer = self._writer
+        if writer is None:
+            raise NotReady(self.status, self.failure)
+        try:
+            async with asyncio.timeout(seconds):
+                while writer.model.seq < seq:
+                    await writer.applier.progress()
+        except TimeoutError:
+            return writer.model.seq >= seq
+        return True
+
+    async def digest(self) -> tuple[int, str]:
+        """The seq and a hash of the whole state at one moment; equal in every process. NotReady."""
+        applier = self._ready_writer().applier
+        async with applier.quiet():
+            seq = applier.model.seq
+            frozen = await asyncio.to_thread(applier.model.freeze)
+        return seq, await asyncio.to_thread(frozen.digest)
 
     # --- snapshots -------------------------------------------------------------------------------
 
@@ -264,7 +355,12 @@ class Engine:
         return self._snapshots.seconds if self._snapshots is not None else None
 
     def tick(self) -> None:
-        """Start a snapshot if the schedule asks for one; called once a second."""
+        """Start a snapshot if the schedule asks for one, and tell the others that this process
+        lives; called once a second.
+        """
+        if self.shared is not None and not self._beating:
+            self._beating = True
+            self._task(self._beat(self.shared))
         if self.status == "ready" and self._snapshots is not None and self._snapshots.due():
             self._task(self._snapshots.take())
 
@@ -273,19 +369,117 @@ class Engine:
         writer, snapshots = self._writer, self._snapshots
         if writer is None or snapshots is None:
             return Figures()
+        beat = self.beat
+        last_seq = writer.appended if beat is None else max(beat.last_seq, writer.appended)
         return Figures(
             queued_events=writer.events,
             queued_bytes=writer.bytes,
-            log_lag=writer.appended - writer.model.seq,
+            log_lag=max(0, last_seq - writer.model.seq),
             commits=writer.commits,
             commit_seconds=writer.commit_seconds,
             failed_commits=writer.failed_commits,
+            uncertain=writer.uncertain_commits,
             conflicts=writer.conflicts,
             queue_full=self._queue_full,
             snapshot_failures=snapshots.failures,
             snapshot_pause_seconds=snapshots.pause_seconds,
-            counts=writer.counts(),
+            counts=writer.applier.counts(),
+            leads=snapshots.leads,
+            processes=1 if beat is None else len(beat.processes),
+            rewinds=self._rewinds,
+            store_away_seconds=self._store_away(),
         )
+
+    # --- a store that others share ---------------------------------------------------------------
+
+    def _follow(self, writer: Writer) -> None:
+        if self.shared is None:
+            return
+
+        def apply(batch: Batch) -> None:
+            writer.deliver(batch, lambda: follower.applied(batch))
+
+        follower = Follower(self.shared, writer.model.seq, apply, self._hear, self._on_broken)
+        self._follower = follower
+
+    async def _follow_no_more(self) -> None:
+        follower, self._follower = self._follower, None
+        if follower is not None:
+            await follower.stop()
+
+    def _hear(self, letter: Letter) -> None:
+        if self.on_letter is not None:
+            self.on_letter(letter)
+
+    def _on_broken(self, error: Exception) -> None:
+        """The log cannot be followed from where this process is: restore the state, or give up."""
+        if self._writer is None:  # the state was restored a moment ago: begin again from nothing
+            self._fail(f"the log cannot be followed: {error}")
+            return
+        if self._status != "ready":
+            return
+        restorable = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
+        if isinstance(error, restorable):
+            log.critical("the state is restored anew: %s", error)
+            self._rewinds += 1
+            self._status = "recovering"
+            self._task(self._restore_anew(self._writer))
+        else:
+            reason = f"the log cannot be followed after event {self._writer.model.seq}: {error}"
+            self._writer.fail(reason)
+
+    async def _restore_anew(self, writer: Writer) -> None:
+        await self._follow_no_more()
+        try:
+            model = await self._recover(writer.model.options)
+        except Exception as error:  # whatever it is, nothing can be learned without the state
+            log.critical("the state cannot be restored: %r", error)
+            writer.fail(f"the state cannot be restored: {error}")
+            self._status = "ready"  # to rank; the writer's failure tells the rest
+            return
+        if model is None:
+            return
+        writer.resume(model)
+        if self._snapshots is not None:
+            self._snapshots.newest = self.recovery.snapshot
+        self._follow(writer)
+        self._status = "ready"
+
+    async def _beat(self, shared: SharedStore) -> None:
+        now = asyncio.get_running_loop().time
+        snapshots = self._snapshots
+        try:
+            beat = await asyncio.to_thread(shared.beat, self._position())
+        except StoreError as error:
+            if self._store_away() < 2 * TICK_SECONDS:
+                log.warning("the store does not answer: %s", with_hint(error))
+            if snapshots is not None:
+                snapshots.leads = False
+        else:
+            self.beat = beat
+            self._answered_at = now()
+            if snapshots is not None:
+                snapshots.hear(beat.snapshots, beat.leads)
+        finally:
+            self._beating = False
+
+    def _position(self) -> int | None:
+        """The last event this process has applied: the log is needed from there on."""
+        if self._writer is not None and self._status == "ready":
+            return self._writer.model.seq
+        restored = self.recovery.snapshot
+        return None if restored is None else restored.seq + self.recovery.replayed
+
+    def _store_away(self) -> float:
+        """Seconds since a shared store last answered; 0 while it does."""
+        if self._answered_at is None:
+            return 0.0
+        away = asyncio.get_running_loop().time() - self._answered_at
+        return away if away > 3 * TICK_SECONDS else 0.0
+
+    async def _load(self, seq: int) -> Model:
+        assert self._snapshots is not None  # made before anything is applied
+        return await self._snapshots.load(seq)
 
     def _ready_writer(self) -> Writer:
         if self._writer is None or self._status != "ready":

@@ -1,11 +1,11 @@
 """Brings the state back: the newest snapshot that can be used, and the events after it."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import EventError, SnapshotError
+from core.errors import EventConflict, EventError, SnapshotError
 from core.event import Event
 from core.model import Model
 from core.options import Options
@@ -74,15 +74,19 @@ def recover(
     """The model after the last event of the log. Blocks: run it in a thread.
 
     A store without events gets a snapshot of the empty model first, so that the options a log was
-    made with are always stored before it. Raises RecoveryError and StoreError.
+    made with are always stored before it. When others append meanwhile, the model is at least as
+    far as the log was at first. Raises RecoveryError and StoreError.
     """
     began = clock()
+    recovery.snapshot = None
+    recovery.refused.clear()
+    recovery.replayed = 0
     recovery.last_seq = store.last_seq
     model = _newest_usable(store, recovery, hash_seed)
     if model is None:
         model = Model(options, hash_seed)
         if recovery.last_seq == 0:
-            recovery.snapshot = store.save_snapshot(0, model.dump())
+            model = _begun(store, model, recovery, hash_seed)
         else:
             log.warning("no snapshot is usable: replaying the whole log, with the options set now")
     try:
@@ -91,7 +95,7 @@ def recover(
         raise RecoveryError(
             f"the log cannot be replayed after {_base(recovery)}: {error}", BACKUP
         ) from error
-    if model.seq != recovery.last_seq:
+    if model.seq < recovery.last_seq:
         raise RecoveryError(
             f"the log ends at event {model.seq}, but event {recovery.last_seq} was acknowledged",
             BACKUP,
@@ -105,6 +109,16 @@ def recover(
         recovery.seconds,
     )
     return model
+
+
+def _begun(store: Store, model: Model, recovery: Recovery, hash_seed: int) -> Model:
+    """The model every process on this store begins with: the one that was first stored."""
+    recovery.snapshot = store.save_snapshot(0, model.dump(), keep_existing=True)
+    try:
+        return load_snapshot(store, 0, hash_seed)
+    except SnapshotDamaged:
+        recovery.snapshot = store.save_snapshot(0, model.dump())
+        return model
 
 
 def _base(recovery: Recovery) -> str:
@@ -137,23 +151,26 @@ def _replay(
     """
     lost: RecoveryError | None = None
     said = clock()
-    for seq, payload in store.read(model.seq):
-        event = Event.from_bytes(payload)
-        if event.kind == "restore":
+    looked = 0
+    for request in _requests(store, model.seq):
+        [(seq, first), *_] = request
+        recovery.replayed += len(request)
+        if first.kind == "restore":
             try:
-                model = load_snapshot(store, event.restored, hash_seed)
-                model.restored(seq, event.restored)
+                model = load_snapshot(store, first.restored, hash_seed)
+                model.restored(seq, first.restored)
                 lost = None
+                request = request[1:]
             except (SnapshotDamaged, SnapshotMissing) as error:
                 lost = RecoveryError(
-                    f"event {seq} went back to snapshot {event.restored}, which is not usable: "
+                    f"event {seq} went back to snapshot {first.restored}, which is not usable: "
                     f"{error}",
                     BACKUP,
                 )
-        elif lost is None:
-            model.apply(seq, event)
-        recovery.replayed += 1
-        if recovery.replayed % LOOK_EVENTS == 0:
+        if lost is None:
+            _apply(model, request)
+        if recovery.replayed - looked >= LOOK_EVENTS:
+            looked = recovery.replayed
             if recovery.given_up:
                 raise RecoveryError("the service was stopped while it recovered", "start it again")
             if clock() - said >= SAY_SECONDS:
@@ -162,3 +179,30 @@ def _replay(
     if lost is not None:
         raise lost
     return model
+
+
+def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
+    """The events of the log with their numbers, those of one request together."""
+    request: list[tuple[int, Event]] = []
+    for seq, payload in store.read(after):
+        event = Event.from_bytes(payload)
+        if request and not event.joined:
+            yield request
+            request = []
+        request.append((seq, event))
+    if request:
+        yield request
+
+
+def _apply(model: Model, request: list[tuple[int, Event]]) -> None:
+    """What the Applier does, at one go."""
+    try:
+        repeated = model.repeats([event for _, event in request])
+    except EventConflict:
+        model.pass_over(len(request))
+        return
+    for position, (seq, event) in enumerate(request):
+        if position in repeated:
+            model.pass_over()
+        else:
+            model.apply(seq, event)

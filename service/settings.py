@@ -46,7 +46,15 @@ class Settings:
     )
     store: str = field(
         default="sqlite:./data/manyclass.db",
-        metadata=_about("text", "where events and snapshots are kept: sqlite:PATH or memory:"),
+        metadata=_about(
+            "text", "where events and snapshots are kept: sqlite:PATH, redis://HOST/DB or memory:"
+        ),
+    )
+    store_seconds: float = field(
+        default=5.0,
+        metadata=_about(
+            "seconds", "how long a store that others share may take to answer, then 503", 0.1
+        ),
     )
 
     learner: Literal["ff"] = field(
@@ -139,6 +147,10 @@ class Settings:
         metadata=_about("bytes", "memory for instances that wait for their label", 0),
     )
 
+    rank_wait_seconds: float = field(
+        default=1.0,
+        metadata=_about("seconds", "how long a ranking waits for the event it has to have seen", 0),
+    )
     max_body_bytes: int = field(
         default=8 * 2**20, metadata=_about("bytes", "largest body of a request", 1024)
     )

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from core.event import Event
 from core.model import Frozen, Model
-from core.options import Options
 from service.recovery import Recovery, load_snapshot
 from service.settings import Settings
 from service.store.protocol import (
@@ -20,7 +19,7 @@ from service.store.protocol import (
     Store,
     StoreError,
 )
-from service.writer import NotReady, Writer, with_hint
+from service.writer import Writer, with_hint
 
 log = logging.getLogger(__name__)
 
@@ -51,15 +50,16 @@ class Snapshots:
         self.seconds: float | None = None  # the newest took so long, its being kept included
         self.pause_seconds: float | None = None  # of these, learning waited for so long
         self.failures = 0
+        self.leads = True  # of several processes on one store, one takes them by the schedule
         self._store = store
         self._writer = writer
         self._clock = clock
         self._hash_seed = hash_seed
-        self._options: Options = settings.options()
         self._keep = settings.snapshot_keep
         self._every_events = settings.snapshot_events
         self._every_seconds = settings.snapshot_seconds
         self._damaged = set(recovery.refused)
+        self._loaded: tuple[int, Model] | None = None  # the snapshot that is being gone back to
         self._taken_at = clock()
         self._not_before = 0.0
         self._lock = asyncio.Lock()
@@ -73,15 +73,23 @@ class Snapshots:
             log.error("the snapshots cannot be listed: %s", with_hint(error))
             raise
 
+    def hear(self, listed: list[SnapshotInfo], leads: bool) -> None:
+        """Take note of the snapshots of the store, some of them taken by other processes."""
+        self.leads = leads
+        usable = [info for info in listed if info.seq not in self._damaged]
+        if usable and (self.newest is None or usable[0].seq > self.newest.seq):
+            self.newest = usable[0]
+            self._taken_at = self._clock()
+
     @property
     def changed(self) -> bool:
         """True while no usable snapshot holds the state as it is now."""
-        return self.newest is None or self.newest.seq != self._writer.model.seq
+        return self.newest is None or self.newest.seq < self._writer.model.seq
 
     def due(self) -> bool:
         """True when the schedule asks for one: after so many events, or seconds with a change."""
         now = self._clock()
-        if self._lock.locked() or now < self._not_before or not self.changed:
+        if not self.leads or self._lock.locked() or now < self._not_before or not self.changed:
             return False
         if self.newest is None or self._damaged:
             return True  # recovery had to do without one; the next should not have to
@@ -103,33 +111,37 @@ class Snapshots:
 
         The snapshot is loaded beside the model in use, which ranks and learns until a mark in the
         log is durable. Stopped before that, nothing has happened; stopped after it, recovery
-        finds the mark and does the rest. The options stay those of the settings.
-        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed; NotReady
-        when the mark is in the log and could not be followed, so that learning has stopped.
+        finds the mark and does the rest, and so does every other process. The options stay those
+        in force. Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed
+        (but for StoreUncertain); NotReady when the mark could not be followed.
         """
         async with self._lock:
             model = await self._load(seq)
             events = [Event.restore(seq)]
-            if model.options != self._options:
-                events.append(Event.configure(self._options.to_dict()))
-            async with self._writer.quiet():
-                last = await self._writer.append(events)
-                try:
-                    model.restored(last - len(events) + 1, seq)
-                    for event in events[1:]:
-                        model.apply(last, event)
-                except Exception as error:
-                    log.exception("going back to snapshot %d", seq)
-                    reason = f"event {last} is in the log but could not be applied: {error}"
-                    self._writer.fail(reason)
-                    raise NotReady("failed", reason) from error
-                self._writer.use(model)
-            log.info("went back to snapshot %d as event %d", seq, last)
+            options = self._writer.model.options
+            if model.options != options:
+                events.append(Event.configure(options.to_dict()).join())
+            self._loaded = (seq, model)
+            try:
+                results = await self._writer.admit(events)
+            finally:
+                self._loaded = None
+            last = results[-1].seq
             try:
                 await self._take()
             except Exception:  # whatever it is, it was logged, and the mark is in the log
                 log.warning("event %d stands without a snapshot until the next one is taken", last)
             return last
+
+    async def load(self, seq: int) -> Model:
+        """The model of the snapshot a mark in the log names, which may be another process's mark.
+
+        Raises StoreError.
+        """
+        loaded, self._loaded = self._loaded, None
+        if loaded is not None and loaded[0] == seq:
+            return loaded[1]
+        return await self._load(seq)
 
     async def _load(self, seq: int) -> Model:
         try:
@@ -154,7 +166,7 @@ class Snapshots:
         loop = asyncio.get_running_loop()
         began = self._clock()
         try:
-            async with self._writer.quiet():
+            async with self._writer.applier.quiet():
                 paused = self._clock()
                 model = self._writer.model
                 seq, restores = model.seq, list(model.restores)
@@ -171,6 +183,8 @@ class Snapshots:
         self.pause_seconds = pause_seconds
         self._taken_at = self._clock()
         log.info("snapshot %d: %d bytes, %.1f s", seq, info.bytes, self.seconds)
+        if not self.leads:
+            return info
         try:
             await loop.run_in_executor(self._thread, self._prune, restores)
         except Exception as error:  # the snapshot is there all the same

@@ -1,18 +1,20 @@
-"""The one writer: checks events, appends them to the log, applies them, answers, in that order."""
+"""The writer: takes events, appends them to the log, and answers when they have been applied."""
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from time import perf_counter
-from typing import NamedTuple
 
+from core.errors import EventConflict
 from core.event import Event
 from core.model import Model, Outcome
+from service.applier import Applier, Counts, Request, Result
 from service.store.protocol import (
+    Batch,
     LogDamaged,
+    SharedStore,
     SnapshotDamaged,
     SnapshotMissing,
     Store,
@@ -20,16 +22,28 @@ from service.store.protocol import (
     StoreError,
     StoreFull,
     StoreUnavailable,
+    StoreUncertain,
 )
+
+__all__ = [
+    "Counts",
+    "EventConflict",
+    "NotReady",
+    "QueueFull",
+    "Refused",
+    "Result",
+    "Writer",
+    "with_hint",
+    "without_place",
+]
 
 log = logging.getLogger(__name__)
 
 # One append holds up to this much, so that its first event does not wait long for its last.
 COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
-# Events are applied for so long at a stretch; then whoever waits to rank has a turn. By time and
-# not by number, because an event can cost anything from microseconds to tenths of a second.
-STRETCH_SECONDS = 0.001
+# How often it is looked for those that have waited for a shared store as long as they may.
+LOOK_SECONDS = 0.1
 
 RETRY_AFTER = 1.0  # seconds; a full queue is worked off, or the store is back, about as soon
 
@@ -60,18 +74,6 @@ class QueueFull(Refused):
         self.retry_after = RETRY_AFTER
 
 
-class EventConflict(Refused):
-    """The event id was seen with another content. `position`: the event's place in the request."""
-
-    hint = "give every event an id of its own, and send a retry unchanged"
-
-    def __init__(self, position: int, event_id: str, seq: int) -> None:
-        super().__init__(f"event_id {event_id!r} belongs to event {seq}, which is another")
-        self.position = position
-        self.event_id = event_id
-        self.seq = seq
-
-
 def with_hint(error: Exception) -> str:
     """The error and what can be done about it. For the log: it may say where the store is."""
     hint = error.hint if isinstance(error, StoreError | QueueFull | EventConflict) else ""
@@ -97,58 +99,64 @@ def without_place(error: StoreError) -> str:
     return kind if error.__cause__ is not None else f"{kind}: {error}"
 
 
-class Result(NamedTuple):
-    """What became of one event. A duplicate has the seq of the event it repeats."""
-
-    seq: int
-    duplicate: bool
-    rank: int | None
-    updated: bool
-
-
-class Counts(NamedTuple):
-    """What a model counts, each an only growing number as long as the model is the same."""
-
-    evicted_features: int = 0
-    evicted_classes: int = 0
-    active_features_ranked: int = 0
-    edges_touched: int = 0
-
-    @classmethod
-    def of(cls, model: Model) -> "Counts":
-        """The counts of a model, some of which its snapshot may have brought along."""
-        index = model.index
-        return cls(
-            index.evicted_features,
-            index.evicted_classes,
-            index.active_features_ranked,
-            index.edges_touched,
-        )
-
-
 class Submission:
     """Events that came together, on their way through the writer, and the answer they wait for."""
 
-    __slots__ = ("answer", "events", "fresh", "has_ids", "payloads", "repeated", "results", "size")
+    __slots__ = (
+        "answer",
+        "applied",
+        "came_at",
+        "closed",
+        "durable",
+        "events",
+        "fresh",
+        "has_ids",
+        "payloads",
+        "repeated",
+        "size",
+    )
 
     def __init__(
-        self, events: Sequence[Event], payloads: list[bytes], answer: "asyncio.Future[list[Result]]"
+        self, events: Sequence[Event], came_at: float, answer: "asyncio.Future[list[Result]]"
     ) -> None:
         self.events = events
-        self.size = sum(map(len, payloads))
         self.has_ids = any(event.event_id is not None for event in events)
+        if self.has_ids and len(events) > 1:  # a conflict of one keeps all of them out
+            first, *others = events
+            self.payloads = [bytes(first), *(bytes(event.join()) for event in others)]
+        else:
+            self.payloads = [bytes(event) for event in events]
+        self.size = sum(map(len, self.payloads))
+        self.came_at = came_at
         self.answer = answer
-        # What is left to do once retries were told apart; before that, everything.
-        self.fresh = events
-        self.payloads = payloads
-        self.repeated: dict[int, int] = {}  # position of a retry -> seq of the event it repeats
-        self.results: list[Result] = []  # of the fresh ones
+        self.fresh = events  # what is left to do once retries were set aside
+        self.repeated: dict[int, int] = {}  # position of such a retry -> seq of what it repeats
+        self.closed = False  # answered, or given up
+        self.durable = False
+        self.applied: list[Result] | EventConflict | None = None  # what came of the fresh ones
 
-    def in_order(self) -> list[Result]:
+    def set_aside(self, model: Model) -> bool:
+        """Keep retries of what is applied out of the log; whether anything else is left.
+
+        Raises EventConflict. Those of what is still on its way are told apart when applied.
+        """
+        known = self.repeated = {
+            position: seq
+            for position, seq in model.repeats(self.events).items()
+            if seq <= model.seq
+        }
+        if known:
+            self.fresh = [e for position, e in enumerate(self.events) if position not in known]
+            self.payloads = [p for position, p in enumerate(self.payloads) if position not in known]
+            if self.fresh:
+                self.payloads[0] = bytes(self.fresh[0])  # it may have been joined to a retry
+        return bool(self.fresh)
+
+    def in_order(self, results: list[Result]) -> list[Result]:
         """The results of all events, in the order in which they came."""
         if not self.repeated:
-            return self.results
-        fresh = iter(self.results)
+            return results
+        fresh = iter(results)
         return [
             Result(self.repeated[position], True, None, False)
             if position in self.repeated
@@ -156,19 +164,29 @@ class Submission:
             for position in range(len(self.events))
         ]
 
+    def placed(self, conflict: EventConflict) -> EventConflict:
+        """A conflict among the fresh ones, at its place among all events."""
+        positions = [each for each in range(len(self.events)) if each not in self.repeated]
+        return EventConflict(positions[conflict.position], conflict.event_id, conflict.seq)
+
 
 class Writer:
-    """The one that changes the model; "200" is said only of what is durable and applied.
+    """Takes events into the log; "200" is said only of what is durable and applied.
 
-        admit ──► waiting ──► appending ──► durable ──► answered
-                  (queue)     (one append,  (applied on
-                              in a thread)  the loop)
+        admit ──► waiting ──► appending ──► in the log ──► applied ──► answered
+                  (queue)     (one append,   (Applier)
+                              in a thread)
 
     One append is under way at most, and everything that came meanwhile goes into the next: the
-    requests that arrive during one fsync share another. Order is kept throughout, so a retry is
-    always behind the event it repeats. All methods belong to the event loop the writer was made
-    in. Submissions are answered through futures, so events whose sender went away are applied
-    all the same.
+    requests that arrive during one fsync share another. What is appended to a log of our own is
+    what comes next in it. The log of a shared store has others' events between ours: `deliver` is
+    given all of them, and knows ours by the ticket of their append.
+
+    Nobody waits for a shared store longer than `patience` seconds; what becomes of events that are
+    on their way then is not known, and it is said so.
+
+    All methods belong to the event loop the writer was made in. Submissions are answered through
+    futures, so events whose sender went away are applied all the same.
     """
 
     def __init__(
@@ -178,36 +196,50 @@ class Writer:
         max_events: int,
         max_bytes: int,
         on_applied: Callable[[Event, Outcome, float], None] | None = None,
+        load: Callable[[int], Awaitable[Model]] | None = None,
+        shared: SharedStore | None = None,
+        patience: float = 5.0,
+        on_broken: Callable[[Exception], None] | None = None,
     ) -> None:
-        self.model = model  # `use` replaces it
-        self.appended = model.seq  # seq of the last durable event
+        """`shared` is the store when others share it. `load` gives the model of a snapshot.
+
+        `on_broken` hears of a log that cannot be applied, before everything that waits is refused,
+        and may mend that by `resume`; without it the writer fails.
+        """
+        self.applier = Applier(model, load or _nothing_to_load, self._broken, on_applied)
+        self.appended = model.seq  # seq of the last event known to be durable
         self.events = 0  # admitted and not yet answered
         self.bytes = 0
         self.failure: str | None = None  # why no event can be taken any more
         self.commits = 0
         self.commit_seconds = 0.0
         self.failed_commits = 0
+        self.uncertain_commits = 0
         self.conflicts = 0
-        self._counted_before = Counts()  # with other models
-        self._counts_at_first = Counts.of(model)  # of this one, when it was put in use
         self._store = store
+        self._shared = shared
+        self._patience = patience
+        self._on_broken = on_broken
         self._max_events = max_events
         self._max_bytes = max_bytes
-        self._on_applied = on_applied
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="append")
+        self._open: deque[Submission] = deque()  # what may still need an answer, oldest first
         self._waiting: deque[Submission] = deque()
         self._appending: list[Submission] = []
-        self._durable: deque[Submission] = deque()
-        # Of appending and durable events: what `Model.seen` will say of their ids.
-        self._unapplied: dict[str, tuple[int, int]] = {}
-        self._held = False
+        self._landing: dict[int, list[Submission]] = {}  # by ticket, until `deliver` brings them
+        self._ticket = 0
         self._store_fails = False
         self._commit_is_due = False
-        self._apply_is_due = False
-        self._watchers: list[asyncio.Future[None]] = []
+        self._closed = False
+        self._look_timer = self._loop.call_later(LOOK_SECONDS, self._look) if shared else None
 
     # --- what others ask of it -------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """The model in use."""
+        return self.applier.model
 
     def admit(self, events: Sequence[Event]) -> "asyncio.Future[list[Result]]":
         """The answer to come: a Result for each event, in order; all are taken, or none.
@@ -219,7 +251,7 @@ class Writer:
             raise NotReady("failed", self.failure)
         for event in events:
             self.model.check(event)
-        submission = Submission(events, [bytes(event) for event in events], self._future())
+        submission = Submission(events, self._loop.time(), self._loop.create_future())
         # What comes into an empty queue is always taken, or it never could be.
         if self.events and (
             self.events + len(events) > self._max_events
@@ -228,73 +260,43 @@ class Writer:
             raise QueueFull(self.events, self.bytes)
         self.events += len(events)
         self.bytes += submission.size
+        self._open.append(submission)
         self._waiting.append(submission)
         self._commit_soon()
         return submission.answer
 
-    def use(self, model: Model) -> None:
-        """Go on with another model, inside `quiet`. What was counted stays counted."""
-        self._counted_before = self.counts()
-        self._counts_at_first = Counts.of(model)
-        self.model = model
+    def deliver(self, batch: Batch, applied: Callable[[], None]) -> None:
+        """Apply what comes next in a shared log, then call `applied`."""
+        ours = self._landing.pop(batch.ticket, None)
+        self.appended = max(self.appended, batch.first_seq + len(batch.events) - 1)
+        arrived = [batch] if ours is None else list(map(self._request, ours))
+        self.applier.extend([*arrived, applied])
 
-    def counts(self) -> Counts:
-        """What has been counted since the writer was made, over every model it has used."""
-        each = zip(self._counted_before, Counts.of(self.model), self._counts_at_first, strict=True)
-        return Counts(*(before + now - first for before, now, first in each))
-
-    async def progress(self) -> None:
-        """Return when something that was admitted has been answered."""
-        watcher: asyncio.Future[None] = self._loop.create_future()
-        self._watchers.append(watcher)
-        await watcher
-
-    @asynccontextmanager
-    async def quiet(self) -> AsyncIterator[None]:
-        """Inside, the model does not change and its seq is the log's; events that come wait.
-
-        For one holder at a time.
-        """
-        self._held = True
-        try:
-            while self._appending or self._durable:
-                await self.progress()
-            yield
-        finally:
-            self._held = False
-            self._commit_soon()
-
-    async def append(self, events: Sequence[Event]) -> int:
-        """Append without applying, inside `quiet`; the seq of the last one.
-
-        The caller has to bring the model to that seq before `quiet` ends, or to fail the writer.
-        """
-        payloads = [bytes(event) for event in events]
-        outcome = await self._loop.run_in_executor(self._thread, self._try, payloads)
-        if (refusal := self._verdict(len(payloads), *outcome)) is not None:
-            raise refusal
-        return self.appended
+    def resume(self, model: Model) -> None:
+        """Go on from this state, whatever was delivered before; what is on its way is refused."""
+        self._refuse_all(_unknown_fate())
+        self.applier.clear()
+        self.applier.use(model)
+        self.appended = model.seq
 
     def fail(self, reason: str) -> None:
         """Take no event any more: the model no longer is what the log says. A restart mends it."""
         log.critical("learning has stopped: %s", reason)
         self.failure = reason
-        for submission in (*self._durable, *self._appending, *self._waiting):
-            self._refuse(submission, NotReady("failed", reason))
-        self._durable.clear()
-        self._appending.clear()
-        self._waiting.clear()
-        self._unapplied.clear()
-        self._tell_watchers()
+        self._refuse_all(NotReady("failed", reason))
+        self.applier.clear()
 
     async def drain(self) -> None:
         """Return when everything that was admitted has been answered."""
-        while self._waiting or self._appending or self._durable:
-            await self.progress()
+        while self._open:
+            await self.applier.progress()
 
     async def close(self) -> None:
         """Work off what was admitted and end the thread. Nothing may be admitted after this."""
         await self.drain()
+        self._closed = True
+        if self._look_timer is not None:
+            self._look_timer.cancel()
         await asyncio.to_thread(self._thread.shutdown)
 
     # --- append ----------------------------------------------------------------------------------
@@ -307,23 +309,21 @@ class Writer:
 
     def _commit(self) -> None:
         self._commit_is_due = False
-        if self._held or self._appending or not self._waiting:
+        if self._appending or not self._waiting or self._closed:
             return
         payloads = self._gather()
         if payloads:
-            self._thread.submit(self._append, payloads)
-        else:  # retries and conflicts only; the retries are answered behind those before them
-            self._durable.extend(self._appending)
-            self._appending.clear()
-            self._apply_soon()
+            self._ticket += 1
+            if self._shared is not None:
+                self._landing[self._ticket] = self._appending
+            self._thread.submit(self._append, payloads, self._ticket)
 
     def _gather(self) -> list[bytes]:
-        """The next append. Its submissions become `_appending`; conflicts are answered at once.
-
-        Only here are retries told apart. All that came before is applied, or durable, or goes the
-        way of this very append: none of it can fail alone and leave a retry without its event.
+        """The next append. Its submissions become `_appending`; what need not be learned is
+        answered at once.
         """
         payloads: list[bytes] = []
+        self._appending = []
         size = 0
         while self._waiting:
             submission = self._waiting[0]
@@ -333,79 +333,72 @@ class Writer:
             ):
                 break
             self._waiting.popleft()
-            if submission.has_ids:
-                try:
-                    self._set_retries_aside(submission, self.appended + len(payloads))
-                except EventConflict as conflict:
-                    self.conflicts += 1
-                    self._refuse(submission, conflict)
+            if submission.closed:
+                continue  # it has waited too long
+            try:
+                if not (
+                    submission.set_aside(self.model) if submission.has_ids else submission.fresh
+                ):
+                    self._answer(submission, [])
                     continue
+            except EventConflict as conflict:  # its place is already that among all events
+                self.conflicts += 1
+                self._refuse(submission, conflict)
+                continue
             payloads += submission.payloads
             size += submission.size
             self._appending.append(submission)
         return payloads
 
-    def _set_retries_aside(self, submission: Submission, seq: int) -> None:
-        """Leave in `fresh` what was never seen; it will be numbered from seq + 1 on."""
-        mine: dict[str, tuple[int, int]] = {}
-        fresh: list[Event] = []
-        payloads: list[bytes] = []
-        for position, event in enumerate(submission.events):
-            event_id = event.event_id
-            if event_id is not None:
-                known = (
-                    mine.get(event_id) or self._unapplied.get(event_id) or self.model.seen(event_id)
-                )
-                if known is not None:
-                    known_seq, fingerprint = known
-                    if fingerprint != event.fingerprint:
-                        raise EventConflict(position, event_id, known_seq)
-                    submission.repeated[position] = known_seq
-                    continue
-                mine[event_id] = (seq + 1 + len(fresh), event.fingerprint)
-            fresh.append(event)
-            payloads.append(submission.payloads[position])
-        submission.fresh = fresh
-        submission.payloads = payloads
-        self._unapplied.update(mine)
-
-    def _try(self, payloads: list[bytes]) -> tuple[int, Exception | None, float]:
-        """In the thread: what the store answered, or the error, and how long it took."""
+    def _append(self, payloads: list[bytes], ticket: int) -> None:
+        """In the thread: append, and let the loop know what the store answered, or the error."""
         began = perf_counter()
+        last, error = 0, None
         try:
-            return self._store.append(payloads), None, perf_counter() - began
-        except Exception as error:  # whatever it is, those who wait for this append must hear of it
-            return 0, error, perf_counter() - began
+            if self._shared is not None:
+                last = self._shared.append(payloads, ticket)
+            else:
+                last = self._store.append(payloads)
+        except (
+            Exception
+        ) as caught:  # whatever it is, those who wait for this append must hear of it
+            error = caught
+        seconds = perf_counter() - began
+        self._loop.call_soon_threadsafe(
+            self._on_append, ticket, len(payloads), last, error, seconds
+        )
 
-    def _append(self, payloads: list[bytes]) -> None:
-        """In the thread: append, and let the loop know."""
-        last, error, seconds = self._try(payloads)
-        self._loop.call_soon_threadsafe(self._on_append, len(payloads), last, error, seconds)
-
-    def _on_append(self, count: int, last: int, error: Exception | None, seconds: float) -> None:
+    def _on_append(
+        self, ticket: int, count: int, last: int, error: Exception | None, seconds: float
+    ) -> None:
+        appended, self._appending = self._appending, []
         refusal = self._verdict(count, last, error, seconds)
-        if refusal is None:
-            self._durable.extend(self._appending)
-        else:
-            for submission in self._appending:
-                self._forget_ids(submission)
+        if refusal is not None:
+            self._landing.pop(ticket, None)
+            for submission in appended:
                 self._refuse(submission, refusal)
-            self._tell_watchers()
-        self._appending.clear()
+            self.applier.tell()
+            self._commit()
+            return
+        for submission in appended:
+            submission.durable = True
         self._commit()  # the next append goes its way while this one is applied
-        if not self._apply_is_due:
-            self._apply()
+        if self._shared is None:
+            self.applier.extend(map(self._request, appended))
+        else:
+            for submission in appended:
+                self._settle(submission)
 
     def _verdict(
         self, count: int, last: int, error: Exception | None, seconds: float
     ) -> Exception | None:
         """None when `count` events became durable with the numbers they were promised."""
         self.commit_seconds += seconds
-        if error is None and last == self.appended + count:
+        if error is None and (self._shared is not None or last == self.appended + count):
             if self._store_fails:
                 log.warning("the store takes events again")
             self._store_fails = False
-            self.appended = last
+            self.appended = max(self.appended, last)
             self.commits += 1
             return None
         self.failed_commits += 1
@@ -416,8 +409,11 @@ class Writer:
                 "so it holds events this process has not applied"
             )
             return NotReady("failed", self.failure)
+        if isinstance(error, StoreUncertain):
+            self.uncertain_commits += 1
         if not told:  # once: a full disk would fill its log with every request
-            log.error("the store takes no events: %s", with_hint(error), exc_info=error)
+            unforeseen = None if isinstance(error, StoreError) else error
+            log.error("the store takes no events: %s", with_hint(error), exc_info=unforeseen)
         if isinstance(error, StoreUnavailable):
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
@@ -425,76 +421,81 @@ class Writer:
         unavailable.__cause__ = error
         return unavailable
 
-    # --- apply -----------------------------------------------------------------------------------
-
-    def _apply_soon(self) -> None:
-        if not self._apply_is_due:
-            self._apply_is_due = True
-            self._loop.call_soon(self._apply)
-
-    def _apply(self) -> None:
-        """Apply what is durable, a stretch at a time, and answer what is complete."""
-        self._apply_is_due = False
-        end = perf_counter() + STRETCH_SECONDS
-        try:
-            while self._durable:
-                submission = self._durable[0]
-                self._apply_until(end, submission)
-                if len(submission.results) == len(submission.fresh):
-                    self._durable.popleft()
-                    self._forget_ids(submission)
-                    self._answer(submission)
-                if perf_counter() >= end:
-                    break
-        except (
-            Exception
-        ) as error:  # apply cannot refuse; if it breaks, the state is not to be trusted
-            log.exception("applying event %d", self.model.seq + 1)
-            self.fail(f"event {self.model.seq + 1} is in the log but could not be applied: {error}")
-        if self._durable:
-            self._apply_soon()
-        self._tell_watchers()
-
-    def _apply_until(self, end: float, submission: Submission) -> None:
-        """Apply the events that are left, until the clock shows `end`; but one at least."""
-        model, results, fresh = self.model, submission.results, submission.fresh
-        for position in range(len(results), len(fresh)):
-            event = fresh[position]
-            began = perf_counter()
-            outcome = model.apply(model.seq + 1, event)
-            ended = perf_counter()
-            if self._on_applied is not None:
-                self._on_applied(event, outcome, ended - began)
-            results.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
-            if ended >= end:
+    def _look(self) -> None:
+        """Refuse those that have waited for a shared store as long as they may."""
+        self._look_timer = self._loop.call_later(LOOK_SECONDS, self._look)
+        too_old = self._loop.time() - self._patience
+        waiting = set(self._waiting)
+        refused = False
+        for submission in list(self._open):
+            if submission.came_at > too_old:
                 break
+            if submission in waiting:
+                reason = StoreUnavailable("the store has not answered yet", "send this again later")
+            else:
+                reason = _unknown_fate()
+            self._refuse(submission, reason)
+            refused = True
+        if refused:
+            self.applier.tell()
 
     # --- answer ----------------------------------------------------------------------------------
 
-    def _answer(self, submission: Submission) -> None:
-        self.events -= len(submission.events)
-        self.bytes -= submission.size
-        if not submission.answer.done():  # done: whoever asked has gone
-            submission.answer.set_result(submission.in_order())
+    def _request(self, submission: Submission) -> Request:
+        def heard(outcome: list[Result] | EventConflict) -> None:
+            submission.applied = outcome
+            self._settle(submission)
+
+        return Request(submission.fresh, heard)
+
+    def _settle(self, submission: Submission) -> None:
+        """Answer what is both durable and applied."""
+        if submission.durable and submission.applied is not None:
+            self._answer(submission, submission.applied)
+
+    def _answer(self, submission: Submission, outcome: list[Result] | EventConflict) -> None:
+        if isinstance(outcome, EventConflict):
+            self.conflicts += 1
+            self._refuse(submission, submission.placed(outcome))
+        elif self._close(submission):
+            submission.answer.set_result(submission.in_order(outcome))
 
     def _refuse(self, submission: Submission, error: Exception) -> None:
-        self.events -= len(submission.events)
-        self.bytes -= submission.size
-        if not submission.answer.done():
+        if self._close(submission):
             submission.answer.set_exception(error)
 
-    def _forget_ids(self, submission: Submission) -> None:
-        """Take its ids out of `_unapplied`: the model knows them, or they came to nothing."""
-        if submission.has_ids:
-            for event in submission.fresh:
-                if event.event_id is not None:
-                    self._unapplied.pop(event.event_id, None)
+    def _refuse_all(self, error: Exception) -> None:
+        for submission in list(self._open):
+            self._refuse(submission, error)
+        self._waiting.clear()
+        self._landing.clear()
+        self.applier.tell()
 
-    def _tell_watchers(self) -> None:
-        watchers, self._watchers = self._watchers, []
-        for watcher in watchers:
-            if not watcher.done():
-                watcher.set_result(None)
+    def _close(self, submission: Submission) -> bool:
+        """Work it off; whether somebody still waits for the answer."""
+        if submission.closed:
+            return False
+        submission.closed = True
+        self.events -= len(submission.events)
+        self.bytes -= submission.size
+        while self._open and self._open[0].closed:
+            self._open.popleft()
+        return not submission.answer.done()
 
-    def _future(self) -> "asyncio.Future[list[Result]]":
-        return self._loop.create_future()
+    def _broken(self, error: Exception) -> None:
+        if self._on_broken is not None:
+            self._on_broken(error)
+        else:
+            seq = self.model.seq + 1
+            self.fail(f"event {seq} is in the log but could not be applied: {error}")
+
+
+def _unknown_fate() -> StoreUncertain:
+    return StoreUncertain(
+        "it is not known whether the store has these events",
+        "they may be learned yet; send them again under the same event_id, which does no harm",
+    )
+
+
+async def _nothing_to_load(seq: int) -> Model:
+    raise SnapshotMissing(seq)

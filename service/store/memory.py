@@ -41,11 +41,15 @@ class MemoryStore:
         if expected <= last_seq:
             raise LogDamaged(expected, "it is not in the log any more")
 
-    def save_snapshot(self, seq: int, chunks: Iterable[bytes | memoryview]) -> SnapshotInfo:
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
         taken_at = self._clock()
         kept = [bytes(chunk) for chunk in chunks]
         info = SnapshotInfo(seq, sum(map(len, kept)), taken_at)
         with self._lock:
+            if keep_existing and seq in self._snapshots:
+                return self._snapshots[seq][0]
             self._snapshots[seq] = (info, kept)
             self._last_seq = max(self._last_seq, seq)
         return info

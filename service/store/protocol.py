@@ -5,7 +5,7 @@ Events and snapshots are bytes here; what they mean is the engine's business.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,9 @@ class Store(Protocol):
     Threads: one thread appends; meanwhile any other may call the rest. `close` comes last.
     """
 
-    durability: str  # for people: what an answer of 200 to /learn promises
+    @property
+    def durability(self) -> str:
+        """For people: what an answer of 200 to /learn promises, as far as it is known now."""
 
     @property
     def last_seq(self) -> int:
@@ -43,9 +45,12 @@ class Store(Protocol):
         Raises LogDamaged where one is damaged or missing; those before it have been given.
         """
 
-    def save_snapshot(self, seq: int, chunks: Iterable[bytes | memoryview]) -> SnapshotInfo:
-        """The snapshot as it will be listed. It is visible only when whole, and replaces an
-        older one at the same `seq` in one step. The chunks are consumed while it is written.
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
+        """The snapshot as it is listed. It is visible only when whole, and replaces an older one
+        at the same `seq` in one step, or with `keep_existing` gives way to it. The chunks are
+        consumed while it is written.
         """
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
@@ -68,6 +73,85 @@ class Store(Protocol):
         """Give the store back. Closing twice is fine."""
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one append brought into a log that several processes share."""
+
+    first_seq: int
+    events: list[bytes]
+    ticket: int  # of the append that brought it; 0 when that was another process's
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """What another process has to say."""
+
+    sender: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One of those that use the store."""
+
+    name: str
+    seq: int | None  # the last event it has applied; None while it restores its state
+    leads: bool
+    seen_at: float  # unix seconds, by the server's clock
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """How things stand among the processes that use the store."""
+
+    last_seq: int  # of the log
+    leads: bool  # whether this process holds the lease
+    snapshots: list[SnapshotInfo]  # newest first
+    processes: list[Process]  # those alive, this one among them, by name
+
+
+class SharedStore(Store, Protocol):
+    """A store that several processes use at once: the order of its log is the order for all.
+
+    One of them holds a lease. Only that one trims and deletes snapshots; to the others these raise
+    StoreUnavailable. A trim stops at what the slowest live process has applied.
+    """
+
+    name: str  # of this process; no other has it
+
+    def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
+        """The number of the last of the events, as `Store.append` has it, but for two things.
+
+        Others append too, so the numbers need not follow those of the append before. And `follow`
+        gives the events back under the ticket, which grows from call to call. Raises
+        StoreUnavailable when they are not in the log, StoreUncertain when nobody knows.
+        """
+
+    def follow(self, after: int) -> Iterator[Batch | Letter | None]:
+        """Every event after `after` as soon as it is in the log, without holes and without end;
+        letters to this process between them; None about twice a second when there is nothing, also
+        while the store cannot be reached. Ends after `close`.
+
+        The first batch begins at `after` + 1, also when the append that brought it began before.
+        Raises LogRewound, LogDamaged.
+        """
+
+    def beat(self, seq: int | None) -> Beat:
+        """Tell the others that this process lives and has applied event `seq` (None: it restores
+        its state), keep the lease or take it when it is free, and hear how things stand.
+
+        To be called about once a second. Raises StoreUnavailable.
+        """
+
+    def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
+        """Send each (process, body). Nobody promises that a letter arrives. StoreUnavailable."""
+
+
+def as_shared(store: Store) -> SharedStore | None:
+    """The store as one that other processes use too; None when this process has it for itself."""
+    return cast(SharedStore, store) if hasattr(store, "follow") else None
+
+
 class StoreError(Exception):
     """Base of what a store raises. `hint` says what an operator can do about it."""
 
@@ -78,6 +162,10 @@ class StoreError(Exception):
 
 class StoreUnavailable(StoreError):
     """The store cannot do this now and may later. Nothing was changed."""
+
+
+class StoreUncertain(StoreUnavailable):
+    """Whether these events are in the log is not known: they may be learned yet."""
 
 
 class StoreFull(StoreUnavailable):
@@ -102,6 +190,17 @@ class LogDamaged(StoreError):
         )
         self.seq = seq
         self.reason = reason
+
+
+class LogRewound(StoreError):
+    """The log has lost events that it gave to this process, up to and with event `seq`."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(
+            f"the log no longer holds event {seq} as it was applied",
+            "the store lost its last writes; make every write durable there to prevent this",
+        )
+        self.seq = seq
 
 
 class SnapshotMissing(StoreError):

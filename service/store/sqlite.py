@@ -163,16 +163,20 @@ class SqliteStore:
         return True
 
     # --- snapshots --------------------------------------------------------------------------------
-    def save_snapshot(self, seq: int, chunks: Iterable[bytes | memoryview]) -> SnapshotInfo:
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
         with self._snapshot_work:
             self._sweep()
             try:
-                manifest = self._write_snapshot(seq, chunks)
+                manifest = self._write_snapshot(seq, chunks, keep_existing)
             finally:  # what was replaced, or did not become a snapshot
                 self._sweep_if_possible()
         return SnapshotInfo(manifest.seq, manifest.size, manifest.taken_at)
 
-    def _write_snapshot(self, seq: int, chunks: Iterable[bytes | memoryview]) -> "_Manifest":
+    def _write_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool
+    ) -> "_Manifest":
         taken_at = float(self._clock())
         with self._turn() as connection:
             (identity,) = connection.execute(
@@ -193,6 +197,11 @@ class SqliteStore:
             count += 1
         manifest = _Manifest(seq, identity, taken_at, size, count, digest.digest())
         with self._turn() as connection:
+            if keep_existing:
+                with suppress(SnapshotMissing):
+                    existing, checksum = _manifest(connection, seq)
+                    if existing.checksum() == checksum:  # a damaged one is not worth keeping
+                        return existing
             connection.execute(
                 "INSERT OR REPLACE INTO snapshots"
                 " (seq, id, taken_at, bytes, chunks, digest, checksum)"

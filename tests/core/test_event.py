@@ -238,3 +238,29 @@ def test_json_with_more_entries_than_wanted_is_left_alone():
 
 def test_negative_values_take_nothing_from_a_name_given_twice():
     assert Instance({1: -5, "1": 3}).items() == [("1", 3.0)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Event.learn(Instance({"a": 2.5}), ["x", "y"], "id", 7),
+        Event.learn(Instance(["a"]), ["x"]),
+        Event.forget_class("x"),
+        Event.forget_feature("x"),
+        Event.configure({"rating": 3}),
+        Event.restore(2**40),
+    ],
+)
+def test_a_joined_event_says_so_and_is_otherwise_the_same(event):
+    joined = event.join()
+    assert not event.joined
+    assert joined.joined
+    assert joined != event
+    assert joined.join() is joined
+    read = Event.from_bytes(bytes(joined))
+    assert read == joined
+    assert read.joined
+    for name in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
+        assert getattr(read, name) == getattr(event, name)
+    if event.kind == "learn":
+        assert read.instance == event.instance

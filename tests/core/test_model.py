@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import snapshot
-from core.errors import EventError, InstanceError, OptionError, SnapshotError, UnknownName
+from core.errors import (
+    EventConflict,
+    EventError,
+    InstanceError,
+    OptionError,
+    SnapshotError,
+    UnknownName,
+)
 from core.event import Event, Instance
 from core.index import Columns, Index
 from core.model import Model
@@ -296,3 +303,40 @@ def test_an_index_takes_proper_names_only():
         with pytest.raises(InstanceError):
             Columns([name])
     assert index.learned == 0
+
+
+# --- requests of a log that several processes share -----------------------------------------------
+
+
+def lesson(name, event_id=None, fingerprint=0):
+    return Event.learn(Instance([name]), [name], event_id, fingerprint)
+
+
+def test_what_was_seen_before_is_told_apart_also_within_one_request():
+    model = Model(Options())
+    model.apply(1, lesson("a", "one", 5))
+    request = [lesson("b", "two", 6), lesson("a", "one", 5), lesson("c"), lesson("b", "two", 6)]
+    assert model.repeats(request) == {1: 1, 3: 2}
+    assert model.seq == 1
+    assert model.seen("two") is None
+
+
+def test_a_request_with_another_content_under_a_known_id_is_a_conflict():
+    model = Model(Options())
+    model.apply(1, lesson("a", "one", 5))
+    with pytest.raises(EventConflict) as caught:
+        model.repeats([lesson("b", "two", 6), lesson("c", "one", 7)])
+    assert (caught.value.position, caught.value.event_id, caught.value.seq) == (1, "one", 1)
+    with pytest.raises(EventConflict):
+        model.repeats([lesson("b", "two", 6), lesson("c", "two", 7)])
+
+
+def test_what_is_passed_over_counts_and_changes_nothing_else():
+    one, other = Model(Options()), Model(Options())
+    for model in (one, other):
+        model.apply(1, lesson("a", "one", 5))
+    one.pass_over(3)
+    assert one.seq == 4
+    assert one.digest() != other.digest()
+    other.seq = 4
+    assert one.digest() == other.digest()

@@ -85,11 +85,11 @@ class FaultyStore:
         finally:
             self._reading = False
 
-    def save_snapshot(self, seq, chunks):
+    def save_snapshot(self, seq, chunks, keep_existing=False):
         self.before_save.pass_through()
         if self.save_error is not None:
             raise self.save_error
-        return self.inner.save_snapshot(seq, chunks)
+        return self.inner.save_snapshot(seq, chunks, keep_existing)
 
     def open_snapshot(self, seq):
         return self.inner.open_snapshot(seq)

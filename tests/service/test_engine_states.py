@@ -23,7 +23,7 @@ from core.options import Options
 from service.engine import Engine
 from service.settings import Settings
 from service.store.protocol import SnapshotDamaged, StoreUnavailable
-from service.writer import EventConflict
+from service.writer import EventConflict, Result
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])
@@ -69,48 +69,76 @@ class EngineStates(RuleBasedStateMachine):
 
     # --- what the twin makes of events ------------------------------------------------------------
 
-    def expected(self, events):
-        """The (seq, duplicate) of each event if they are taken, None if they conflict."""
-        mine, answers, seq = {}, [], self.twin.seq
+    def logged(self, events):
+        """The events of a request that get into the log, None when it is refused before: retries of
+        what was learned stay out. Those of what is on its way are told apart later.
+        """
+        mine, fresh = {}, []
         for event in events:
-            known = event.event_id and (mine.get(event.event_id) or self.twin.seen(event.event_id))
+            known = event.event_id and (self.twin.seen(event.event_id) or mine.get(event.event_id))
             if known and known[1] != event.fingerprint:
                 return None
-            if not known:
-                seq += 1
-                mine[event.event_id] = (seq, event.fingerprint)
-            answers.append((known[0], True) if known else (seq, False))
+            if not (event.event_id and self.twin.seen(event.event_id)):
+                fresh.append(event)
+                mine[event.event_id] = (0, event.fingerprint)
+        return fresh
+
+    def learn_logged(self, events):
+        """Let the twin learn a request from the log: what came of each event, None if they
+        conflict, in which case none counts.
+        """
+        mine, repeated = {}, {}
+        for position, event in enumerate(events):
+            known = event.event_id and (mine.get(event.event_id) or self.twin.seen(event.event_id))
+            if known and known[1] != event.fingerprint:
+                self.twin.seq += len(events)
+                return None
+            if known:
+                repeated[position] = known[0]
+            else:
+                mine[event.event_id] = (self.twin.seq + 1 + position, event.fingerprint)
+        answers = []
+        for position, event in enumerate(events):
+            if position in repeated:
+                self.twin.seq += 1
+                answers.append(Result(repeated[position], True, None, False))
+            else:
+                outcome = self.twin.apply(self.twin.seq + 1, event)
+                answers.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
         return answers
 
     def take(self, events, results):
-        """Check the results of a submission and let the twin learn what was fresh in it."""
-        assert [(result.seq, result.duplicate) for result in results] == self.expected(events)
-        for event, result in zip(events, results, strict=True):
-            if not result.duplicate:
-                outcome = self.twin.apply(result.seq, event)
-                assert (result.rank, result.updated) == (outcome.rank, outcome.updated)
+        """Check what a request of its own was answered with; the twin learns it."""
+        self.take_all([events], [results])
+
+    def take_all(self, requests, answers):
+        """Check what requests that came at once were answered with; the twin learns them."""
+        logged = [self.logged(events) for events in requests]
+        seen = {
+            event.event_id: self.twin.seen(event.event_id or "") for r in requests for event in r
+        }
+        for events, fresh, results in zip(requests, logged, answers, strict=True):
+            expected = None if fresh is None else self.learn_logged(fresh)
+            if expected is None:
+                assert isinstance(results, EventConflict)
+                continue
+            of_fresh = iter(expected)
+            assert results == [
+                Result(seen[event.event_id][0], True, None, False)
+                if seen[event.event_id]
+                else next(of_fresh)
+                for event in events
+            ]
 
     # --- rules ------------------------------------------------------------------------------------
 
-    @rule(events=BATCHES)
-    def learn(self, events):
-        if self.expected(events) is None:
-            with pytest.raises(EventConflict):
-                self.run(self.engine.submit(events))
-        else:
-            self.take(events, self.run(self.engine.submit(events)))
-
-    @rule(batches=st.lists(BATCHES, min_size=2, max_size=5))
-    def learn_from_many_at_once(self, batches):
+    @rule(batches=st.lists(BATCHES, min_size=1, max_size=5))
+    def learn(self, batches):
         async def all_of_them():
             answers = [self.engine.admit(batch) for batch in batches]
             return await asyncio.gather(*answers, return_exceptions=True)
 
-        for batch, results in zip(batches, self.run(all_of_them()), strict=True):
-            if isinstance(results, EventConflict):
-                assert self.expected(batch) is None
-            else:
-                self.take(batch, results)
+        self.take_all(batches, self.run(all_of_them()))
 
     @rule(batches=st.lists(BATCHES, min_size=1, max_size=3))
     def learn_while_the_store_is_away(self, batches):
@@ -120,9 +148,9 @@ class EngineStates(RuleBasedStateMachine):
             return await asyncio.gather(*answers, return_exceptions=True)
 
         for batch, results in zip(batches, self.run(all_of_them()), strict=True):
-            if isinstance(results, list):  # nothing of it was new
+            if isinstance(results, list):
+                assert self.logged(batch) == []
                 self.take(batch, results)
-                assert all(result.duplicate for result in results)
             else:
                 assert isinstance(results, EventConflict | StoreUnavailable)
         self.store.append_error = None
@@ -204,15 +232,21 @@ class EngineStates(RuleBasedStateMachine):
         in_log = self.run(until_the_end())
         self.loop.close()
         self.store.append_error = None
-        in_flight = [bytes(event) for batch in batches for event in batch]
-        for seq, data in in_log:
-            in_flight.remove(data)
-            self.twin.apply(seq, Event.from_bytes(data))
+        requests = []
+        for _, data in in_log:
+            event = Event.from_bytes(data)
+            if not event.joined:
+                requests.append([])
+            requests[-1].append(event)
+        in_flight = [event for batch in batches for event in batch]
+        for request in requests:
+            for event in request:
+                in_flight.remove(next(e for e in in_flight if event in (e, e.join())))
+            self.learn_logged(request)
         self.start_engine()
 
     def something_is_fresh(self, batches):
-        answers = [self.expected(batch) for batch in batches]
-        return any(not duplicate for answer in answers if answer for _, duplicate in answer)
+        return any(self.logged(batch) for batch in batches)
 
     @rule(rating=st.none() | st.sampled_from([0, 3, 10]))
     def restart(self, rating):

@@ -10,10 +10,11 @@ from core.errors import UnknownName
 from core.event import Event, Instance
 from core.model import Model
 from core.options import Options
+from service import applier as applier_module
 from service import writer as writer_module
+from service.applier import STRETCH_SECONDS
 from service.store.protocol import StoreError, StoreFull, StoreUnavailable
 from service.writer import (
-    STRETCH_SECONDS,
     Counts,
     EventConflict,
     NotReady,
@@ -36,12 +37,16 @@ async def writing(store=None, max_events=1000, max_bytes=2**20, on_applied=None)
 
 
 def assert_holds_just(writer, store, *events):
-    """The model is the one these events make, and the log holds them and no other."""
+    """The log holds these events and no other, and the model is the one they make, each once."""
     expected = Model(Options())
     for seq, event in enumerate(events, start=1):
-        expected.apply(seq, event)
+        if event.event_id is not None and expected.seen(event.event_id):
+            expected.seq = seq
+        else:
+            expected.apply(seq, event)
     assert writer.model.digest() == expected.digest()
-    assert [bytes(event) for event in events] == [data for _, data in store.read(0)]
+    logged = [Event.from_bytes(data) for _, data in store.read(0)]
+    assert [event.join() for event in events] == [event.join() for event in logged]
     assert writer.appended == len(events)
     assert (writer.events, writer.bytes) == (0, 0)
 
@@ -229,7 +234,7 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
         now += 0.3 * STRETCH_SECONDS
 
     now = 0.0
-    monkeypatch.setattr(writer_module, "perf_counter", lambda: now)
+    monkeypatch.setattr(applier_module, "perf_counter", lambda: now)
     async with writing(on_applied=takes_its_time) as (writer, store):
         events = [learn("a b c", "x")] * 50
         answers = [writer.admit(events), *(writer.admit(events[:1]) for _ in range(50))]
@@ -247,7 +252,7 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
 @in_loop
 async def test_an_event_that_takes_longer_than_a_stretch_is_applied_alone(monkeypatch):
     ticks = count(step=10 * STRETCH_SECONDS)
-    monkeypatch.setattr(writer_module, "perf_counter", lambda: next(ticks))
+    monkeypatch.setattr(applier_module, "perf_counter", lambda: next(ticks))
     async with writing() as (writer, store):
         events = [learn("a", "x")] * 5
         answer = writer.admit(events)
@@ -297,23 +302,23 @@ async def test_a_retry_waits_for_the_first_one_in_flight():
             assert not retry.done()
         assert await first == [Result(1, False, None, True)]
         assert await retry == [Result(1, True, None, False)]
-        assert_holds_just(writer, store, event)
+        assert_holds_just(writer, store, event, event)
 
 
 @in_loop
 async def test_a_retry_of_what_is_durable_but_not_yet_applied_is_recognised(monkeypatch):
-    monkeypatch.setattr(writer_module, "STRETCH_SECONDS", 0.0)
+    monkeypatch.setattr(applier_module, "STRETCH_SECONDS", 0.0)
     async with writing() as (writer, store):
         before = [learn("b", "y")] * 50
         event = learn("a", "x", "one")
         first = writer.admit([*before, event])
         while writer.appended == 0:
-            await writer.progress()
+            await writer.applier.progress()
         assert writer.model.seq < 51
         retry = writer.admit([event])
         assert (await first)[-1].seq == 51
         assert await retry == [Result(51, True, None, False)]
-        assert_holds_just(writer, store, *before, event)
+        assert_holds_just(writer, store, *before, event, event)
 
 
 @in_loop
@@ -335,7 +340,7 @@ async def test_retries_among_those_that_wait_go_the_way_of_the_first():
             (2, False),
             (2, True),
         ]
-        assert_holds_just(writer, store, other, event)
+        assert_holds_just(writer, store, other, event, event)
 
 
 @in_loop
@@ -375,9 +380,16 @@ async def test_a_conflict_harms_nobody_else():
             await conflict
         assert await first == [Result(2, False, None, True)]
         assert await retry == [Result(2, True, None, False)]
-        assert await last == [Result(3, False, None, True)]
+        assert await last == [Result(6, False, None, True)]
         await head
-        assert_holds_just(writer, store, learn("z", "z"), event, other)
+        expected = Model(Options())
+        expected.apply(1, learn("z", "z"))
+        expected.apply(2, event)
+        expected.seq = 5  # two of the conflict and the retry are in the log and change nothing
+        expected.apply(6, other)
+        assert writer.model.digest() == expected.digest()
+        assert store.last_seq == 6
+        assert writer.conflicts == 1
 
 
 @in_loop
@@ -430,7 +442,7 @@ async def test_tells_when_there_may_be_room_again():
     async with writing(max_events=1) as (writer, store):
         with store.before_append.shut() as gate:
             answer = writer.admit([learn("a", "x")])
-            progress = asyncio.ensure_future(writer.progress())
+            progress = asyncio.ensure_future(writer.applier.progress())
             await gate.reached()
             assert not progress.done()
         await progress
@@ -443,17 +455,17 @@ async def test_counts_go_on_over_a_change_of_model():
     async with writing() as (writer, _):
         for text in ("a b", "a b c"):
             await writer.admit([learn(text, "x")])
-        before = writer.counts()
+        before = writer.applier.counts()
         assert before == Counts.of(writer.model)
         assert before.active_features_ranked == 5
         other = Model(Options())
         other.apply(1, learn("d", "y"))
         assert other.index.active_features_ranked == 1
-        async with writer.quiet():
-            writer.use(other)
-        assert writer.counts() == before
+        async with writer.applier.quiet():
+            writer.applier.use(other)
+        assert writer.applier.counts() == before
         other.rank(Instance(["d"]), 1)
-        assert writer.counts() == before._replace(
+        assert writer.applier.counts() == before._replace(
             active_features_ranked=before.active_features_ranked + 1,
             edges_touched=before.edges_touched + 1,
         )
@@ -477,7 +489,7 @@ async def test_events_of_a_sender_that_went_away_are_learned_once():
             with pytest.raises(asyncio.CancelledError):
                 await sender
         assert await writer.admit([event]) == [Result(1, True, None, False)]
-        assert_holds_just(writer, store, event)
+        assert_holds_just(writer, store, event, event)
 
 
 @in_loop
@@ -493,48 +505,43 @@ async def test_a_sender_that_went_away_may_also_be_refused():
 
 
 @in_loop
-async def test_in_quiet_nothing_changes_and_what_comes_waits():
-    async with writing() as (writer, store):
-        with store.before_append.shut() as gate:
-            before = writer.admit([learn("a", "x")])
-            await gate.reached()
-            after = []
-
-            async def hold():
-                async with writer.quiet():
-                    assert before.done()
-                    assert writer.model.seq == writer.appended == store.last_seq == 1
-                    after.append(writer.admit([learn("b", "y")]))
-                    await many_turns()
-                    assert store.last_seq == 1
-
-            holding = asyncio.create_task(hold())
+async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
+    monkeypatch.setattr(applier_module, "STRETCH_SECONDS", 0.0)
+    async with writing() as (writer, _):
+        before = writer.admit([learn("a", "x")] * 30)
+        while writer.model.seq == 0:
             await asyncio.sleep(0)
-        await holding
-        assert (await after[0])[0].seq == 2
+        async with writer.applier.quiet():
+            assert before.done()
+            assert writer.model.seq == 30
+            after = writer.admit([learn("b", "y")])
+            while writer.appended < 31:
+                await many_turns()
+            await many_turns()
+            assert writer.model.seq == 30
+            assert not after.done()
+        assert (await after)[0].seq == 31
+
+
+@in_loop
+async def test_two_may_want_it_quiet():
+    async with writing() as (writer, store):
+        async with writer.applier.quiet():
+            async with writer.applier.quiet():
+                answer = writer.admit([learn("a", "x")])
+            await many_turns()
+            assert store.last_seq == 1
+            assert not answer.done()
+        assert (await answer)[0].seq == 1
 
 
 @in_loop
 async def test_quiet_ends_also_with_an_error():
     async with writing() as (writer, _):
         with pytest.raises(ZeroDivisionError):
-            async with writer.quiet():
+            async with writer.applier.quiet():
                 raise ZeroDivisionError
         assert (await writer.admit([learn("a", "x")]))[0].seq == 1
-
-
-@in_loop
-async def test_in_quiet_one_can_append_by_oneself():
-    async with writing() as (writer, store):
-        async with writer.quiet():
-            assert await writer.append([learn("a", "x"), learn("b", "y")]) == 2
-            for seq, event in enumerate([learn("a", "x"), learn("b", "y")], start=1):
-                writer.model.apply(seq, event)
-            store.append_error = StoreUnavailable("away")
-            with pytest.raises(StoreUnavailable):
-                await writer.append([learn("c", "z")])
-            store.append_error = None
-        assert (await writer.admit([learn("c", "z")]))[0].seq == 3
 
 
 # --- the end -------------------------------------------------------------------------------------

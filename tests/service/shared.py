@@ -1,0 +1,174 @@
+"""A log in memory that several stores share, each as a process of its own would, and its faults."""
+
+import threading
+import time
+
+from service.store.memory import MemoryStore
+from service.store.protocol import (
+    Batch,
+    Beat,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    Process,
+    StoreUnavailable,
+    StoreUncertain,
+)
+from tests.service.faulty import Gate
+
+
+class SharedLog:
+    """What lies on the server, and who uses it."""
+
+    def __init__(self, clock=lambda: 0.0):
+        self.inner = MemoryStore(clock)
+        self.batches = []  # (first_seq, events, store, ticket)
+        self.changed = threading.Condition()
+        self.stores = []
+        self.leader = None
+        self.away = False
+        self.version = 0  # grows when the log loses its end
+
+    def store(self, name):
+        return SharedMemoryStore(self, name)
+
+    def lose_after(self, seq):
+        """What a server does that comes back without its last writes."""
+        with self.changed:
+            self.batches = [each for each in self.batches if each[0] + len(each[1]) - 1 <= seq]
+            self.inner._events = [each for each in self.inner._events if each[0] <= seq]
+            self.inner._last_seq = seq
+            self.inner._snapshots = {s: v for s, v in self.inner._snapshots.items() if s <= seq}
+            self.version += 1
+            self.changed.notify_all()
+
+
+class SharedMemoryStore:
+    """One process's way to the log."""
+
+    durability = "none: the log is in memory, and shared"
+
+    def __init__(self, log, name):
+        self.name = name
+        self.log = log
+        self.before_append = Gate()
+        self.after_append = Gate()
+        self.follows = Gate()
+        self.append_errors = []  # raised without a trace in the log
+        self.lost_replies = 0  # so many appends are in the log and their caller never hears it
+        self.closed = False
+        self.letters = []
+        self.seq = None
+        log.stores.append(self)
+
+    def _reach(self):
+        if self.log.away:
+            raise StoreUnavailable("the server is away", "wait")
+
+    @property
+    def last_seq(self):
+        self._reach()
+        return self.log.inner.last_seq
+
+    def append(self, events, ticket=0):
+        self.before_append.pass_through()
+        self._reach()
+        if self.append_errors:
+            raise self.append_errors.pop(0)
+        with self.log.changed:
+            last = self.log.inner.append(events)
+            batch = (last - len(events) + 1, list(events), self, ticket)
+            self.log.batches.append(batch)
+            self.log.changed.notify_all()
+        self.after_append.pass_through()
+        if self.lost_replies:
+            self.lost_replies -= 1
+            raise StoreUncertain("no reply", "send it again")
+        return last
+
+    def follow(self, after):
+        version = self.log.version
+        while not self.closed:
+            self.follows.pass_through()
+            with self.log.changed:
+                if self.log.version != version and self.log.inner.last_seq < after:
+                    raise LogRewound(after)
+                found = self._next(after)
+                if found is None:
+                    self.log.changed.wait(0.02)
+                    found = self._next(after)
+            if isinstance(found, Batch):
+                after = found.first_seq + len(found.events) - 1
+            yield found
+
+    def _next(self, after):
+        if self.letters:
+            return self.letters.pop(0)
+        if self.log.away:
+            return None
+        for first, events, store, ticket in self.log.batches:
+            if first + len(events) - 1 > after:
+                if first > after + 1:
+                    raise LogDamaged(after + 1, "it is not there any more")
+                skip = after + 1 - first
+                return Batch(first + skip, events[skip:], ticket if store is self else 0)
+        if self.log.inner.last_seq > after:
+            raise LogDamaged(after + 1, "it is not there any more")
+        return None
+
+    def beat(self, seq):
+        self._reach()
+        self.seq = seq
+        log = self.log
+        if log.leader is None or log.leader.closed:
+            log.leader = self
+        alive = [store for store in log.stores if not store.closed]
+        return Beat(
+            log.inner.last_seq,
+            log.leader is self,
+            log.inner.snapshots(),
+            [Process(s.name, s.seq, s is log.leader, time.time()) for s in alive],
+        )
+
+    def post(self, letters):
+        self._reach()
+        for name, body in letters:
+            for store in self.log.stores:
+                if store.name == name:
+                    store.letters.append(Letter(self.name, body))
+
+    def read(self, after):
+        self._reach()
+        return self.log.inner.read(after)
+
+    def save_snapshot(self, seq, chunks, keep_existing=False):
+        self._reach()
+        return self.log.inner.save_snapshot(seq, chunks, keep_existing)
+
+    def open_snapshot(self, seq):
+        self._reach()
+        return self.log.inner.open_snapshot(seq)
+
+    def snapshots(self):
+        self._reach()
+        return self.log.inner.snapshots()
+
+    def _lead(self):
+        self._reach()
+        if self.log.leader is not self:
+            raise StoreUnavailable("another process leads")
+
+    def delete_snapshot(self, seq):
+        self._lead()
+        self.log.inner.delete_snapshot(seq)
+
+    def trim(self, seq):
+        self._lead()
+        self.log.inner.trim(seq)
+        with self.log.changed:
+            self.log.batches = [b for b in self.log.batches if b[0] + len(b[1]) - 1 > seq]
+
+    def close(self):
+        self.closed = True
+        with self.log.changed:
+            self.log.changed.notify_all()
