@@ -4,6 +4,7 @@ import typer
 
 from service.commands import snapshot
 from service.commands.config import config
+from service.commands.copy import copy
 from service.commands.demo import demo
 from service.commands.learn import learn
 from service.commands.rank import rank
@@ -22,6 +23,7 @@ app.command()(learn)
 app.command()(rank)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
 app.command()(config)
+app.command()(copy)
 app.command()(demo)
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ class Figures:
     counts: Counts = field(default_factory=Counts)  # by the models in use, over a restore too
     leads: bool = True  # takes the snapshots by the schedule, and trims the log
     processes: int = 1  # that use the store
-    rewinds: int = 0  # times the state was restored because the log had lost events or gone ahead
+    rewinds: int = 0  # times the state was restored anew because the log had lost events
     store_away_seconds: float = 0.0  # since a shared store last answered; 0 while it does
 
 
@@ -110,13 +110,15 @@ class Engine:
         self._on_applied = on_applied
         self._status: Status = "recovering"
         self._failure: str | None = None
+        self.cause: Exception | None = None  # of a failure to start, for whoever runs the service
         self._writer: Writer | None = None
         self._snapshots: Snapshots | None = None
         self._follower: Follower | None = None
         self._queue_full = 0
         self._rewinds = 0
-        self._beating = False
-        self._answered_at: float | None = None  # by the loop's clock: the last beat
+        self._beating = asyncio.Lock()
+        self._beat_began = 0.0  # by the loop's clock
+        self._answered_at = 0.0  # by the loop's clock: the last beat
         self._recovering: asyncio.Future[Model] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -135,6 +137,7 @@ class Engine:
             if self._status == "closed":
                 return
             log.critical("cannot start: %s", with_hint(error))
+            self.cause = error
             self._fail(without_place(error) if isinstance(error, StoreError) else str(error))
         except Exception as error:
             log.critical("cannot start: recovery broke: %r", error)
@@ -167,6 +170,7 @@ class Engine:
         try:
             self._follow(writer)
             await self._agree_on_options(writer, options)
+            await self._introduce()
         except BaseException:
             await self._follow_no_more()
             await writer.close()
@@ -204,6 +208,13 @@ class Engine:
             else:
                 return None if self.status == "closed" else model
         return None
+
+    async def _introduce(self) -> None:
+        """Make this process known to the others before it answers anybody."""
+        while self.shared is not None and self._status == "recovering":
+            if await self.look() is not None:
+                return
+            await asyncio.sleep(AGAIN_SECONDS)
 
     async def _agree_on_options(self, writer: Writer, options: Options) -> None:
         """Make the model's options those of the settings if that was asked for, or refuse."""
@@ -358,9 +369,8 @@ class Engine:
         """Start a snapshot if the schedule asks for one, and tell the others that this process
         lives; called once a second.
         """
-        if self.shared is not None and not self._beating:
-            self._beating = True
-            self._task(self._beat(self.shared))
+        if self.shared is not None and not self._beating.locked():
+            self._task(self.look())
         if self.status == "ready" and self._snapshots is not None and self._snapshots.due():
             self._task(self._snapshots.take())
 
@@ -392,6 +402,21 @@ class Engine:
 
     # --- a store that others share ---------------------------------------------------------------
 
+    async def look(self) -> Beat | None:
+        """How the processes on a shared store stand now, which tells them of this one too.
+
+        None when the store does not answer, or is not shared. Those who ask at once share a call.
+        """
+        now = asyncio.get_running_loop().time
+        asked = now()
+        async with self._beating:
+            if self.shared is None:
+                return None
+            if self._beat_began <= asked:
+                self._beat_began = now()
+                await self._beat(self.shared)
+            return self.beat if self._answered_at >= self._beat_began else None
+
     def _follow(self, writer: Writer) -> None:
         if self.shared is None:
             return
@@ -420,8 +445,10 @@ class Engine:
             return
         restorable = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
         if isinstance(error, restorable):
-            log.critical("the state is restored anew: %s", error)
-            self._rewinds += 1
+            if isinstance(error, LogRewound):
+                log.critical("acknowledged events are lost: %s", with_hint(error))
+                self._rewinds += 1
+            log.warning("the state is restored anew: %s", error)
             self._status = "recovering"
             self._task(self._restore_anew(self._writer))
         else:
@@ -460,8 +487,6 @@ class Engine:
             self._answered_at = now()
             if snapshots is not None:
                 snapshots.hear(beat.snapshots, beat.leads)
-        finally:
-            self._beating = False
 
     def _position(self) -> int | None:
         """The last event this process has applied: the log is needed from there on."""
@@ -472,7 +497,7 @@ class Engine:
 
     def _store_away(self) -> float:
         """Seconds since a shared store last answered; 0 while it does."""
-        if self._answered_at is None:
+        if self.shared is None:
             return 0.0
         away = asyncio.get_running_loop().time() - self._answered_at
         return away if away > 3 * TICK_SECONDS else 0.0

@@ -12,6 +12,7 @@ from service.body import media_type
 from service.errors import Problem
 from service.routes.learn_stream import MEDIA_TYPE as NDJSON
 from service.settings import Settings
+from service.writer import with_hint
 
 GRACE_SECONDS = 10  # for answers under way when the service is told to stop
 QUIET_SECONDS = 60  # in which something of a request that has begun has to arrive
@@ -169,6 +170,8 @@ def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises StoreError and StartFailed."""
     app = create_app(settings)
     server_of(app, settings).run()
-    failure = app.engine.failure
+    cause, failure = app.engine.cause, app.engine.failure
+    if cause is not None:
+        raise StartFailed(with_hint(cause)) from cause
     if failure is not None:
         raise StartFailed(failure)

@@ -62,16 +62,21 @@ class Snapshots:
         self._loaded: tuple[int, Model] | None = None  # the snapshot that is being gone back to
         self._taken_at = clock()
         self._not_before = 0.0
+        self._unlisted = False  # the last try to list them failed
         self._lock = asyncio.Lock()
         self._thread = ThreadPoolExecutor(1, "snapshot", initializer=_give_way)
 
     async def all(self) -> list[SnapshotInfo]:
         """Every snapshot of the store, newest first."""
         try:
-            return await asyncio.to_thread(self._store.snapshots)
+            listed = await asyncio.to_thread(self._store.snapshots)
         except StoreError as error:
-            log.error("the snapshots cannot be listed: %s", with_hint(error))
+            if not self._unlisted:  # once: who asks for the service's health asks again and again
+                log.error("the snapshots cannot be listed: %s", with_hint(error))
+            self._unlisted = True
             raise
+        self._unlisted = False
+        return listed
 
     def hear(self, listed: list[SnapshotInfo], leads: bool) -> None:
         """Take note of the snapshots of the store, some of them taken by other processes."""

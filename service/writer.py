@@ -135,10 +135,10 @@ class Submission:
         self.durable = False
         self.applied: list[Result] | EventConflict | None = None  # what came of the fresh ones
 
-    def set_aside(self, model: Model) -> bool:
-        """Keep retries of what is applied out of the log; whether anything else is left.
+    def set_aside(self, model: Model) -> None:
+        """Keep retries of what is applied out of the log. Raises EventConflict.
 
-        Raises EventConflict. Those of what is still on its way are told apart when applied.
+        Those of what is still on its way are told apart when applied.
         """
         known = self.repeated = {
             position: seq
@@ -150,7 +150,6 @@ class Submission:
             self.payloads = [p for position, p in enumerate(self.payloads) if position not in known]
             if self.fresh:
                 self.payloads[0] = bytes(self.fresh[0])  # it may have been joined to a retry
-        return bool(self.fresh)
 
     def in_order(self, results: list[Result]) -> list[Result]:
         """The results of all events, in the order in which they came."""
@@ -312,10 +311,10 @@ class Writer:
         if self._appending or not self._waiting or self._closed:
             return
         payloads = self._gather()
-        if payloads:
+        if self._appending:
             self._ticket += 1
             if self._shared is not None:
-                self._landing[self._ticket] = self._appending
+                self._landing[self._ticket] = [each for each in self._appending if each.fresh]
             self._thread.submit(self._append, payloads, self._ticket)
 
     def _gather(self) -> list[bytes]:
@@ -336,15 +335,17 @@ class Writer:
             if submission.closed:
                 continue  # it has waited too long
             try:
-                if not (
-                    submission.set_aside(self.model) if submission.has_ids else submission.fresh
-                ):
-                    self._answer(submission, [])
-                    continue
+                if submission.has_ids:
+                    submission.set_aside(self.model)
             except EventConflict as conflict:  # its place is already that among all events
                 self.conflicts += 1
                 self._refuse(submission, conflict)
                 continue
+            if not submission.fresh:
+                submission.applied = []
+                if self._shared is None:  # what it repeats is as durable as can be
+                    self._answer(submission, [])
+                    continue
             payloads += submission.payloads
             size += submission.size
             self._appending.append(submission)
@@ -355,10 +356,12 @@ class Writer:
         began = perf_counter()
         last, error = 0, None
         try:
-            if self._shared is not None:
-                last = self._shared.append(payloads, ticket)
-            else:
+            if self._shared is None:
                 last = self._store.append(payloads)
+            elif payloads:
+                last = self._shared.append(payloads, ticket)
+            else:  # retries only: what they repeat may be another process's, and on its way yet
+                self._shared.confirm()
         except (
             Exception
         ) as caught:  # whatever it is, those who wait for this append must hear of it
@@ -399,7 +402,7 @@ class Writer:
                 log.warning("the store takes events again")
             self._store_fails = False
             self.appended = max(self.appended, last)
-            self.commits += 1
+            self.commits += bool(count)
             return None
         self.failed_commits += 1
         told, self._store_fails = self._store_fails, True

@@ -5,14 +5,24 @@ from pathlib import Path
 
 from service.store.memory import MemoryStore
 from service.store.protocol import Store, StoreError
+from service.store.redis import RedisStore
+from service.store.redis_url import is_redis
 from service.store.sqlite import SqliteStore
 
 
-def open_store(url: str, clock: Callable[[], float]) -> Store:
-    """The store that `url` names: `sqlite:PATH` or `memory:`; a new one where there is none."""
+def open_store(url: str, clock: Callable[[], float], patience: float = 5.0) -> Store:
+    """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`; a
+    new one where there is none. A call to one on another machine gives up after about `patience`
+    seconds.
+    """
+    if is_redis(url):
+        return RedisStore(url, clock, patience)
     kind, _, place = url.partition(":")
     if kind == "memory" and url == "memory:":
         return MemoryStore(clock)
     if kind == "sqlite" and place and place != ":memory:":
         return SqliteStore(Path(place), clock)
-    raise StoreError(f"{url!r} is not a store", "STORE is sqlite:PATH or memory:")
+    shown = url.rpartition("@")[2]  # without the password of what was meant to be a server
+    raise StoreError(
+        f"{shown!r} is not a store", "STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:"
+    )

@@ -127,6 +127,11 @@ class SharedStore(Store, Protocol):
         StoreUnavailable when they are not in the log, StoreUncertain when nobody knows.
         """
 
+    def confirm(self) -> None:
+        """Return when everything this process knows to be in the log is as durable as `append`
+        makes it. Raises as that does.
+        """
+
     def follow(self, after: int) -> Iterator[Batch | Letter | None]:
         """Every event after `after` as soon as it is in the log, without holes and without end;
         letters to this process between them; None about twice a second when there is nothing, also

@@ -56,6 +56,8 @@ class SharedMemoryStore:
         self.follows = Gate()
         self.append_errors = []  # raised without a trace in the log
         self.lost_replies = 0  # so many appends are in the log and their caller never hears it
+        self.confirm_error = None
+        self.confirmed = 0
         self.closed = False
         self.letters = []
         self.seq = None
@@ -85,6 +87,11 @@ class SharedMemoryStore:
             self.lost_replies -= 1
             raise StoreUncertain("no reply", "send it again")
         return last
+
+    def confirm(self):
+        self.confirmed += 1
+        if self.confirm_error is not None:
+            raise self.confirm_error
 
     def follow(self, after):
         version = self.log.version

@@ -282,6 +282,22 @@ async def test_it_can_be_closed_while_the_store_is_away():
     assert engine.status == "closed"
 
 
+@in_loop
+async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
+    log = SharedLog()
+    async with engines_on(log, "AB") as (first, second):
+        event = learn("a", "x", "one")
+        await first.submit([event])
+        await second.reached(1, PATIENCE)
+        second.store.confirm_error = StoreUncertain("no replica has it", "mend them")
+        with pytest.raises(StoreUncertain):
+            await second.submit([event])
+        second.store.confirm_error = None
+        assert await second.submit([event]) == [Result(1, True, None, False)]
+        assert second.store.confirmed == 2
+        assert log.inner.last_seq == 1
+
+
 # --- how far each is ------------------------------------------------------------------------------
 
 
@@ -413,9 +429,10 @@ async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
             for n in range(5):
                 await leader.submit([learn("a", f"c{n}")])
             await leader.take_snapshot()
-        await until(lambda: other.figures().rewinds == 1)
+        await until(lambda: other.model.seq == 5)
         await until(lambda: other.status == "ready")
         await equal(first, second)
+        assert other.figures().rewinds == 0  # nothing was lost
 
 
 @in_loop

@@ -3,6 +3,7 @@ import pytest
 from service.store import open_store
 from service.store.memory import MemoryStore
 from service.store.protocol import StoreError
+from service.store.redis import RedisStore
 from service.store.sqlite import SqliteStore
 
 
@@ -23,9 +24,24 @@ def test_sqlite_paths_may_be_relative_and_their_folder_is_made(tmp_path, monkeyp
 
 @pytest.mark.parametrize(
     "url",
-    ["", "memory", "memory:x", "sqlite:", "sqlite", "sqlite::memory:", "redis://host", "/a/path"],
+    ["", "memory", "memory:x", "sqlite:", "sqlite", "sqlite::memory:", "reddis://host", "/a/path"],
 )
 def test_any_other_url_is_refused_with_a_hint(url):
     with pytest.raises(StoreError, match="is not a store") as error:
         open_store(url, float)
     assert "sqlite:PATH" in error.value.hint
+    assert "redis://" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://host", "rediss://host", "unix:///path", "redis+cluster://h"]
+)
+def test_redis(url):
+    assert isinstance(open_store(url, float, patience=1.0), RedisStore)
+
+
+def test_a_password_in_what_is_no_url_is_not_shown():
+    with pytest.raises(StoreError) as error:
+        open_store("reddis://user:secret@host", float)
+    assert "secret" not in f"{error.value} {error.value.hint}"
+    assert "host" in str(error.value)

@@ -13,6 +13,12 @@ def content(store, seq):
     return b"".join(store.open_snapshot(seq))
 
 
+def forget(store, seq):
+    """Trim the log behind a snapshot, as a store may ask for."""
+    store.save_snapshot(seq, [])
+    store.trim(seq)
+
+
 # --- the log --------------------------------------------------------------------------------------
 
 
@@ -65,7 +71,7 @@ def test_what_is_appended_while_reading_does_not_disturb_it(store):
     events = store.read(0)
     assert next(events) == (1, b"1")
     store.append([b"3"])
-    store.trim(2)
+    forget(store, 2)
     assert list(events) == [(2, b"2")]
 
 
@@ -82,7 +88,7 @@ def test_a_reading_that_is_dropped_halfway_holds_nothing_up(store):
 def test_what_was_not_trimmed_stays(store, seq):
     store.append([b"1", b"2"])
     store.append([b"3", b"4", b"5"])
-    store.trim(seq)
+    forget(store, seq)
     assert [number for number, _ in store.read(seq)] == list(range(seq + 1, 6))
     assert store.last_seq == 5
 
@@ -90,7 +96,7 @@ def test_what_was_not_trimmed_stays(store, seq):
 def test_reading_what_was_trimmed_is_an_error_and_not_a_hole(store):
     for event in (b"1", b"2", b"3"):
         store.append([event])
-    store.trim(2)
+    forget(store, 2)
     with pytest.raises(LogDamaged) as error:
         list(store.read(0))
     assert error.value.seq == 1
@@ -99,7 +105,7 @@ def test_reading_what_was_trimmed_is_an_error_and_not_a_hole(store):
 
 def test_numbers_go_on_after_everything_was_trimmed(store):
     store.append([b"1", b"2"])
-    store.trim(2)
+    forget(store, 2)
     assert store.last_seq == 2
     assert list(store.read(2)) == []
     with pytest.raises(LogDamaged):
@@ -110,6 +116,7 @@ def test_numbers_go_on_after_everything_was_trimmed(store):
 
 def test_trimming_beyond_the_end_or_twice_is_fine(store):
     store.append([b"1", b"2"])
+    forget(store, 2)
     store.trim(100)
     store.trim(1)
     store.trim(100)
@@ -155,6 +162,17 @@ def test_saving_again_replaces(backend, store):
     info = store.save_snapshot(1, [b"new"])
     assert store.snapshots() == [info]
     assert content(store, 1) == b"new"
+
+
+def test_saving_again_may_keep_what_is_there(backend, store):
+    store.append([b"1"])
+    existing = store.save_snapshot(1, [b"old" * MIB], keep_existing=True)
+    backend.clock.now += 10
+    assert store.save_snapshot(1, [b"another" * MIB], keep_existing=True) == existing
+    assert store.snapshots() == [existing]
+    assert content(store, 1) == b"old" * MIB
+    assert store.save_snapshot(0, [b"zero"], keep_existing=True).bytes == 4
+    assert [info.seq for info in store.snapshots()] == [1, 0]
 
 
 @pytest.mark.parametrize("seq", [0, 2, 2**63 - 1, 2**63, -(2**70)])
@@ -293,7 +311,7 @@ def test_everything_is_there_after_opening_again(durable_backend):
 def test_numbers_go_on_after_trimming_everything_and_opening_again(durable_backend):
     store = durable_backend.open()
     store.append([b"1", b"2"])
-    store.trim(2)
+    forget(store, 2)
     store.close()
     store = durable_backend.open()
     assert store.last_seq == 2

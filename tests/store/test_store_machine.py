@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from service.store import open_store, sqlite_file
-from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+from service.store.protocol import (
+    LogDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
+from tests.store.conftest import Leading
 
 EVENTS = st.lists(st.binary(max_size=30), max_size=6)
 CHUNKS = st.lists(st.binary(max_size=40), max_size=4)
@@ -64,15 +71,27 @@ class MemoryMachine(RuleBasedStateMachine):
         self.store.trim(self.seq(step))
         self.trimmed = max(self.trimmed, min(self.seq(step), self.last_seq))
 
-    @rule(step=STEPS, chunks=CHUNKS)
-    def save_snapshot(self, step, chunks):
+    @rule(step=STEPS, chunks=CHUNKS, keep_existing=st.booleans())
+    def save_snapshot(self, step, chunks, keep_existing):
         seq = self.seq(step)
         self.now += 1.5
         content = b"".join(chunks)
         info = SnapshotInfo(seq, len(content), self.now)
-        assert self.store.save_snapshot(seq, iter(chunks)) == info
-        self.states[seq] = (info, content)
+        if self.refuses_to_save(seq, keep_existing):
+            with pytest.raises(StoreError):
+                self.store.save_snapshot(seq, iter(chunks))
+            return
+        kept = self.states.get(seq) if keep_existing else None
+        listed = self.store.save_snapshot(seq, iter(chunks), keep_existing)
+        self.states[seq] = kept or (info, content)
+        assert listed == self.states[seq][0]
         self.last_seq = max(self.last_seq, seq)
+
+    def refuses_to_save(self, seq, keep_existing):
+        return False
+
+    def refuses_to_delete(self, seq):
+        return False
 
     @rule(step=STEPS, chunks=CHUNKS)
     def fail_to_save_a_snapshot(self, step, chunks):
@@ -95,7 +114,10 @@ class MemoryMachine(RuleBasedStateMachine):
     @rule(step=STEPS)
     def delete_snapshot(self, step):
         seq = self.seq(step)
-        if self.states.pop(seq, None):
+        if seq in self.states and self.refuses_to_delete(seq):
+            with pytest.raises(StoreUnavailable):
+                self.store.delete_snapshot(seq)
+        elif self.states.pop(seq, None):
             self.store.delete_snapshot(seq)
         else:
             with pytest.raises(SnapshotMissing):
@@ -153,9 +175,72 @@ class SqliteMachine(MemoryMachine):
         self.patch.undo()
 
 
+class RedisMachine(MemoryMachine):
+    """On one server that goes on; a crash is that of the process."""
+
+    durable = True
+    server = None
+    number = 0
+
+    def __init__(self):
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr("service.store.redis_snapshots.CHUNK_BYTES", 16)
+        self.patch.setattr("service.store.redis_snapshots.CHUNKS_SWEPT_AT_ONCE", 2)
+        # Reading keeps nothing longer, so that what is left over is seen.
+        self.patch.setattr("service.store.redis_snapshots.READING_MS", -1)
+        self.patch.setattr("service.store.redis.TRIMMED_EVENTS_AT_ONCE", 2)
+        self.patch.setattr("service.store.redis.READ_ENTRIES", 3)
+        RedisMachine.number += 1
+        self.name = f"machine{self.number}"
+        self.client = self.server.client()
+        self.crashed = []
+        super().__init__()
+
+    def opened(self):
+        return Leading(f"{self.server.url}?name={self.name}", lambda: self.now)
+
+    def crash(self):
+        """Go on without the process, so long after that it is forgotten."""
+        self.crashed.append(self.store)
+        self.client.delete(f"{{{self.name}}}:lease", f"{{{self.name}}}:processes")
+
+    @property
+    def floor(self):
+        return int(self.client.hget(f"{{{self.name}}}:facts", "floor"))
+
+    def refuses_to_save(self, seq, keep_existing):
+        return seq < self.floor and not (keep_existing and seq in self.states)
+
+    def refuses_to_delete(self, seq):
+        return self.floor and not any(other >= self.floor for other in {*self.states} - {seq})
+
+    @invariant()
+    def there_is_always_a_way_back(self):
+        assert self.floor <= max(self.states, default=0)
+        assert self.floor <= self.trimmed
+
+    @invariant()
+    def no_chunk_is_left_behind(self):
+        chunks = len(self.client.keys(f"{{{self.name}}}:chunk:*"))
+        assert chunks == sum(-(-len(content) // 16) for _, content in self.states.values())
+
+    def teardown(self):
+        for store in self.crashed:
+            store.close()
+        super().teardown()
+        self.client.close()
+        self.patch.undo()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server(redis_server):
+    RedisMachine.server = redis_server
+
+
 TestMemory = MemoryMachine.TestCase
 TestSqlite = SqliteMachine.TestCase
-TestMemory.settings = TestSqlite.settings = settings(
+TestRedis = RedisMachine.TestCase
+TestMemory.settings = TestSqlite.settings = TestRedis.settings = settings(
     max_examples=60,
     stateful_step_count=30,
     deadline=None,

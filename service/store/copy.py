@@ -1,0 +1,65 @@
+"""Copies what one store holds to another, new one: how a service moves."""
+
+from collections.abc import Callable, Iterator
+
+from core.event import Event
+from service.store.protocol import LogDamaged, SnapshotInfo, Store, StoreError
+
+APPENDED_EVENTS = 4096  # at once, or as many of one request as there are
+APPENDED_BYTES = 4 * 2**20
+
+
+def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
+    """The number of the last event copied; snapshots and events keep their numbers.
+
+    What the source was given since the copy began may be missing. Raises StoreError, also when the
+    target holds anything already; a target a copy failed on has to be thrown away.
+    """
+    if target.last_seq or target.snapshots():
+        raise StoreError("the target is not empty", "name a new one")
+    snapshots = sorted(source.snapshots(), key=lambda info: info.seq)
+    if not snapshots:
+        raise StoreError("the source holds nothing", "name the store of a service")
+    base = _base(source, snapshots)
+    for info in snapshots:
+        if info.seq <= base:
+            _save(source, target, info, say)
+    last = base
+    for events in _appends(source, base):
+        last = target.append(events)
+        say(f"event {last}")
+    for info in snapshots:
+        if base < info.seq <= last:
+            _save(source, target, info, say)
+    return last
+
+
+def _base(source: Store, snapshots: list[SnapshotInfo]) -> int:
+    """The oldest snapshot behind which the log is whole. Older ones are there to go back to."""
+    for info in snapshots:
+        try:
+            next(source.read(info.seq), None)
+        except LogDamaged:
+            continue
+        return info.seq
+    raise LogDamaged(snapshots[-1].seq + 1, "no snapshot can be followed from")
+
+
+def _save(source: Store, target: Store, info: SnapshotInfo, say: Callable[[str], None]) -> None:
+    target.save_snapshot(info.seq, source.open_snapshot(info.seq))
+    say(f"snapshot {info.seq}")
+
+
+def _appends(source: Store, after: int) -> Iterator[list[bytes]]:
+    """The events in lists of bounded size, none of which ends amid a request."""
+    events: list[bytes] = []
+    size = 0
+    for _, data in source.read(after):
+        full = len(events) >= APPENDED_EVENTS or size >= APPENDED_BYTES
+        if full and not Event.from_bytes(data).joined:
+            yield events
+            events, size = [], 0
+        events.append(data)
+        size += len(data)
+    if events:
+        yield events

@@ -1,0 +1,334 @@
+"""The store on a Redis server, whose log any number of processes share."""
+
+import os
+import random
+import re
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from secrets import token_hex
+from threading import Lock
+
+from redis.exceptions import RedisError
+
+from service.store.batch import join_batch
+from service.store.protocol import (
+    Batch,
+    Beat,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    Process,
+    SnapshotInfo,
+    StoreError,
+    StoreUncertain,
+)
+from service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
+from service.store.redis_errors import GOES_ON, lost, moved
+from service.store.redis_feed import Feed
+from service.store.redis_link import Link
+from service.store.redis_manifest import list_snapshots
+from service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
+from service.store.redis_session import Session
+from service.store.redis_snapshots import RedisSnapshots
+from service.store.redis_url import parse
+
+LARGEST_BATCH = 2**28  # half of what the server takes as one value
+LEASE_SECONDS = 10.0  # how long a process that is not heard of leads, and counts as alive
+RECORD_SECONDS = 86_400  # how long the server knows the last append of a process; far more than
+# anything sent before it can still be under way
+READ_BYTES = 2**20  # of the log, at a time
+READ_ENTRIES = 1000
+TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
+LETTERS_KEPT = 1000  # in a mailbox nobody empties
+MAILBOX_SECONDS = 60
+SWEEP_STEPS = 4  # in a beat
+# Between tries to reach a server that is away.
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 0.5
+
+
+class RedisStore:
+    """The log is a stream, and the server's order the order for all; see redis_scripts.py.
+
+    Whatever changes more than one thing is a script, which the server runs in one piece, and which
+    names the store it means: a server that has been emptied, or has another store, changes nothing.
+
+    Threads: any may call anything at any time. Appending and each `follow` have a connection of
+    their own, and of the other calls none waits for another.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        clock: Callable[[], float],
+        patience: float = 5.0,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        parsed = parse(url)
+        host = re.sub(r"[^A-Za-z0-9._-]", "_", socket.gethostname())
+        self.name = f"{host}-{os.getpid()}-{token_hex(4)}"
+        self._session = Session(parsed, self.name, patience)
+        self._keys = self._session.keys
+        self._snapshots = RedisSnapshots(self._session, clock)
+        self._patience = patience
+        self._replicas = parsed.replicas
+        self._lease_ms = int(1000 * lease_seconds)
+        self._appending = Lock()
+        self._append_link: Link | None = None
+        self._appends = 0  # so many were tried
+        self._nonces = random.Random()  # seeded by the system
+        self._place = START  # of the newest entry that was read or given
+        self._letter = b"0"  # the last one that was given
+        self._is_registered = False
+
+    @property
+    def durability(self) -> str:
+        """What is promised, as the server was set up when it was last connected to."""
+        return self._session.durability
+
+    @property
+    def last_seq(self) -> int:
+        return seq_of(self._session.tail())
+
+    # --- the log ----------------------------------------------------------------------------------
+    def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
+        if not events:
+            return self.last_seq
+        body = join_batch(events)
+        if len(body) > LARGEST_BATCH:
+            raise StoreError(
+                f"{len(events)} events take {len(body)} bytes; {LARGEST_BATCH} fit in one append",
+                "send fewer events at once",
+            )
+        with self._appending:
+            self._appends += 1
+            nonce = self._nonces.getrandbits(NONCE_BITS)
+            head = entry_head(self.name, ticket, nonce, len(events), body)
+            arguments = (self._appends, nonce, len(events), RECORD_SECONDS, head, body)
+            return self._until_known(lambda: self._send_append(arguments))
+
+    def confirm(self) -> None:
+        if self._replicas:  # without them nothing is seen before it is as durable as it gets
+            with self._appending:
+                self._until_known(self._send_confirm)
+
+    def _until_known(self, send: Callable[[], int]) -> int:
+        """Sends what may be sent again, as an append, which comes into the log only once, until it
+        is known that the server has it.
+        """
+        server = self._session.server
+        last_try = time.monotonic() + self._patience - server.answer_seconds / 2
+        in_doubt = False
+        pause = FIRST_PAUSE
+        while True:
+            elsewhere = False
+            try:
+                return send()
+            except RedisError as error:
+                self._drop_append_link()
+                failure = server.store_error(error)
+                in_doubt = in_doubt or lost(error)
+                elsewhere = moved(error)
+            except StoreUncertain as error:
+                failure = error
+                in_doubt = True
+            except StoreError as error:  # nothing was sent
+                failure = error
+            is_last = time.monotonic() > last_try
+            if in_doubt and is_last:
+                raise StoreUncertain(
+                    f"it is not known what became of an append: {failure}", GOES_ON
+                ) from failure
+            if not in_doubt and (is_last or not elsewhere):
+                raise failure
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _send_append(self, arguments: tuple[int | bytes, ...]) -> int:
+        link = self._linked()
+        keys = self._keys
+        last_seq = link.run(
+            APPEND,
+            (keys.facts, keys.events, keys.appends_of(self.name)),
+            (self._session.identity, *arguments),
+        )
+        self._wait_for_replicas(link)
+        return int(last_seq)
+
+    def _send_confirm(self) -> int:
+        link = self._linked()
+        link.run(CONFIRM, (self._keys.facts,), (self._session.identity,))
+        self._wait_for_replicas(link)
+        return 0
+
+    def _linked(self) -> Link:
+        link = self._append_link
+        if link is None or link.ended():
+            self._drop_append_link()
+            link, _ = self._session.connect()
+            self._append_link = link
+        return link
+
+    def _wait_for_replicas(self, link: Link) -> None:
+        """Return when they have what was written over this link, and so all that was before it."""
+        if self._replicas:
+            # The server looks at its clock ten times a second: it may take a tenth longer.
+            wait_ms = int(1000 * self._session.server.answer_seconds / 3)
+            received = link.call("WAIT", self._replicas, wait_ms)
+            if received < self._replicas:
+                raise StoreUncertain(
+                    f"it is in the log, but {received} of {self._replicas} replicas have it",
+                    "see whether the replicas of the Redis server are well",
+                )
+
+    def _drop_append_link(self) -> None:
+        if self._append_link is not None:
+            self._append_link.close()
+            self._append_link = None
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        expected = after + 1
+        known = self.last_seq
+        place = START if after == 0 else None
+        start = f"{expected}-0"
+        while expected <= known:
+            entries = self._session.run(
+                READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
+            )
+            if not entries:
+                raise LogDamaged(expected, f"it is not in the log, which once reached {known}")
+            for identity, fields in entries:
+                try:
+                    entry = parse_entry(identity, fields)
+                except ValueError as error:
+                    raise LogDamaged(expected, str(error)) from error
+                if entry.first_seq > expected or (entry.first_seq < expected != after + 1):
+                    raise LogDamaged(expected, f"what comes next in the log is {entry.first_seq}")
+                if place not in (None, entry.after):
+                    raise LogRewound(expected - 1)
+                for event in entry.events[expected - entry.first_seq :]:
+                    yield expected, event
+                    expected += 1
+                self._place = place = entry.place
+                if expected > known:
+                    return
+            start = f"({entries[-1][0].decode()}"
+
+    def follow(self, after: int) -> Iterator[Batch | Letter | None]:
+        feed = Feed(self._session, after, self._place_of(after), self._letter)
+        pause = FIRST_PAUSE
+        try:
+            while not self._session.closed.is_set():
+                try:
+                    news = feed.wait()
+                except (LogDamaged, LogRewound):
+                    self._place = START  # what was given is no place of the log any more
+                    raise
+                except StoreError:
+                    if not self._session.identity and not self._session.closed.is_set():
+                        raise
+                    yield None
+                    self._session.closed.wait(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+                    continue
+                pause = FIRST_PAUSE
+                self._place = feed.place or self._place
+                self._letter = feed.letter
+                if not news:
+                    yield None
+                yield from news
+        finally:
+            feed.close()
+
+    def _place_of(self, after: int) -> bytes | None:
+        """The id of the entry that ended with event `after`, when it is known."""
+        if after == 0:
+            return START
+        return self._place if seq_of(self._place) == after else None
+
+    def trim(self, seq: int) -> None:
+        """As the protocol has it, and never beyond the newest snapshot."""
+        keys = self._keys
+        more = 1
+        while more:
+            more = self._session.run(
+                TRIM,
+                (keys.facts, keys.events, keys.lease, keys.processes, keys.snapshots),
+                self.name,
+                seq,
+                TRIMMED_EVENTS_AT_ONCE,
+                self._lease_ms,
+            )
+
+    # --- the other processes ----------------------------------------------------------------------
+    def beat(self, seq: int | None) -> Beat:
+        keys = self._keys
+        self._is_registered = True
+        tail, lease, manifests, processes, sweep = self._session.run(
+            BEAT,
+            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks),
+            self.name,
+            "" if seq is None else seq,
+            self._lease_ms,
+        )
+        leader = lease.decode().partition(" ")[2]
+        if sweep and leader == self.name:
+            self._snapshots.sweep(SWEEP_STEPS)
+        return Beat(
+            last_seq=seq_of(tail),
+            leads=leader == self.name,
+            snapshots=list_snapshots(_pairs(manifests)),
+            processes=sorted(
+                (_process(name.decode(), seen, leader) for name, seen in _pairs(processes).items()),
+                key=lambda process: process.name,
+            ),
+        )
+
+    def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
+        if not letters:
+            return
+        keys = self._keys
+        self._session.run(
+            POST,
+            (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
+            self.name,
+            LETTERS_KEPT,
+            MAILBOX_SECONDS,
+            *(part for letter in letters for part in letter),
+        )
+
+    # --- snapshots --------------------------------------------------------------------------------
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
+        place = self._place if seq_of(self._place) >= seq else b""
+        return self._snapshots.save(seq, chunks, keep_existing, place)
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        return self._snapshots.open(seq)
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        return self._snapshots.list()
+
+    def delete_snapshot(self, seq: int) -> None:
+        self._snapshots.delete(seq)
+
+    def close(self) -> None:
+        if self._is_registered and not self._session.closed.is_set():
+            with suppress(StoreError):  # it is forgotten after a while anyway
+                keys = self._keys
+                self._session.run(LEAVE, (keys.facts, keys.lease, keys.processes), self.name)
+        self._session.close()
+        with self._appending:
+            self._drop_append_link()
+
+
+def _pairs(flat: list[bytes]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _process(name: str, seen: bytes, leader: str) -> Process:
+    seen_at, _, seq = seen.decode().partition(" ")
+    return Process(name, int(seq) if seq else None, name == leader, int(seen_at) / 1000)

@@ -1,0 +1,94 @@
+"""What the server and the client library raise, as what a store raises."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterError,
+    ConnectionError,
+    InvalidResponse,
+    MovedError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TimeoutError,
+    TryAgainError,
+)
+
+from service.store.protocol import StoreDamaged, StoreError, StoreFull, StoreUnavailable
+
+GOES_ON = "the service goes on by itself when the server can do this again"
+FULL_HINT = "raise maxmemory or make room on the server's disk; the service then goes on by itself"
+REPLACED_HINT = "put the old data back, or restart all processes to begin with what is there"
+REPLICA_HINT = "name the server that takes writes, or use redis+sentinel://"
+_FULL = re.compile(r"\bOOM\b|No space left on device")
+# A word its answer begins with, or has in it when the error came up within a script.
+_AWAY = {
+    "READONLY": REPLICA_HINT,
+    "LOADING": GOES_ON,
+    "MASTERDOWN": GOES_ON,
+    "CLUSTERDOWN": GOES_ON,
+    "UNBLOCKED": GOES_ON,
+    "BUSY": "a script keeps the server busy; see SCRIPT KILL",
+    "MISCONF": "the server cannot write its files; its log says why",
+    "NOREPLICAS": "fewer replicas are connected than min-replicas-to-write asks for",
+    "REPLACED": REPLACED_HINT,
+    "NOLEASE": "the process that leads does this",
+    "NEEDED": "take a newer snapshot first",
+    "REWOUND": "the server lost its last writes, and the state is made anew",
+    "SWEPT": "it took too long; try again",
+    "STALE": GOES_ON,
+}
+
+
+@contextmanager
+def errors_of_store(place: str) -> Iterator[None]:
+    """Turns what the client library raises into what a store raises; `place` is for the message."""
+    try:
+        yield
+    except RedisError as error:
+        raise store_error(place, error) from error
+
+
+def lost(error: RedisError) -> bool:
+    """True when an answer did not come, so what was asked may have been done or be done yet."""
+    answers = (AuthenticationError, BusyLoadingError)  # for the library they are both
+    lost = (ConnectionError, TimeoutError, InvalidResponse)
+    return isinstance(error, lost) and not isinstance(error, answers)
+
+
+def moved(error: RedisError) -> bool:
+    """True when nothing was done because another server is the one to ask now."""
+    return isinstance(error, MovedError | ReadOnlyError)
+
+
+def store_error(place: str, error: RedisError) -> StoreError:
+    text = str(error)
+    message = f"Redis at {place}: {text}"
+    if isinstance(error, AuthenticationError | NoPermissionError):
+        return StoreError(
+            message, "STORE must have the user and the password of one who may do this"
+        )
+    if isinstance(error, OutOfMemoryError) or _FULL.search(text):
+        return StoreFull(message, FULL_HINT)
+    if isinstance(error, ReadOnlyError):
+        return StoreUnavailable(message, REPLICA_HINT)
+    if not isinstance(error, ResponseError):
+        return StoreUnavailable(message, GOES_ON)
+    # The cluster is not whole, or moves the slot of our keys from node to node.
+    if isinstance(error, AskError | ClusterError | TryAgainError):
+        return StoreUnavailable(message, GOES_ON)
+    for word, hint in _AWAY.items():
+        if re.search(rf"\b{word}\b", text):
+            return StoreUnavailable(message, hint)
+    if "NOFACTS" in text or "WRONGTYPE" in text:
+        return StoreDamaged(
+            message, "put a backup in its place; if the keys are another's, use another ?name="
+        )
+    return StoreError(message)

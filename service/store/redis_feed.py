@@ -1,0 +1,135 @@
+"""What comes into the log of a Redis store after a place of it, and letters, as they come."""
+
+import time
+
+from service.store.protocol import Batch, Letter, LogDamaged, LogRewound, StoreUnavailable
+from service.store.redis_entry import parse_entry, seq_of
+from service.store.redis_errors import REPLICA_HINT
+from service.store.redis_link import Argument, Link
+from service.store.redis_server import parse_info
+from service.store.redis_session import Session
+
+BLOCK_SECONDS = 0.4  # how long the server waits for something new
+# Entries and letters, each of which may have megabytes.
+ENTRIES_AT_ONCE = 16
+LAST_NONCE = 2**64 - 1  # that an id can have
+
+
+class Feed:
+    """Where one reader of the log is, on a connection of its own.
+
+    Each entry names the one before it. So a log that has lost its end is told from the one it was,
+    also after others have written a new end.
+    """
+
+    def __init__(self, session: Session, after: int, place: bytes | None, letter: bytes) -> None:
+        self.seq = after  # everything up to it was given
+        self.place = place  # the id of the entry that ended there, when it is known
+        self.letter = letter  # the id of the last letter that was given
+        self._session = session
+        self._link: Link | None = None
+        self._read_letters: list[bytes] = []  # which the server still has
+        self._owed = 0  # the log has had this many, by what the server said
+        self._end: LogDamaged | LogRewound | None = None  # after what has still to be given
+        self._compared_at = 0.0  # when the place was last compared with the end of the log
+
+    def wait(self) -> list[Batch | Letter]:
+        """What is new, nothing after BLOCK_SECONDS. StoreError, and then there is no connection;
+        the next call makes one. LogRewound, LogDamaged.
+        """
+        try:
+            if self._link is None:
+                self._link, tail = self._session.connect(BLOCK_SECONDS)
+                self._compare(tail)
+            with self._session.server.errors_of_store():
+                if time.monotonic() - self._compared_at > BLOCK_SECONDS:
+                    self._compare(self._tail(self._link))
+                news = self._ask(self._link) if self._end is None else []
+                if self._end is not None and not news:
+                    end, self._end = self._end, None
+                    self._tail(self._link)  # what another store holds says nothing of this one
+                    raise end
+            return news
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    def _ask(self, link: Link) -> list[Batch | Letter]:
+        keys = self._session.keys
+        mailbox = keys.mailbox_of(self._session.name)
+        place = self.place or f"{self.seq}-{LAST_NONCE}"
+        commands: list[tuple[Argument, ...]] = []
+        if self._read_letters:
+            commands.append(("XDEL", mailbox, *self._read_letters))
+        commands.append(
+            (
+                *("XREAD", "COUNT", ENTRIES_AT_ONCE, "BLOCK", int(1000 * BLOCK_SECONDS)),
+                *("STREAMS", keys.events, mailbox, place, self.letter),
+            )
+        )
+        link.send(*commands)
+        *_, answer = [link.receive() for _ in commands]
+        self._read_letters = []
+        news: list[Batch | Letter] = []
+        for stream, entries in answer or []:
+            take = self._batch if stream == keys.events.encode() else self._letter
+            try:
+                for entry, fields in entries:
+                    news.append(take(entry, fields))
+            except (LogDamaged, LogRewound) as error:
+                self._end = error
+        if self._owed > self.seq and not any(isinstance(each, Batch) for each in news):
+            reason = f"it is not in the log, which has had {self._owed}"
+            self._end = self._end or LogDamaged(self.seq + 1, reason)
+        return news
+
+    def _letter(self, place: bytes, fields: list[bytes]) -> Letter:
+        self.letter = place
+        self._read_letters.append(place)
+        sender, body = fields[1::2] if len(fields) == 4 else (b"", b"")
+        return Letter(sender.decode(errors="replace"), body)
+
+    def _batch(self, place: bytes, fields: list[bytes]) -> Batch:
+        expected = self.seq + 1
+        try:
+            entry = parse_entry(place, fields)
+        except ValueError as error:
+            raise LogDamaged(expected, str(error)) from error
+        if entry.store != self._session.identity.encode():
+            raise self._session.replaced()
+        if entry.first_seq > expected:
+            raise LogDamaged(expected, f"what comes next in the log is {entry.first_seq}")
+        if self.place not in (None, entry.after):
+            raise LogRewound(self.seq)
+        self.seq, self.place = entry.last_seq, entry.place
+        is_own = entry.process == self._session.name.encode()
+        return Batch(
+            expected, entry.events[expected - entry.first_seq :], entry.ticket if is_own else 0
+        )
+
+    def _tail(self, link: Link) -> bytes:
+        """The id of the newest entry. StoreUnavailable: the server has another store, or is not the
+        one that takes writes any more.
+        """
+        link.send(("HMGET", self._session.keys.facts, "identity", "tail"), ("INFO", "replication"))
+        (identity, tail), replication = link.receive(), link.receive()
+        if identity != self._session.identity.encode():
+            raise self._session.replaced()
+        if parse_info(replication).get("role") != "master":
+            raise StoreUnavailable("the Redis server has become a replica", REPLICA_HINT)
+        return bytes(tail)
+
+    def _compare(self, tail: bytes) -> None:
+        """See that the log that ends at `tail` can be one that was given up to here."""
+        end = seq_of(tail)
+        if end < self.seq or (end == self.seq and self.place not in (None, tail)):
+            raise LogRewound(self.seq)
+        if end == self.seq:
+            self.place = tail
+        self._owed = end
+        self._compared_at = time.monotonic()

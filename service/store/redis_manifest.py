@@ -1,0 +1,62 @@
+"""The manifest of a snapshot in Redis: one line of text that begins with what its chunks are
+known by. A chunk is a value of its own: its checksum, then its bytes.
+"""
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from service.store.batch import CHECKSUM_BYTES
+from service.store.protocol import SnapshotDamaged, SnapshotInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a snapshot consists of."""
+
+    seq: int
+    identity: str  # of its chunks; never used twice
+    taken_at: float
+    size: int
+    chunks: int
+    digest: bytes  # of the chunks' checksums
+
+    @property
+    def info(self) -> SnapshotInfo:
+        return SnapshotInfo(self.seq, self.size, self.taken_at)
+
+    def text(self) -> bytes:
+        """As it is kept."""
+        line = f"{self.identity} {self.taken_at!r} {self.size} {self.chunks} {self.digest.hex()}"
+        return f"{line} {_checksum(self.seq, line)}".encode()
+
+
+def parse_manifest(seq: int, text: bytes) -> Manifest:
+    """The manifest; SnapshotDamaged when it is not as it was written."""
+    line, _, checksum = text.decode(errors="replace").rpartition(" ")
+    if _checksum(seq, line) != checksum:
+        raise SnapshotDamaged(seq, "manifest", "its checksum does not fit")
+    identity, taken_at, size, chunks, digest = line.split(" ")
+    return Manifest(seq, identity, float(taken_at), int(size), int(chunks), bytes.fromhex(digest))
+
+
+def list_snapshots(manifests: dict[bytes, bytes]) -> list[SnapshotInfo]:
+    """The snapshots, newest first, a damaged manifest as one of no bytes."""
+    infos = []
+    for key, text in manifests.items():
+        if not re.fullmatch(rb"\d+", key):
+            continue  # nobody has ever listed that
+        seq = int(key)
+        try:
+            infos.append(parse_manifest(seq, text).info)
+        except SnapshotDamaged:
+            infos.append(SnapshotInfo(seq, 0, 0.0))
+    return sorted(infos, key=lambda info: -info.seq)
+
+
+def checksum_of_chunk(body: bytes | memoryview) -> bytes:
+    return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+
+
+def _checksum(seq: int, line: str) -> str:
+    return blake2b(f"{seq} {line}".encode(), digest_size=CHECKSUM_BYTES).hexdigest()

@@ -1,0 +1,393 @@
+"""What the server does in one step each: Lua scripts, for Redis 6.2 and later, and Valkey.
+
+All keys of a service begin with {name}, so that a cluster keeps them on one server:
+
+    {name}:facts       identity | version | tail | floor | fence
+                       identity: made once, tells this store from any other of the same name
+                       tail: "<last seq>-<nonce>", the id of the newest entry of the log; a snapshot
+                             newer than the log makes it "<its seq>-0"
+                       floor: no event up to it is needed any more
+                       fence: how often the lease was taken
+    {name}:events      the log: a stream, see redis_entry.py
+    {name}:append:P    "<number> <last seq>" of the newest append of process P, for a day
+    {name}:lease       "<token> <process>" of the one that leads, for some seconds
+    {name}:processes   process -> "<seen at, in ms> <seq, or nothing>"
+    {name}:mail:P      letters to process P: a stream, for a minute
+    {name}:snapshots   seq -> manifest, see redis_snapshot.py
+    {name}:chunks      identity of a snapshot -> "<in use until, in ms> <number of chunks>", of all
+                       of which there may be chunks, listed or not
+    {name}:chunk:I:N   chunk N of the snapshot with identity I
+
+Nothing here depends on the clock or the chance of a client: what is random comes as an argument,
+and the time is the server's.
+"""
+
+from dataclasses import dataclass, field
+from hashlib import sha1
+
+# The first write of a script decides whether a server without memory left lets it write. Deleting
+# what is not there is always let through. What frees memory, or is needed to come to that, begins
+# so; anything else would be refused until somebody helps by hand.
+_COMMON = """
+local function replaced(identity)
+    return redis.call('HGET', KEYS[1], 'identity') ~= identity
+end
+local REPLACED = 'REPLACED the store was emptied or replaced'
+
+local function write_without_memory()
+    redis.call('HDEL', KEYS[1], '')
+end
+
+local function now()
+    local time = redis.call('TIME')
+    return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function whole(number)
+    return string.format('%.0f', number)
+end
+
+local function seq_of(place)
+    return tonumber(string.match(place, '^%d+'))
+end
+
+local function tail()
+    return redis.call('HGET', KEYS[1], 'tail')
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script by its text, and by the name the server knows it by once it has seen it."""
+
+    text: str
+    sha: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", _COMMON + self.text)
+        object.__setattr__(self, "sha", sha1(self.text.encode()).hexdigest())
+
+
+# KEYS facts, events; ARGV identity for a new store ('': there must be one), version
+# -> identity, version, tail
+OPEN_STORE = Script("""
+local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail')
+if not facts[1] then
+    if ARGV[1] == '' then
+        return redis.error_reply(REPLACED)
+    end
+    if redis.call('EXISTS', KEYS[2]) == 1 then
+        return redis.error_reply('NOFACTS there are events of an unknown store')
+    end
+    redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'version', ARGV[2], 'tail', '0-0',
+        'floor', '0', 'fence', '0')
+    facts = {ARGV[1], ARGV[2], '0-0'}
+end
+return facts
+""")
+
+# KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head, body
+# -> last seq. The same number lands once, and never after a later one: what an earlier connection
+# still brings is refused.
+APPEND = Script("""
+local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
+if facts[1] ~= ARGV[1] then
+    return redis.error_reply(REPLACED)
+end
+local record = redis.call('GET', KEYS[3])
+if record then
+    local number, last_seq = string.match(record, '^(%d+) (%d+)$')
+    if tonumber(number) == tonumber(ARGV[2]) then
+        redis.call('EXPIRE', KEYS[3], ARGV[5])  -- a write, so that a WAIT after it covers it
+        return last_seq
+    elseif tonumber(number) > tonumber(ARGV[2]) then
+        return redis.error_reply('STALE a later append was first')
+    end
+end
+local last_seq = whole(seq_of(facts[2]) + ARGV[4])
+local place = last_seq .. '-' .. ARGV[3]
+redis.call('XADD', KEYS[2], place, 'after', ARGV[1] .. ' ' .. facts[2], 'head', ARGV[6],
+    'body', ARGV[7])
+redis.call('HSET', KEYS[1], 'tail', place)
+redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. last_seq, 'EX', ARGV[5])
+return last_seq
+""")
+
+# KEYS facts; ARGV identity
+# A write, so that a WAIT after it covers everything before it.
+CONFIRM = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+redis.call('HINCRBY', KEYS[1], 'confirmed', 1)
+return 0
+""")
+
+# KEYS facts, events; ARGV identity, id to begin with, bytes, entries
+# -> entries, as many as make that many bytes, or are that many
+READ = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+local entries, size, start = {}, 0, ARGV[2]
+repeat
+    local found = redis.call('XRANGE', KEYS[2], start, '+', 'COUNT', 1)[1]
+    if not found then
+        break
+    end
+    entries[#entries + 1] = found
+    for _, value in ipairs(found[2]) do
+        size = size + #value
+    end
+    start = '(' .. found[1]
+until size >= tonumber(ARGV[3]) or #entries >= tonumber(ARGV[4])
+return entries
+""")
+
+# KEYS facts, lease, processes, snapshots, chunks; ARGV identity, process, seq or '', lease in ms
+# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep
+BEAT = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+write_without_memory()
+local time = now()
+local holder = redis.call('GET', KEYS[2])
+if holder and string.match(holder, ' (.*)') == ARGV[2] then
+    redis.call('PEXPIRE', KEYS[2], ARGV[4])
+elseif not holder and ARGV[3] ~= '' then
+    holder = redis.call('HINCRBY', KEYS[1], 'fence', 1) .. ' ' .. ARGV[2]
+    redis.call('SET', KEYS[2], holder, 'PX', ARGV[4])
+end
+redis.call('HSET', KEYS[3], ARGV[2], whole(time) .. ' ' .. ARGV[3])
+local processes = redis.call('HGETALL', KEYS[3])
+local alive = {}
+for i = 1, #processes, 2 do
+    if seq_of(processes[i + 1]) + ARGV[4] < time then
+        redis.call('HDEL', KEYS[3], processes[i])
+    else
+        alive[#alive + 1] = processes[i]
+        alive[#alive + 1] = processes[i + 1]
+    end
+end
+local manifests = redis.call('HGETALL', KEYS[4])
+local listed = {}
+for i = 2, #manifests, 2 do
+    listed[string.match(manifests[i], '^%w*')] = true
+end
+local sweep = 0
+local chunks = redis.call('HGETALL', KEYS[5])
+for i = 1, #chunks, 2 do
+    if not listed[chunks[i]] and seq_of(chunks[i + 1]) < time then
+        sweep = 1
+    end
+end
+return {tail(), holder or '', manifests, alive, sweep}
+""")
+
+# KEYS facts, lease, processes; ARGV identity, process
+LEAVE = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+redis.call('HDEL', KEYS[3], ARGV[2])
+local holder = redis.call('GET', KEYS[2])
+if holder and string.match(holder, ' (.*)') == ARGV[2] then
+    redis.call('DEL', KEYS[2])
+end
+return 0
+""")
+
+# KEYS facts, processes, mailboxes...; ARGV identity, sender, letters kept, mailbox seconds,
+# process and body of each letter. Nobody else's mailbox is opened for who is not there to read it.
+POST = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+for i = 5, #ARGV, 2 do
+    if redis.call('HEXISTS', KEYS[2], ARGV[i]) == 1 then
+        local mailbox = KEYS[(i + 1) / 2]
+        redis.call('XADD', mailbox, 'MAXLEN', '~', ARGV[3], '*', 'from', ARGV[2],
+            'body', ARGV[i + 1])
+        redis.call('EXPIRE', mailbox, ARGV[4])
+    end
+end
+return 0
+""")
+
+# KEYS facts, events, lease, processes, snapshots; ARGV identity, process, seq, events at once,
+# lease in ms -> 1 if there is more to trim.
+# Whatever a process believes: what no snapshot holds stays, and what a live process needs.
+TRIM = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+if string.match(redis.call('GET', KEYS[3]) or '', ' (.*)') ~= ARGV[2] then
+    return redis.error_reply('NOLEASE another process leads')
+end
+local newest = -1
+for _, seq in ipairs(redis.call('HKEYS', KEYS[5])) do
+    newest = math.max(newest, tonumber(seq))
+end
+local target = math.min(tonumber(ARGV[3]), seq_of(tail()), newest)
+local time = now()
+for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do
+    local seen_at, seq = string.match(seen, '^(%d+) (%d*)$')
+    if seen_at + ARGV[5] >= time then
+        target = math.min(target, tonumber(seq) or 0)
+    end
+end
+local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
+if target <= floor then
+    return 0
+end
+local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+local upto = target
+if first then
+    upto = math.min(target, math.max(floor, seq_of(first[1])) + ARGV[4])
+end
+redis.call('XTRIM', KEYS[2], 'MINID', '=', whole(upto + 1))
+redis.call('HSET', KEYS[1], 'floor', whole(upto))
+return upto < target and 1 or 0
+""")
+
+# KEYS facts, chunks, chunk; ARGV identity, identity of the snapshot, number, milliseconds it is
+# kept for at least, body
+PUT_CHUNK = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+if ARGV[3] ~= '0' and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then
+    return redis.error_reply('SWEPT its first chunks were given up')
+end
+redis.call('SET', KEYS[3], ARGV[5])
+redis.call('HSET', KEYS[2], ARGV[2], whole(now() + ARGV[4]) .. ' ' .. whole(ARGV[3] + 1))
+return 0
+""")
+
+# KEYS facts, events, snapshots, chunks; ARGV identity, seq, manifest, identity of the snapshot,
+# its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after
+# -> the manifest that is listed
+LIST_SNAPSHOT = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+local listed = redis.call('HGET', KEYS[3], ARGV[2])
+if listed and (listed == ARGV[3] or ARGV[6] == '1') then
+    return listed
+end
+local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
+local seq = tonumber(ARGV[2])
+if seq < floor then
+    return redis.error_reply('TRIMMED the log was trimmed beyond it')
+end
+local place = ARGV[7]
+if place ~= '' and place ~= tail() and seq_of(place) > floor
+        and #redis.call('XRANGE', KEYS[2], place, place) == 0 then
+    return redis.error_reply('REWOUND the log is not the one it was taken from')
+end
+if ARGV[5] ~= '0' and redis.call('HEXISTS', KEYS[4], ARGV[4]) == 0 then
+    return redis.error_reply('SWEPT its chunks were given up')
+end
+redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+if ARGV[5] ~= '0' then
+    redis.call('HSET', KEYS[4], ARGV[4], '0 ' .. ARGV[5])
+end
+if seq > seq_of(tail()) then
+    redis.call('HSET', KEYS[1], 'tail', ARGV[2] .. '-0')
+end
+return ARGV[3]
+""")
+
+# KEYS facts, snapshots, chunks; ARGV identity, seq, milliseconds its chunks are kept for at least
+# -> manifest, nothing if there is none
+OPEN_SNAPSHOT = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+local manifest = redis.call('HGET', KEYS[2], ARGV[2])
+if manifest then
+    local identity = string.match(manifest, '^%w*')
+    local chunks = redis.call('HGET', KEYS[3], identity)
+    if chunks then
+        write_without_memory()
+        redis.call('HSET', KEYS[3], identity,
+            whole(math.max(seq_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
+    end
+end
+return manifest
+""")
+
+# KEYS facts, chunks; ARGV identity, identity of the snapshot, milliseconds its chunks are kept for
+# at least; 0: no more than others need them
+HOLD_CHUNKS = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+local chunks = redis.call('HGET', KEYS[2], ARGV[2])
+if chunks then
+    write_without_memory()
+    local until_ms = ARGV[3] == '0' and 0 or math.max(seq_of(chunks), now() + ARGV[3])
+    redis.call('HSET', KEYS[2], ARGV[2], whole(until_ms) .. string.match(chunks, ' .*'))
+end
+return 0
+""")
+
+# KEYS facts, lease, snapshots; ARGV identity, process, seq, manifest
+# The second time it does nothing.
+# What cannot be replayed without this snapshot is not taken away, whatever a process believes.
+DELETE_SNAPSHOT = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+if string.match(redis.call('GET', KEYS[2]) or '', ' (.*)') ~= ARGV[2] then
+    return redis.error_reply('NOLEASE another process leads')
+end
+if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
+    return 0
+end
+local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
+local needed = floor > 0
+for _, seq in ipairs(redis.call('HKEYS', KEYS[3])) do
+    if seq ~= ARGV[3] and tonumber(seq) >= floor then
+        needed = false
+    end
+end
+if needed then
+    return redis.error_reply('NEEDED the log without it begins too late')
+end
+redis.call('HDEL', KEYS[3], ARGV[3])
+return 0
+""")
+
+# KEYS facts, snapshots, chunks; ARGV identity, how the key of a chunk begins, chunks at once
+# -> 1 if there may be more to sweep
+SWEEP = Script("""
+if replaced(ARGV[1]) then
+    return redis.error_reply(REPLACED)
+end
+local listed = {}
+for _, manifest in ipairs(redis.call('HVALS', KEYS[2])) do
+    listed[string.match(manifest, '^%w*')] = true
+end
+local time = now()
+local chunks = redis.call('HGETALL', KEYS[3])
+for i = 1, #chunks, 2 do
+    local identity = chunks[i]
+    local until_ms, count = string.match(chunks[i + 1], '^(%d+) (%d+)$')
+    if not listed[identity] and tonumber(until_ms) < time then
+        local rest = math.max(0, count - ARGV[3])
+        for number = rest, count - 1 do
+            redis.call('UNLINK', ARGV[2] .. identity .. ':' .. whole(number))
+        end
+        if rest > 0 then
+            redis.call('HSET', KEYS[3], identity, until_ms .. ' ' .. whole(rest))
+        else
+            redis.call('HDEL', KEYS[3], identity)
+        end
+        return 1
+    end
+end
+return 0
+""")

