@@ -21,6 +21,7 @@ from service.intake import Intake
 from service.keys import Keys
 from service.late import LateLabels
 from service.metrics import Exposition, Metrics, State
+from service.neighbours import Neighbours
 from service.origin import Origins
 from service.routes import health, learn, names, rank, snapshots, stats
 from service.routes.learn_stream import LearnStream
@@ -44,13 +45,15 @@ class App(Front):
         self.engine = Engine(
             settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
         )
-        intake = Intake(self.engine, late, metrics, settings.max_features_per_instance)
+        neighbours = Neighbours(self.engine, late, metrics)
+        self.engine.on_letter = neighbours.hear
+        intake = Intake(self.engine, late, neighbours, metrics, settings.max_features_per_instance)
         stream = LearnStream(settings, intake, metrics, self.stopping)
-        self.api = _api(self.engine)
+        self.api = _api(self.engine, neighbours)
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.late = late
-        self.api.state.exposition = Exposition(metrics, State(self.engine, late, clock))
+        self.api.state.exposition = Exposition(metrics, State(self.engine, clock))
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
         ranking = rank.Rank(settings, self.engine, keys, late, metrics)
@@ -66,10 +69,12 @@ def create_app(
 
     Opens the store the settings name unless one is given. Raises StoreError.
     """
-    return App(settings, open_store(settings.store, clock) if store is None else store, clock)
+    if store is None:
+        store = open_store(settings.store, clock, settings.store_seconds)
+    return App(settings, store, clock)
 
 
-def _api(engine: Engine) -> FastAPI:
+def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile the health checks are answered
@@ -77,6 +82,7 @@ def _api(engine: Engine) -> FastAPI:
             yield
         finally:
             await engine.close()
+            await neighbours.close()
             await starting
 
     api = FastAPI(

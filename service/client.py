@@ -282,10 +282,11 @@ class Client:
         k: int = 5,
         threshold: float = 0.0,
         explain: bool = False,
+        min_seq: int = 0,
     ) -> Ranking:
-        """The k best classes of an instance."""
-        body = {**instance, "k": k, "threshold": threshold, "explain": explain}
-        return self._post("/rank", body, Ranking)
+        """The k best classes of an instance, by a process that has seen event `min_seq`."""
+        how = {"k": k, "threshold": threshold, "explain": explain, "min_seq": min_seq}
+        return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
         self,
@@ -294,10 +295,11 @@ class Client:
         k: int = 5,
         threshold: float = 0.0,
         explain: bool = False,
+        min_seq: int = 0,
     ) -> Rankings:
-        """The k best classes of each instance, in order."""
-        body = {"instances": instances, "k": k, "threshold": threshold, "explain": explain}
-        return self._post("/rank", body, Rankings)
+        """The k best classes of each instance, in order, as `rank` has it."""
+        how = {"k": k, "threshold": threshold, "explain": explain, "min_seq": min_seq}
+        return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody) -> Learned:
         """Teach one event; it is durable when this returns."""
@@ -354,7 +356,7 @@ class Client:
         return self._ask("POST", f"/snapshots/{seq}/restore", _Seq).seq
 
     def is_ready(self) -> bool:
-        """Whether the service answers and has its state; asked once, never waited for."""
+        """Whether the service answers and can learn; asked once, never waited for."""
         try:
             response = self._http.get(self.url + "/readyz")
         except httpx.TransportError:

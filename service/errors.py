@@ -13,7 +13,13 @@ from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
 from core.errors import InstanceError, UnknownName
-from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError
+from service.store.protocol import (
+    LogRewound,
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreError,
+    StoreUncertain,
+)
 from service.writer import EventConflict, NotReady, QueueFull, with_hint, without_place
 
 MEDIA_TYPE = "application/problem+json"
@@ -114,6 +120,12 @@ def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:
     return Problem(503, detail, headers={"Retry-After": str(max(1, round(retry_after)))})
 
 
+_SEND_AGAIN = (
+    "they may be learned yet: to send them again is safe with the same event_id, while without one"
+    " they may be learned twice"
+)
+
+
 def problem_of(error: BaseException) -> Problem:
     """The problem that tells a client about `error`; a bare 500 when nobody foresaw it."""
     match error:
@@ -136,6 +148,10 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(404, without_place(error))
         case SnapshotDamaged():
             return Problem(409, without_place(error))
+        case StoreUncertain():
+            return unavailable(f"the store did not say whether it took the events; {_SEND_AGAIN}")
+        case LogRewound():
+            return unavailable(f"the store lost its last events; {_SEND_AGAIN}")
         case StoreError():
             return unavailable(without_place(error))
         case RequestValidationError():

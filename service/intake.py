@@ -1,18 +1,21 @@
 """What is sent to be learned, on its way to the engine: one event, many, or a stream of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 import msgspec
 from msgspec import UNSET
 
-from core.event import Event
+from core.event import Event, Instance
 from service.engine import Engine
-from service.errors import invalid
-from service.late import LateLabels
+from service.errors import Fault, Problem, invalid, unavailable
+from service.late import Absence, Kept, LateLabels
 from service.metrics import Metrics
+from service.neighbours import Neighbours
 from service.schemas import LearnEvent, LearnRequest, instance_of, names_of
 from service.writer import EventConflict, Result
+
+Known = Mapping[str, Kept | Absence]  # what there is for an id
 
 
 class Intake:
@@ -23,15 +26,41 @@ class Intake:
     """
 
     def __init__(
-        self, engine: Engine, late: LateLabels, metrics: Metrics, most_features: int
+        self,
+        engine: Engine,
+        late: LateLabels,
+        neighbours: Neighbours,
+        metrics: Metrics,
+        most_features: int,
     ) -> None:
         self._engine = engine
         self._late = late
+        self._neighbours = neighbours
         self._metrics = metrics
         self._most_features = most_features
 
-    def event(self, form: LearnEvent | LearnRequest) -> Event | Result:
-        """The event a form describes, or the Result of the one it repeats."""
+    async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
+        """What there is for each id the forms name: kept here, or else by another process."""
+        known: dict[str, Kept | Absence] = {}
+        lacking: dict[str, Absence] = {}
+        for form in forms:
+            if form.id is UNSET:
+                continue
+            known[form.id] = found = self._late.find(form.id)
+            if isinstance(found, Absence) and not self._was_learned(form):
+                lacking[form.id] = found
+        if lacking:
+            for instance_id, said in (await self._neighbours.find(lacking)).items():
+                known[instance_id] = (
+                    said if isinstance(said, Kept) else max(said, lacking[instance_id])
+                )
+        return known
+
+    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+        """The event a form describes, or the Result of the one it repeats.
+
+        `known`: what `instances` said of the form, among others.
+        """
         if form.classes is UNSET:
             raise invalid("An event needs `classes`.")
         classes = names_of(form.classes, "classes")
@@ -50,9 +79,11 @@ class Intake:
             repeated = self._repeated(event_id, fingerprint)
             if repeated is not None:
                 return repeated
-        instance, delay = self._late.instance(form.id)
-        self._metrics.label_delay.observe(delay)
-        return Event.learn(instance, classes, event_id, fingerprint)
+        kept = known[form.id]
+        if isinstance(kept, Absence):
+            raise self._without_instance(form.id, kept)
+        self._metrics.label_delay.observe(kept.age)
+        return Event.learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
 
     async def submit(self, events: Sequence[Event | Result], wait: bool = False) -> list[Result]:
         """A Result for each, in order, when all are durable and learned; or none is taken.
@@ -60,14 +91,29 @@ class Intake:
         With `wait`, waits for room when the queue is full.
         """
         fresh = [event for event in events if isinstance(event, Event)]
-        if not fresh:
-            return [event for event in events if isinstance(event, Result)]
         try:
+            # Also when there are none: a shared store has to say that what was repeated is durable.
             learned = iter(await self._engine.submit(fresh, wait))
         except EventConflict as conflict:
             position = events.index(fresh[conflict.position])
             raise EventConflict(position, conflict.event_id, conflict.seq) from conflict
         return [event if isinstance(event, Result) else next(learned) for event in events]
+
+    def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
+        match absence:
+            case Absence.NO_ANSWER:
+                return unavailable(
+                    f"A process that may have ranked id {instance_id!r} did not answer."
+                )
+            case Absence.TOO_LATE:
+                self._metrics.late_labels += 1
+                status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
+            case Absence.NEVER_SEEN:
+                status, detail = 404, f"No instance was ranked under id {instance_id!r}."
+        return Problem(status, detail, [Fault(detail, ("id",))])
+
+    def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
+        return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None
 
     def _repeated(self, event_id: str, fingerprint: int) -> Result | None:
         seen = self._engine.model.seen(event_id)

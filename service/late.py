@@ -2,11 +2,12 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from enum import IntEnum
 from secrets import token_hex
 from sys import getsizeof
+from typing import NamedTuple
 
 from core.event import Instance
-from service.errors import Fault, Problem
 
 # What an entry takes beside its instance, and what an id it was given takes beside its text; a
 # test compares them with the truth.
@@ -15,6 +16,21 @@ GIVEN_BYTES = 160
 MOST_FORGOTTEN = 100_000
 
 Entry = tuple[float, bytes, str | None]  # when it was ranked, the instance, the id it was given
+
+
+class Kept(NamedTuple):
+    """An instance that was ranked, as bytes, and how many seconds ago that was."""
+
+    data: bytes
+    age: float
+
+
+class Absence(IntEnum):
+    """Why there is no instance for an id. Of what several say, the greatest counts."""
+
+    NEVER_SEEN = 0
+    TOO_LATE = 1  # it was ranked, and is no longer kept
+    NO_ANSWER = 2  # who may know did not say
 
 
 class LateLabels:
@@ -43,7 +59,6 @@ class LateLabels:
         self._forgotten: OrderedDict[int, None] = OrderedDict()
         self._prefix = token_hex(6) + "-"
         self.bytes = 0
-        self.too_late = 0  # labels that came when their instance was no longer kept
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -65,18 +80,17 @@ class LateLabels:
             self._evict(now)
         return f"{self._prefix}{number}" if given_id is None else given_id
 
-    def instance(self, instance_id: str) -> tuple[Instance, float]:
-        """The instance and how many seconds ago it was ranked; Problem 410 or 404 without one."""
+    def find(self, instance_id: str) -> Kept | Absence:
+        """The instance kept under the id, or why there is none."""
         now = self._clock()
         self._evict(now)
         number = self._given.get(instance_id) or self._number_made(instance_id)
         if number is None and hash(instance_id) not in self._forgotten:
-            raise _without_instance(404, f"No instance was ranked under id {instance_id!r}.")
+            return Absence.NEVER_SEEN
         if number is None or number < self._first:
-            self.too_late += 1
-            raise _without_instance(410, f"The instance of id {instance_id!r} is no longer kept.")
+            return Absence.TOO_LATE
         time, data, _ = self._entries[number - self._first]
-        return Instance.from_bytes(data), now - time
+        return Kept(data, now - time)
 
     def _number_made(self, instance_id: str) -> int | None:
         """The number in an id that was made here."""
@@ -108,7 +122,3 @@ class LateLabels:
         self._forgotten[hash(given_id)] = None
         if len(self._forgotten) > MOST_FORGOTTEN:
             self._forgotten.popitem(last=False)
-
-
-def _without_instance(status: int, detail: str) -> Problem:
-    return Problem(status, detail, [Fault(detail, ("id",))])

@@ -22,7 +22,6 @@ from prometheus_client.registry import Collector
 from core.event import Event
 from core.model import Model, Outcome
 from service.engine import Engine, Figures
-from service.late import LateLabels
 from service.writer import Counts, NotReady
 
 PREFIX = "manyclass_"
@@ -49,14 +48,21 @@ HELP = {  # name without the prefix -> what it says
     "classes": "classes the model knows",
     "edges": "edges of the model",
     "memory_bytes": "what the model needs, by the rule MAX_BYTES is held against",
+    "memory_limit_bytes": "MAX_BYTES",
     "evicted_total": "rows evicted to stay within the limits, by kind",
     "seq": "number of the last event learned",
     "log_lag_events": "events in the log that are not learned yet",
     "queue_events": "events admitted and not answered yet; MAX_QUEUE_EVENTS bounds them",
+    "queue_limit_events": "MAX_QUEUE_EVENTS",
     "queue_bytes": "what these need; MAX_QUEUE_BYTES bounds it",
     "refused_total": "times events were refused although they were well formed, by reason",
     "commits_total": "appends to the log, by result; requests that come together share one",
     "commit_duration_seconds": "time an append to the log took, whatever its result",
+    "uncertain_appends_total": "of the failed appends, those that may be in the log all the same",
+    "store_away_seconds": "how long the store has not answered; 0 while it does",
+    "log_rewinds_total": "times the state was restored anew because the log had lost events",
+    "leader": "1 in the process that takes the snapshots and trims the log, 0 in the others",
+    "processes": "processes that use the store, this one among them",
     "snapshot_age_seconds": "time since the newest snapshot was taken",
     "snapshot_duration_seconds": "time the newest snapshot took",
     "snapshot_pause_seconds": "time learning waited for the newest snapshot, part of the duration",
@@ -64,6 +70,7 @@ HELP = {  # name without the prefix -> what it says
     "snapshot_failures_total": "snapshots that could not be taken, or cleaned up behind",
     "label_delay_seconds": "time from ranking an instance to its label by id",
     "late_labels_total": "labels by id that came when the instance was no longer kept",
+    "late_questions_total": "ids the other processes were asked for, by what they said",
 }
 
 
@@ -103,6 +110,8 @@ class Metrics(Collector):
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
+        self.late_labels = 0  # that came when their instance was no longer kept
+        self.late_questions = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
         self._examples = 0
         self._hits = dict.fromkeys(HITS_AT, 0)
         self._reciprocal_ranks = 0.0
@@ -142,22 +151,22 @@ class Metrics(Collector):
             histogram.add_to(family, [])
             yield family
         yield _counter("learn_events_total", "result", self.learn_events)
+        yield _counter("late_labels_total", value=self.late_labels)
+        yield _counter("late_questions_total", "result", self.late_questions)
         yield _counter("progressive_hits_total", "k", {str(k): n for k, n in self._hits.items()})
         yield _counter("progressive_examples_total", value=self._examples)
         yield _counter("progressive_reciprocal_rank_total", value=self._reciprocal_ranks)
 
 
 class State(Collector):
-    """What the engine and the window of late labels are like when Prometheus asks."""
+    """What the engine is like when Prometheus asks."""
 
-    def __init__(self, engine: Engine, late: LateLabels, clock: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
         self._engine = engine
-        self._late = late
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
         """The state as it is now; that of the model once there is one."""
-        yield _counter("late_labels_total", value=self._late.too_late)
         try:
             model = self._engine.model
         except NotReady:
@@ -165,6 +174,7 @@ class State(Collector):
         figures = self._engine.figures()
         yield from self._of_the_model(model, figures.counts)
         yield from self._of_the_log(model, figures)
+        yield from self._of_the_store(figures)
         yield from self._of_snapshots(figures)
 
     def _of_the_model(self, model: Model, counts: Counts) -> Iterator[Metric]:
@@ -173,6 +183,7 @@ class State(Collector):
         yield _gauge("classes", index.classes)
         yield _gauge("edges", index.edges)
         yield _gauge("memory_bytes", index.bytes)
+        yield _gauge("memory_limit_bytes", model.options.max_bytes)
         evicted = {"feature": counts.evicted_features, "class": counts.evicted_classes}
         yield _counter("evicted_total", "kind", evicted)
         yield _summary("edges_touched", counts.active_features_ranked, counts.edges_touched)
@@ -187,6 +198,7 @@ class State(Collector):
         yield _gauge("seq", model.seq)
         yield _gauge("log_lag_events", figures.log_lag)
         yield _gauge("queue_events", figures.queued_events)
+        yield _gauge("queue_limit_events", self._engine.settings.max_queue_events)
         yield _gauge("queue_bytes", figures.queued_bytes)
         refused = {"queue_full": figures.queue_full, "conflict": figures.conflicts}
         yield _counter("refused_total", "reason", refused)
@@ -194,6 +206,13 @@ class State(Collector):
         yield _counter("commits_total", "result", commits)
         count = figures.commits + figures.failed_commits
         yield _summary("commit_duration_seconds", count, figures.commit_seconds)
+
+    def _of_the_store(self, figures: Figures) -> Iterator[Metric]:
+        yield _counter("uncertain_appends_total", value=figures.uncertain)
+        yield _counter("log_rewinds_total", value=figures.rewinds)
+        yield _gauge("store_away_seconds", figures.store_away_seconds)
+        yield _gauge("leader", figures.leads)
+        yield _gauge("processes", figures.processes)
 
     def _of_snapshots(self, figures: Figures) -> Iterator[Metric]:
         engine = self._engine

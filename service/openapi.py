@@ -12,6 +12,7 @@ from service.errors import ProblemDocument
 from service.routes.contract import REFERENCE
 from service.schemas import (
     DEFAULT_RANKED,
+    LARGEST_SEQ,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_RANKED,
@@ -50,7 +51,7 @@ _VALUES = {
 
 # A type that reads a body has all its fields; these are the combinations that make sense, each
 # as the fields it must have and those it may have.
-_RANKING = ["k", "threshold", "explain"]
+_RANKING = ["k", "threshold", "explain", "min_seq"]
 _FORMS: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "RankRequest": {
         "features": (["features"], ["id", *_RANKING]),
@@ -126,6 +127,15 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "default": DEFAULT_RANKED,
             "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
             f" times `k` is at most {MOST_RANKED_AT_ONCE}.",
+        }
+    if "min_seq" in properties:
+        properties["min_seq"] = {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": LARGEST_SEQ,
+            "default": 0,
+            "description": "The ranking has seen this event, or the answer is 503: it is waited for"
+            f" at most {settings.rank_wait_seconds:g} s.",
         }
     if "explain" in properties:
         properties["explain"] |= {

@@ -22,6 +22,8 @@ MOST_VOTES = 1000  # of one explained class
 MOST_CLASSES = 1000  # true classes of one event
 LONGEST_ID = 200
 
+LARGEST_SEQ = 2**63 - 1
+
 # JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
 Names = list[str | int | float]
 Features = msgspec.Raw  # core.event reads it
@@ -33,6 +35,7 @@ Text = Annotated[
     ),
 ]
 _K = Meta(ge=1, le=MOST_RANKED)
+_Seq = Meta(ge=0, le=LARGEST_SEQ)
 Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
 
@@ -51,6 +54,7 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     k: Annotated[int, _K] | Annotated[float, _K] = DEFAULT_RANKED
     threshold: Annotated[float, Meta(description="Only scores above it are answered.")] = 0.0
     explain: bool = False
+    min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
     instances: list[RankInstance] | UnsetType = UNSET
 
 
@@ -344,7 +348,10 @@ class Live(BaseModel):
 
 
 class Ready(BaseModel):
-    """State restored and replayed, store reachable. `recovery` says how it was restored."""
+    """State restored and replayed; store reachable if learning was asked for.
+
+    `recovery` says how the state was restored.
+    """
 
     status: str = "ready"
     seq: int
@@ -368,11 +375,30 @@ class LateLabelStats(BaseModel):
     bytes: int
 
 
+class ProcessStats(BaseModel):
+    """A process that uses the store. `seq` is null while it restores its state."""
+
+    name: str
+    seq: int | None
+    leads: bool
+
+
 class Stats(BaseModel):
-    """What the service holds and how well it does."""
+    """What the service holds and how well it does.
+
+    `process` is the name of the one that answers, `leads` whether it takes the snapshots and trims
+    the log, `processes` are all that use the store and live, as last heard. The three are null when
+    the store is for one process. `digest` is null unless asked for: a hash of the whole state as it
+    was after event `seq`, when the other figures may be of a moment later.
+    """
 
     seq: int
+    digest: str | None
+    process: str | None
+    leads: bool | None
+    processes: list[ProcessStats] | None
     log_seq: int
+    store_away_seconds: float = Field(description="how long the store has not answered")
     features: int
     classes: int
     edges: int

@@ -31,6 +31,9 @@ def rank(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which features voted for each class.")
     ] = False,
+    min_seq: Annotated[
+        int, typer.Option(min=0, help="The number of an event the rankings must have seen.")
+    ] = 0,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
 ) -> None:
@@ -45,7 +48,9 @@ def rank(
 
         def send(instances: Sequence[Body]) -> Rankings:
             bodies = cast(Sequence[InstanceBody], instances)
-            return client.rank_many(bodies, k=k, threshold=threshold, explain=explain)
+            return client.rank_many(
+                bodies, k=k, threshold=threshold, explain=explain, min_seq=min_seq
+            )
 
         read = partial(instance_of, ignore_unknown=ignore_unknown)
         run("ranked", files, min(batch, _most_at_once(k, explain)), read, send, _print)

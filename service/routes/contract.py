@@ -23,8 +23,9 @@ REASONS = {
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
     431: "URL and headers are larger than 64 KiB.",
-    503: "Not now: the service recovers or stops, its store does not work, its queue is full, or"
-    " too many large bodies are on their way.",
+    503: "Not now: the service recovers or stops, its store does not work, its queue is full, too"
+    " many large bodies are on their way, or another process did not answer or has not taught this"
+    " one yet.",
 }
 
 
@@ -45,13 +46,18 @@ def _headers(status: int) -> dict[str, Any]:
     return {}
 
 
+def require(scope: Scope, request: Request) -> None:
+    """Raise Problem 401 or 403 when the request comes without a key for this."""
+    keys: Keys = request.app.state.keys
+    authorization = request.headers.get("authorization")
+    keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
+
+
 def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
     """A route's arguments: who may use it, that the engine must be ready, and these errors."""
 
     async def check(request: Request) -> None:
-        keys: Keys = request.app.state.keys
-        authorization = request.headers.get("authorization")
-        keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
+        require(scope, request)
         _ = request.app.state.engine.model  # NotReady before there is one
 
     return {

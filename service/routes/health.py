@@ -1,7 +1,7 @@
 """Whether the process runs, whether it can answer, what it has counted. Open to everybody."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
@@ -29,9 +29,15 @@ async def livez() -> Live:
     return Live()
 
 
-@router.get("/readyz", responses=problems(503))
-async def readyz(engine: TheEngine) -> Ready:
-    """State restored and replayed, store reachable; else 503 with the reason."""
+@router.get("/readyz", responses=problems(422, 503))
+async def readyz(engine: TheEngine, to: Literal["rank", "learn"] = "learn") -> Ready:
+    """Ready to learn: state restored and replayed, store reachable; else 503 with the reason.
+
+    Ready to rank is a process that has a state, also while its store is away, or while it restores
+    the state anew because the log had lost events.
+    """
+    if to == "rank" and engine.status != "closed":
+        return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
     if engine.status == "recovering":
         recovery = engine.recovery
         raise unavailable(

@@ -10,7 +10,7 @@ from core.event import Event
 from service.body import Headers, Receive, Send, media_type, read_body, require_json
 from service.engine import Engine
 from service.errors import problem_of
-from service.intake import Intake
+from service.intake import Intake, Known
 from service.keys import Keys, Scope
 from service.metrics import Metrics
 from service.routes.contract import hot, one_of
@@ -49,14 +49,19 @@ router = APIRouter(tags=["learn"])
 async def learn() -> None:
     """Teach an instance its true classes, or many. 200 means: durable and learned.
 
-    `id` refers to an instance that was ranked before. These are kept for a time, within a limit of
-    bytes, and by the process: later is 410, after a restart 404. An `event_id` makes a retry
-    harmless, whatever the order of its features and classes. It is remembered for the last
-    1,000,000 events that had one; when the service goes back to a snapshot, what was undone may be
-    sent again.
+    `id` refers to an instance that was ranked before. Each is kept for a time and within a limit of
+    bytes, by the process that ranked it: later is 410, and 404 when that process has been
+    restarted. Other processes on the same store ask it; 503 when one of them did not answer, which
+    may be the one. An id of your own that several of them rank stands for any of these instances.
+
+    An `event_id` makes a retry harmless, whatever the order of its features and classes. It is
+    remembered for the last 1,000,000 events that had one; when the service goes back to a snapshot,
+    what was undone may be sent again.
 
     Many are taken whole or not at all; of a stream (one event a line) a bad line is reported and
-    skipped, and the answer is one object a line too.
+    skipped, and the answer is one object a line too. It begins while lines still come, which not
+    every proxy can stand: with the header `Prefer: return=minimal` it comes at the end, and without
+    progress.
     """
     raise AssertionError("the front answers this call")
 
@@ -100,7 +105,8 @@ class Learn:
             if request.events is not UNSET:
                 sent = len(request.events)
                 return await self._many(request, request.events)
-            [result] = await self._intake.submit([self._intake.event(request)])
+            event = self._intake.event(request, await self._intake.instances([request]))
+            [result] = await self._intake.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # else nothing is wrong with what was sent
                 self._metrics.learn_events["rejected"] += sent
@@ -115,7 +121,8 @@ class Learn:
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
-        events = [self._event(position, form) for position, form in enumerate(forms)]
+        known = await self._intake.instances(forms)
+        events = [self._event(position, form, known) for position, form in enumerate(forms)]
         try:
             results = await self._intake.submit(events)
         except EventConflict as conflict:
@@ -131,8 +138,8 @@ class Learn:
             )
         )
 
-    def _event(self, position: int, form: LearnEvent) -> Event | Result:
+    def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:
-            return self._intake.event(form)
+            return self._intake.event(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error

@@ -73,7 +73,8 @@ class LearnStream:
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
             progress = _Pace(self._progress_seconds, asyncio.get_running_loop().time)
-            call = _Call(self._intake, self._metrics, send, self._longest_line, progress)
+            minimal = _prefers_minimal(headers)
+            call = _Call(self._intake, self._metrics, send, self._longest_line, progress, minimal)
             async with aclosing(_pieces(receive, gunzip, stop, self._progress_seconds)) as pieces:
                 await call.run(pieces)
         finally:
@@ -141,13 +142,21 @@ class _Call:
     """One stream: what it has counted, and what it has answered so far."""
 
     def __init__(
-        self, intake: Intake, metrics: Metrics, send: Send, longest_line: int, progress: _Pace
+        self,
+        intake: Intake,
+        metrics: Metrics,
+        send: Send,
+        longest_line: int,
+        progress: _Pace,
+        minimal: bool,
     ) -> None:
         self._intake = intake
         self._metrics = metrics
         self._send = send
         self._lines = Lines(longest_line)
-        self._batch: list[tuple[int, Event | Result]] = []  # with their line numbers
+        self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
+        self._minimal = minimal  # no progress, and nothing is sent before the end
+        self._unsent = b""
         self._answering = False
         self._line = 0  # number of the last one read
         self._settled = 0  # lines up to this one are learned or were found faulty
@@ -187,44 +196,47 @@ class _Call:
         """Learn lines that arrived together, and say so every so often."""
         for line in lines:
             self._line += 1
-            try:
-                event = self._read(line)
-            except Exception as error:
-                problem = problem_of(error)
-                if problem.status >= 500:  # not the line's fault
-                    raise
-                await self._reject(self._line, problem)
-                continue
-            if event is not None:
-                self._batch.append((self._line, event))
-            if len(self._batch) >= BATCH_EVENTS:
+            if line is None or (line and not line.isspace()):
+                self._read.append((self._line, _form_of(line)))
+            if len(self._read) >= BATCH_EVENTS:
                 await self._learn()
             if self._line % BATCH_EVENTS == 0:  # also when there is nothing to wait for
                 await asyncio.sleep(0)
         await self._learn()
-        if self._progress.is_due(self._settled):
+        if not self._minimal and self._progress.is_due(self._settled):
             await self._write(Progress(*self._counts()))
-
-    def _read(self, line: bytes | None) -> Event | Result | None:
-        if line is None:
-            raise invalid("The line is too long.")
-        if not line or line.isspace():
-            return None
-        return self._intake.event(decode(_decoder, line))
 
     async def _learn(self) -> None:
         """Learn what was read. Nothing more is read meanwhile, which slows the sender down."""
-        while self._batch:
+        batch = await self._events()
+        while batch:
             try:
-                events = [event for _, event in self._batch]
-                results = await self._intake.submit(events, wait=True)
+                results = await self._intake.submit([event for _, event in batch], wait=True)
             except EventConflict as conflict:
-                line, _ = self._batch.pop(conflict.position)
+                line, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))
             else:
-                self._batch.clear()
+                batch.clear()
                 self._count(results)
         self._settled = self._line
+
+    async def _events(self) -> list[tuple[int, Event | Result]]:
+        """The events of what was read, with their line numbers; faulty lines are reported."""
+        read, self._read = self._read, []
+        forms = [form for _, form in read if isinstance(form, LearnEvent)]
+        known = await self._intake.instances(forms)
+        events: list[tuple[int, Event | Result]] = []
+        for line, form in read:
+            try:
+                if isinstance(form, Problem):
+                    raise form
+                events.append((line, self._intake.event(form, known)))
+            except Exception as error:
+                problem = problem_of(error)
+                if problem.status >= 500:  # not the line's fault
+                    raise
+                await self._reject(line, problem)
+        return events
 
     def _count(self, results: list[Result]) -> None:
         for result in results:
@@ -253,15 +265,39 @@ class _Call:
             await self._write(StreamFault(line, problem.status, detail, errors))
 
     async def _write(self, message: msgspec.Struct, more: bool = True) -> None:
+        body = self._unsent + _encode(message) + b"\n"
+        if self._minimal and more:
+            self._unsent = body
+            return
         if not self._answering:
             self._answering = True
             headers = [(b"content-type", MEDIA_TYPE)]
+            if self._minimal:
+                headers.append((b"preference-applied", b"return=minimal"))
             await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        body = _encode(message) + b"\n"
         await self._send({"type": "http.response.body", "body": body, "more_body": more})
 
     async def _end(self, message: msgspec.Struct) -> None:
         await self._write(message, more=False)
+
+
+def _prefers_minimal(headers: Headers) -> bool:
+    """Whether the client wants its whole answer at the end, as RFC 7240 has it said.
+
+    There are proxies that stop sending a request on once its answer has begun.
+    """
+    preferences = headers.get(b"prefer", b"").lower().split(b",")
+    return any(each.split(b";")[0].strip() == b"return=minimal" for each in preferences)
+
+
+def _form_of(line: bytes | None) -> LearnEvent | Problem:
+    """What a line says, or what is wrong with it."""
+    if line is None:
+        return invalid("The line is too long.")
+    try:
+        return decode(_decoder, line)
+    except (Problem, msgspec.MsgspecError) as error:
+        return problem_of(error)
 
 
 async def _pieces(

@@ -13,7 +13,7 @@ from core.event import Instance
 from core.model import Model
 from service.body import Headers, Receive, Send, read_body, require_json
 from service.engine import Engine
-from service.errors import invalid, problem_of
+from service.errors import invalid, problem_of, unavailable
 from service.keys import Keys, Scope
 from service.late import LateLabels
 from service.metrics import Metrics
@@ -58,6 +58,10 @@ async def rank() -> None:
     With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
     instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
     has seen the event numbered `seq`, and perhaps later ones.
+
+    Of several processes on one store, each learns what the others were taught a moment later. With
+    `min_seq`, the `seq` of an answer of /learn for instance, any of them answers with what that
+    event taught: it waits for it, and when it does not come in time says 503.
     """
     raise AssertionError("the front answers this call")
 
@@ -77,6 +81,7 @@ class Rank:
         self._most_bytes = settings.max_body_bytes
         self._most_instances = settings.max_batch
         self._most_features = settings.max_features_per_instance
+        self._wait_seconds = settings.rank_wait_seconds
         self._engine = engine
         self._keys = keys
         self._late = late
@@ -95,6 +100,8 @@ class Rank:
         if request.instances is not UNSET:
             return await self._many(model, request, request.instances)
         instance = instance_of(request, self._most_features)
+        if request.min_seq:
+            model = await self._model_after(request.min_seq)
         ranked = self._rank(model, request, instance)
         return _encode(RankAnswer(self._keep(request, instance), model.seq, ranked))
 
@@ -102,13 +109,15 @@ class Rank:
         self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
     ) -> bytes:
         self._check(request, forms)
-        seq = model.seq  # others have their turns: each ranking has seen this event or later ones
         turn = _Turn()
         instances = []
         for position, form in enumerate(forms):
             instances.append(self._instance(position, form))
             if turn.is_over:
                 await turn.pass_on()
+        if request.min_seq:
+            model = await self._model_after(request.min_seq)
+        seq = model.seq  # others have their turns: each ranking has seen this event or later ones
         results = []
         for form, instance in zip(forms, instances, strict=True):
             ranked = self._rank(model, request, instance)
@@ -116,6 +125,16 @@ class Rank:
             if turn.is_over:
                 await turn.pass_on()
         return _encode(RankManyAnswer(seq, results))
+
+    async def _model_after(self, min_seq: float) -> Model:
+        """The model when it has seen that event; Problem 503 when this takes too long."""
+        seq = whole(min_seq, "min_seq") if isinstance(min_seq, float) else min_seq
+        if not await self._engine.reached(seq, self._wait_seconds):
+            raise unavailable(
+                f"Event {seq} has not come here within {self._wait_seconds:g} s; the last one that"
+                f" has is {self._engine.model.seq}."
+            )
+        return self._engine.model
 
     def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
         """Raise what stands against ranking so many, before any work is done."""

@@ -12,6 +12,7 @@ from service.app import create_app
 from service.server import server_of
 from service.settings import Settings
 from tests.service.faulty import PATIENCE, Clock, FaultyStore
+from tests.service.shared import SharedLog
 
 NDJSON = {"content-type": "application/x-ndjson"}
 
@@ -66,6 +67,22 @@ async def calling(ready=True, store=None, **settings):
         yield Calls(app, client, store, clock)
 
 
+@asynccontextmanager
+async def side_by_side(**settings):
+    """Calls to two apps on one store that know of each other."""
+    log = SharedLog()
+    async with (
+        calling(store=log.store("one"), **settings) as one,
+        calling(store=log.store("two"), **settings) as two,
+    ):
+        engines = [one.app.engine, two.app.engine]
+        while not all(engine.beat and len(engine.beat.processes) == 2 for engine in engines):
+            for engine in engines:
+                engine.tick()
+            await asyncio.sleep(0)
+        yield one, two
+
+
 def assert_problem(response, status, *pointers):
     """The response is a problem of this status, with faults at these places."""
     assert response.status_code == status, response.text
@@ -107,6 +124,10 @@ class Conversation:
             assert message["status"] == 200
             message = await self.hear()
         return json.loads(message["body"])
+
+    def unheard(self):
+        """How many messages of the answer wait to be heard."""
+        return self._sent.qsize()
 
     async def end(self):
         """Status, headers and the whole rest of the answer."""

@@ -64,10 +64,11 @@ def answered_before(service, **options):
 
 def test_rank_one():
     service = FakeService({"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]})
-    ranking = service.client().rank({"text": "ice"}, k=2, threshold=0.1)
+    ranking = service.client().rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
     assert ranking.id == "i"
     assert ranking.ranked == (RankedClass("a", 0.5),)
-    assert service.body() == {"text": "ice", "k": 2, "threshold": 0.1, "explain": False}
+    how = {"k": 2, "threshold": 0.1, "explain": False, "min_seq": 3}
+    assert service.body() == {"text": "ice", **how}
     assert (service.requests[0].method, service.requests[0].url.path) == ("POST", "/rank")
     assert service.requests[0].headers["Content-Type"] == "application/json"
 
@@ -76,11 +77,11 @@ def test_rank_many_with_reasons():
     votes = [{"feature": "ice", "score": 0.5}]
     ranked = [{"class": "a", "score": 0.5, "features": votes}]
     service = FakeService({"seq": 3, "results": [{"id": "i", "ranked": ranked}]})
-    answer = service.client().rank_many([{"features": {"ice": 1.0}}], explain=True)
+    answer = service.client().rank_many([{"features": {"ice": 1.0}}], explain=True, min_seq=2)
     assert answer.seq == 3
     assert answer.results[0].ranked[0].features == (Vote("ice", 0.5),)
     assert service.body()["instances"] == [{"features": {"ice": 1.0}}]
-    assert service.body()["explain"] is True
+    assert (service.body()["explain"], service.body()["min_seq"]) == (True, 2)
 
 
 def test_learn_one_and_many():

@@ -37,6 +37,7 @@ def test_rank_and_learn(client):
     both = client.rank_many([{"text": "nothing known"}, {"features": ["ice"]}], k=1)
     assert [len(result.ranked) for result in both.results] == [0, 1]
     assert both.seq == late.seq
+    assert client.rank({"text": "a"}, min_seq=late.seq).ranked == ()
 
 
 def test_an_event_sent_again_is_a_duplicate(client):

@@ -9,12 +9,14 @@ from service.schemas import RankRequest
 from service.store import open_store
 from service.store.protocol import (
     LogDamaged,
+    LogRewound,
     SnapshotDamaged,
     SnapshotMissing,
     StoreDamaged,
     StoreError,
     StoreFull,
     StoreUnavailable,
+    StoreUncertain,
 )
 from service.writer import EventConflict, NotReady, QueueFull
 
@@ -46,6 +48,8 @@ def test_a_place_is_a_json_pointer(place, expected):
         (NotReady("recovering"), 503),
         (StoreFull("full"), 503),
         (StoreError("broken"), 503),
+        (StoreUncertain("who knows"), 503),
+        (LogRewound(7), 503),
         (SnapshotMissing(4), 404),
         (SnapshotDamaged(4, "manifest", "cut short"), 409),
         (HTTPException(404), 404),
@@ -63,7 +67,16 @@ def test_what_nobody_foresaw_tells_nothing():
     assert b"secret" not in body
 
 
-@pytest.mark.parametrize("error", [QueueFull(1, 1), NotReady("recovering"), StoreFull("full")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        QueueFull(1, 1),
+        NotReady("recovering"),
+        StoreFull("full"),
+        StoreUncertain("who knows"),
+        LogRewound(7),
+    ],
+)
 def test_what_may_work_later_says_when(error):
     _, headers, _ = problem_of(error).answer()
     assert int(dict(headers)[b"retry-after"]) >= 1
@@ -82,6 +95,8 @@ def test_what_may_work_later_says_when(error):
         (SnapshotMissing(4), "no snapshot 4; `manyclass snapshot list`"),
         (SnapshotDamaged(4, "manifest", "cut short"), "manifest: cut short; use an older one"),
         (LogDamaged(4, "cut short"), "event 4: cut short; put a backup"),
+        (StoreUncertain("/srv/store: no answer"), "may be learned yet: to send them again is safe"),
+        (LogRewound(4), "may be learned yet: to send them again is safe"),
     ],
 )
 def test_says_what_can_be_done_and_not_where_the_store_is(error, says):

@@ -4,11 +4,11 @@ import tracemalloc
 import pytest
 
 from core.event import Instance
-from service.errors import Problem
-from service.late import LateLabels
+from service.late import Absence, Kept, LateLabels
 from tests.service.faulty import Clock
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
+TOO_LATE, NEVER_SEEN = Absence.TOO_LATE, Absence.NEVER_SEEN
 
 
 def window(seconds=60.0, most_bytes=10**6):
@@ -16,11 +16,10 @@ def window(seconds=60.0, most_bytes=10**6):
     return LateLabels(seconds, most_bytes, clock), clock
 
 
-def status_of(late, instance_id):
-    with pytest.raises(Problem) as caught:
-        late.instance(instance_id)
-    assert caught.value.faults[0].place == ("id",)
-    return caught.value.status
+def found(late, instance_id):
+    """The instance and its age, or why there is none."""
+    kept = late.find(instance_id)
+    return (Instance.from_bytes(kept.data), kept.age) if isinstance(kept, Kept) else kept
 
 
 def test_gives_back_what_was_ranked_and_when():
@@ -28,8 +27,8 @@ def test_gives_back_what_was_ranked_and_when():
     late.keep(A, "one")
     clock.now += 5
     late.keep(B, "two")
-    assert late.instance("one") == (A, 5)
-    assert late.instance("two") == (B, 0)
+    assert found(late, "one") == (A, 5)
+    assert found(late, "two") == (B, 0)
     assert len(late) == 2
 
 
@@ -44,11 +43,9 @@ def test_too_late_differs_from_never_seen():
     made = late.keep(A)
     late.keep(A, "given")
     clock.now += 60
-    assert (status_of(late, made), status_of(late, "given")) == (410, 410)
-    assert late.too_late == 2
+    assert (found(late, made), found(late, "given")) == (TOO_LATE, TOO_LATE)
     unseen = made.replace("-1", "-7")
-    assert [status_of(late, name) for name in ("never", unseen, made + "x")] == [404] * 3
-    assert late.too_late == 2
+    assert [found(late, name) for name in ("never", unseen, made + "x")] == [NEVER_SEEN] * 3
     assert (len(late), late.bytes) == (0, 0)
 
 
@@ -56,12 +53,12 @@ def test_an_id_made_is_not_one_given():
     late, _ = window()
     late.keep(A, "given")
     made = late.keep(B)
-    assert late.instance(made) == (B, 0)
+    assert found(late, made) == (B, 0)
     number = made.rpartition("-")[2]
     for other in ("1", "0", "-1", number + "x", "", "9" * 30, " 2", "٣"):
-        assert status_of(late, made.removesuffix(number) + other) == 404
+        assert found(late, made.removesuffix(number) + other) is NEVER_SEEN
     late.keep(A, made)  # somebody gives it to another instance
-    assert late.instance(made) == (A, 0)
+    assert found(late, made) == (A, 0)
 
 
 def test_an_id_that_comes_again_stands_for_the_newest_instance():
@@ -70,9 +67,9 @@ def test_an_id_that_comes_again_stands_for_the_newest_instance():
     clock.now += 50
     late.keep(B, "one")
     clock.now += 50  # the first is too old by now
-    assert late.instance("one") == (B, 50)
+    assert found(late, "one") == (B, 50)
     clock.now += 10
-    assert status_of(late, "one") == 410
+    assert found(late, "one") is TOO_LATE
     assert late.bytes == 0
 
 
@@ -83,9 +80,9 @@ def test_the_oldest_give_way_when_there_is_no_room():
         assert late.bytes <= 5000
     kept = len(late)
     assert 2 < kept < 20
-    assert late.instance("id-99") == (A, 0)
-    assert late.instance(f"id-{100 - kept}") == (A, 0)
-    assert status_of(late, f"id-{99 - kept}") == 410
+    assert found(late, "id-99") == (A, 0)
+    assert found(late, f"id-{100 - kept}") == (A, 0)
+    assert found(late, f"id-{99 - kept}") is TOO_LATE
 
 
 @pytest.mark.parametrize("off", [{"seconds": 0.0}, {"most_bytes": 0}])
@@ -93,7 +90,7 @@ def test_can_be_off(off):
     late, _ = window(**off)
     late.keep(A, "one")
     assert len(late) == 0
-    assert status_of(late, "one") == 410
+    assert found(late, "one") is TOO_LATE
 
 
 def test_forgotten_ids_are_bounded(monkeypatch):
@@ -102,9 +99,9 @@ def test_forgotten_ids_are_bounded(monkeypatch):
     for number in range(20):
         late.keep(A, f"id-{number}")
     clock.now += 60
-    assert status_of(late, "id-10") == 410
-    assert status_of(late, "id-9") == 404
-    assert status_of(late, "id-0") == 404
+    assert found(late, "id-10") is TOO_LATE
+    assert found(late, "id-9") is NEVER_SEEN
+    assert found(late, "id-0") is NEVER_SEEN
 
 
 @pytest.mark.parametrize("given", [None, "", "Grüße "])

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from core.event import Event
 from core.model import Outcome
+from service.engine import Figures
 from service.metrics import FAST_SECONDS, HELP, PREFIX, REQUEST_SECONDS, Histogram, Metrics
 from service.store.protocol import StoreFull
 from tests.service.faulty import FaultyStore, in_loop, learn
@@ -122,6 +123,35 @@ async def test_tells_what_the_model_is_like():
     assert seen["process_resident_memory_bytes"] > 2**20
 
 
+@in_loop
+async def test_tells_the_limits_beside_what_they_limit():
+    async with calling(max_bytes=50_000_000, max_queue_events=77) as call:
+        seen = await call.metrics()
+    assert (seen["memory_limit_bytes"], seen["queue_limit_events"]) == (50_000_000, 77)
+
+
+@in_loop
+async def test_a_store_of_ones_own_has_one_process_and_it_leads():
+    async with calling() as call:
+        seen = await call.metrics()
+    assert (seen["leader"], seen["processes"]) == (1, 1)
+    counted = ("store_away_seconds", "log_rewinds_total", "uncertain_appends_total")
+    assert [seen[name] for name in counted] == [0, 0, 0]
+
+
+@in_loop
+async def test_tells_how_it_stands_among_the_processes(monkeypatch):
+    async with calling() as call:
+        figures = Figures(
+            leads=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+        )
+        monkeypatch.setattr(call.app.engine, "figures", lambda: figures)
+        seen = await call.metrics()
+    names = ("leader", "processes", "log_rewinds_total", "store_away_seconds")
+    assert [seen[name] for name in names] == [0, 3, 4, 5.5]
+    assert (seen["uncertain_appends_total"], seen["log_lag_events"]) == (6, 7)
+
+
 COUNTED = (
     'evicted_total{kind="feature"}',
     'evicted_total{kind="class"}',
@@ -204,7 +234,7 @@ async def test_tells_how_appends_and_snapshots_go():
 async def test_before_the_state_is_restored_there_is_none_of_it():
     async with calling(ready=False) as call:
         seen = await call.metrics()
-        assert "seq" not in seen
+        assert not {"seq", "leader", "memory_limit_bytes", "queue_limit_events"} & set(seen)
         assert seen["late_labels_total"] == 0
 
 

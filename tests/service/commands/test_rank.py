@@ -47,6 +47,15 @@ def test_how_many_and_how_good(manyclass, hockey):
     assert len(ranked["ranked"]) == 1
 
 
+def test_no_older_than_an_event(manyclass, hockey):
+    body = '{"text": "ice"}'
+    result = manyclass("rank", "-", "--url", hockey, "--min-seq", 12, input=body)
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["seq"] >= 12
+    result = manyclass("rank", "-", "--url", hockey, "--min-seq", -1, input=body)
+    assert result.exit_code == 2
+
+
 def test_bad_lines_leave_no_result(manyclass, hockey):
     body = '{"text": "ice", "id": "one"}\nno\n{"text": "ice", "id": "three"}\n{"text": 5}\n'
     result = manyclass("rank", "-", "--url", hockey, input=body)

@@ -16,7 +16,7 @@ from service.routes import learn_stream
 from service.routes.learn_stream import LearnStream, Lines
 from service.settings import Settings
 from service.store.protocol import StoreFull
-from tests.service.faulty import Clock, FaultyStore, in_loop
+from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
@@ -185,6 +185,54 @@ async def test_a_slow_stream_is_told_progress_too():
         assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
         while (await talk.hear_line())["kind"] != "summary":
             pass
+
+
+PREFERRED = ["return=minimal", "Return=Minimal", "wait=5, return=minimal; x=1 , handling=lenient"]
+NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally", ""]
+
+
+@pytest.mark.parametrize("prefer", PREFERRED)
+@in_loop
+async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, monkeypatch):
+    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 1)
+    async with calling() as call:
+        talk = streaming(call, prefer=prefer)
+        talk.say(line() + b"no\n" + line())
+        await settled(call, 2)
+        talk.say(b"neither\n" + line())
+        await settled(call, 3)
+        await many_turns()
+        assert talk.unheard() == 0
+        talk.say(b"", more=False)
+        status, headers, body = await talk.end()
+        assert (status, headers[b"preference-applied"]) == (200, b"return=minimal")
+        kinds = [(each["kind"], each.get("line", each.get("accepted"))) for each in objects(body)]
+        assert kinds == [("fault", 2), ("fault", 4), ("summary", 3)]
+
+
+@pytest.mark.parametrize("prefer", NOT_PREFERRED)
+@in_loop
+async def test_other_preferences_change_nothing(prefer, monkeypatch):
+    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 1)
+    async with calling() as call:
+        talk = streaming(call, prefer=prefer)
+        talk.say(line())
+        assert (await talk.hear_line())["kind"] == "progress"
+        talk.say(b"", more=False)
+        assert (await talk.hear_line())["kind"] == "summary"
+
+
+@in_loop
+async def test_an_early_end_is_told_with_all_that_was_kept_back():
+    async with calling() as call:
+        talk = streaming(call, prefer="return=minimal")
+        talk.say(line() + b"no\n")
+        await settled(call, 1)
+        call.app.stopping.set()
+        status, _, body = await talk.end()
+        fault, failure = objects(body)
+        assert (status, fault["line"], failure["kind"]) == (200, 2, "failure")
+        assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
 
 
 @in_loop

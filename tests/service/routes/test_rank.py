@@ -6,8 +6,8 @@ import pytest
 
 from service import schemas
 from service.routes import rank
-from tests.service.faulty import in_loop
-from tests.service.serving import Conversation, assert_problem, calling
+from tests.service.faulty import PATIENCE, FaultyStore, in_loop, many_turns
+from tests.service.serving import Conversation, assert_problem, calling, side_by_side
 
 JSON = {"content-type": "application/json"}
 
@@ -118,7 +118,7 @@ async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
         body = {"instances": [{"features": ["a"]}] * 2}
         answer = (await call("POST", "/rank", body)).json()
         first, second = ([each["class"] for each in each["ranked"]] for each in answer["results"])
-        assert (answer["seq"], first, second) == (0, ["x"], ["x"])
+        assert (answer["seq"], first, second) == (2, ["x"], ["x"])
         assert call.app.engine.model.seq == 4
 
 
@@ -292,3 +292,84 @@ async def test_keys():
         for key in "rl":
             given = {"authorization": f"Bearer {key}"}
             assert (await call("POST", "/rank", body, headers=given)).status_code == 200
+
+
+# --- no older than an event -----------------------------------------------------------------------
+
+FORMS = [{"features": ["a"]}, {"instances": [{"features": ["a"]}] * 2}]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@in_loop
+async def test_waits_for_the_event_it_has_to_have_seen(form):
+    store = FaultyStore()
+    async with calling(store=store, rank_wait_seconds=PATIENCE) as call:
+        with store.before_append.shut() as gate:
+            learning = asyncio.create_task(call.learn(("a", "x")))
+            await gate.reached()
+            ranking = Conversation(call.app, "/rank", JSON)
+            ranking.say(json.dumps(form | {"min_seq": 1}).encode(), more=False)
+            await many_turns()
+            assert not ranking.task.done()
+            assert (await call("POST", "/rank", form | {"min_seq": 0})).json()["seq"] == 0
+        await learning
+        status, _, body = await ranking.end()
+        answer = json.loads(body)
+        assert (status, answer["seq"]) == (200, 1)
+        [first, *_] = answer.get("results", [answer])
+        assert [each["class"] for each in first["ranked"]] == ["x"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@in_loop
+async def test_an_event_that_does_not_come_is_waited_for_only_so_long(form):
+    async with calling(rank_wait_seconds=0.01) as call:
+        await call.learn(("a", "x"))
+        for seen in (1, 1.0):
+            assert (await call("POST", "/rank", form | {"min_seq": seen})).status_code == 200
+        for unseen in (2, 2.0, 2**63 - 1):
+            response = await call("POST", "/rank", form | {"min_seq": unseen})
+            detail = assert_problem(response, 503)["detail"]
+            assert (f"Event {int(unseen)} has not" in detail, "is 1." in detail) == (True, True)
+            assert int(response.headers["retry-after"]) >= 1
+
+
+@pytest.mark.parametrize("seconds", [0, 60])
+@in_loop
+async def test_what_is_seen_is_not_waited_for(seconds):
+    async with calling(rank_wait_seconds=seconds) as call:
+        await call.learn(("a", "x"))
+        for seen in (0, 1):
+            answer = await call("POST", "/rank", {"features": ["a"], "min_seq": seen})
+            assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("wrong", [-1, -1.0, 0.5, 1.5, 2**63, 1e30, "1", None, True, [1]])
+@pytest.mark.parametrize("form", FORMS)
+@in_loop
+async def test_the_number_of_an_event_is_one(form, wrong):
+    async with calling(rank_wait_seconds=60) as call:
+        response = await call("POST", "/rank", form | {"min_seq": wrong})
+        assert_problem(response, 422, "#/min_seq")
+
+
+@in_loop
+async def test_a_request_that_makes_no_sense_is_not_kept_waiting():
+    async with calling(rank_wait_seconds=60) as call:
+        bad = {"features": [""], "min_seq": 5}
+        assert_problem(await call("POST", "/rank", bad), 422, "#/features/0")
+        many = {"instances": [{"features": ["a"]}, {"features": [""]}], "min_seq": 5}
+        assert_problem(await call("POST", "/rank", many), 422, "#/instances/1/features/0")
+        each = {"instances": [{"features": ["a"], "min_seq": 0}]}
+        assert_problem(await call("POST", "/rank", each), 422, "#/instances/0")
+
+
+@in_loop
+async def test_any_process_ranks_with_what_another_was_taught():
+    async with side_by_side(rank_wait_seconds=PATIENCE) as (one, two):
+        for number in range(20):
+            seq = (await one.learn((f"f{number}", "x")))["seq"]
+            body = {"features": [f"f{number}"], "min_seq": seq}
+            answer = (await two("POST", "/rank", body)).json()
+            assert answer["seq"] >= seq
+            assert [each["class"] for each in answer["ranked"]] == ["x"]

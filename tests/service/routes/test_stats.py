@@ -1,5 +1,5 @@
-from tests.service.faulty import in_loop
-from tests.service.serving import assert_problem, calling
+from tests.service.faulty import PATIENCE, in_loop
+from tests.service.serving import assert_problem, calling, side_by_side
 
 
 @in_loop
@@ -47,6 +47,79 @@ async def test_an_empty_service_has_stats_too():
         told = (await call("GET", "/stats")).json()
         assert told["outdegrees"] == []
         assert told["accuracy"]["100"]["examples"] == 0
+
+
+@in_loop
+async def test_tells_a_hash_of_the_state_when_asked():
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        told = (await call("GET", "/stats?digest=yes")).json()
+        assert (told["seq"], told["digest"]) == (1, call.digest())
+        for path in ("/stats", "/stats?digest=no"):
+            assert (await call("GET", path)).json()["digest"] is None
+        for wrong in ("", "1", "true", "YES"):
+            assert_problem(await call("GET", f"/stats?digest={wrong}"), 422)
+
+
+@in_loop
+async def test_the_hash_is_of_the_moment_that_seq_tells(monkeypatch):
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        before = call.digest()
+        digest = call.app.engine.digest
+
+        async def slowly():
+            made = await digest()
+            await call.learn(("b", "y"))
+            return made
+
+        monkeypatch.setattr(call.app.engine, "digest", slowly)
+        told = (await call("GET", "/stats?digest=yes")).json()
+        assert (told["seq"], told["digest"]) == (1, before)
+
+
+@in_loop
+async def test_a_store_of_ones_own_has_no_processes():
+    async with calling() as call:
+        told = (await call("GET", "/stats")).json()
+        shown = [told[name] for name in ("process", "leads", "processes", "store_away_seconds")]
+        assert shown == [None, None, None, 0]
+
+
+@in_loop
+async def test_tells_who_else_uses_the_store():
+    async with side_by_side() as (one, two):
+        await one.learn(("a", "x"), ("b", "y"))
+        assert await two.app.engine.reached(2, PATIENCE)
+        told = {}
+        for call in (one, two):
+            told[call.store.name] = (await call("GET", "/stats?digest=yes")).json()
+        assert [each["process"] for each in told.values()] == ["one", "two"]
+        assert sorted(each["leads"] for each in told.values()) == [False, True]
+        for each in told.values():
+            processes = {one["name"]: one for one in each["processes"]}
+            assert list(processes) == ["one", "two"]
+            assert set(processes["one"]) == {"name", "seq", "leads"}
+            assert processes["one"]["leads"] == told["one"]["leads"]
+        assert told["one"]["digest"] == told["two"]["digest"]
+        assert {each["seq"] for each in told.values()} == {2}
+
+
+@in_loop
+async def test_tells_of_nobody_before_the_store_has_answered(monkeypatch):
+    async with side_by_side() as (one, _):
+        monkeypatch.setattr(one.app.engine, "beat", None)
+        assert (await one("GET", "/stats")).json()["processes"] == []
+
+
+@in_loop
+async def test_to_hash_the_state_needs_an_admin_key():
+    async with calling(rank_keys=("r",), admin_keys=("a",)) as call:
+        for key, status in (("r", 403), ("a", 200)):
+            headers = {"authorization": f"Bearer {key}"}
+            answer = await call("GET", "/stats?digest=yes", headers=headers)
+            assert answer.status_code == status
+        assert_problem(await call("GET", "/stats?digest=yes"), 401)
 
 
 @in_loop
