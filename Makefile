@@ -5,10 +5,10 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test sanitize coverage measure load wheel clean
+.PHONY: help run demo check lint types test deploy-check generate sanitize coverage measure load wheel clean
 
 help:      ## list the targets
-	@sed -n 's/^\([a-z]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
 
 .venv/deps: pyproject.toml
 	test -d .venv || $(PYTHON) -m venv .venv
@@ -27,8 +27,8 @@ run: .venv/built ## start the service on http://127.0.0.1:8000
 demo: .venv/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
-measure: .venv/built ## the figures of docs/measurements.md (needs the data sets, ten minutes)
-	for each in paper word_rules speed drift serving; do python -m benchmarks.$$each || exit; done
+measure: .venv/built ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
+	for each in paper word_rules speed drift serving replicas ready; do python -m benchmarks.$$each || exit; done
 
 load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 	python load_tests/run.py
@@ -43,6 +43,12 @@ types: .venv/built ## mypy, and the stubs against the built modules
 
 test: .venv/built ## the test suite
 	pytest -q
+
+deploy-check: .venv/built ## what of deploy/ can be run with nginx and prometheus installed
+	pytest -q deploy/tests
+
+generate: .venv/built ## the files in deploy/ that are made of others
+	python -m deploy.generate
 
 sanitize: .venv/built ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force

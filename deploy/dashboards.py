@@ -1,0 +1,469 @@
+"""The dashboards of Grafana, panel by panel; `generate.py` writes them to files.
+
+Every process on a shared store applies every event. What follows from the events alone is the same
+in each, so a panel shows the maximum over processes, never the sum. What a process did for its own
+clients is summed. A ratio of sums is right for both.
+"""
+
+RATE = "[$__rate_interval]"
+SELECTED = 'job="$job", instance=~"$instance"'
+ROW_WIDTH = 24  # of Grafana's grid
+HEIGHT = 8
+
+
+def series(name, **labels):
+    """A metric of the service, of the processes that are selected.
+
+    A label's value is compared as it is, or as a regular expression when it begins with "~".
+    """
+    chosen = [
+        f'{label}=~"{value[1:]}"' if value[0] == "~" else f'{label}="{value}"'
+        for label, value in labels.items()
+    ]
+    return f"manyclass_{name}{{{', '.join([*chosen, SELECTED])}}}"
+
+
+def own(name):
+    """A metric of the process or of its target, which the service does not name itself."""
+    return f"{name}{{{SELECTED}}}"
+
+
+def per_second(name, **labels):
+    return f"rate({series(name, **labels)}{RATE})"
+
+
+def mean(name, **labels):
+    total, number = (per_second(f"{name}_{part}", **labels) for part in ("sum", "count"))
+    return f"sum({total}) / sum({number})"
+
+
+def quantile(share, name, by="le", **labels):
+    return f"histogram_quantile({share}, sum by ({by}) ({per_second(name + '_bucket', **labels)}))"
+
+
+def quantiles(name, **labels):
+    return {f"p{share * 100:g}": quantile(share, name, **labels) for share in (0.5, 0.9, 0.99)}
+
+
+def of_the_examples(name, **labels):
+    """The share of the events learned that `name` counts."""
+    return f"sum({per_second(name, **labels)}) / sum({per_second('progressive_examples_total')})"
+
+
+def panel(title, unit, lines, description="", width=8, kind="timeseries", least=0):
+    """`lines` is legend -> expression; the legend may name labels, as {{label}}."""
+    return {
+        "title": title,
+        "unit": unit,
+        "lines": lines,
+        "description": description,
+        "width": width,
+        "kind": kind,
+        "least": least,
+    }
+
+
+def figure(title, unit, expression, description=""):
+    return panel(title, unit, {"": expression}, description, width=4, kind="stat")
+
+
+REQUESTS = [
+    figure("Processes that answer", "short", f"sum({own('up')})"),
+    figure(
+        "Processes with their state",
+        "short",
+        f"count({series('seq')})",
+        "The others still restore theirs, and rank nothing yet.",
+    ),
+    figure("Requests", "reqps", f"sum({per_second('request_duration_seconds_count')})"),
+    figure(
+        "/rank, p99",
+        "s",
+        quantile(0.99, "request_duration_seconds", endpoint="/rank"),
+    ),
+    figure(
+        "/learn, p99",
+        "s",
+        quantile(0.99, "request_duration_seconds", endpoint="/learn"),
+        "Without streams.",
+    ),
+    figure(
+        "Answered with an error of ours",
+        "percentunit",
+        f"(sum({per_second('request_duration_seconds_count', status='~5..')}) or vector(0))"
+        f" / sum({per_second('request_duration_seconds_count')})",
+        "Status 500 and above, of all requests.",
+    ),
+    panel(
+        "Latency of /rank",
+        "s",
+        quantiles("request_duration_seconds", endpoint="/rank"),
+        "Includes the wait of rankings that ask for a seq.",
+    ),
+    panel(
+        "Latency of /learn",
+        "s",
+        quantiles("request_duration_seconds", endpoint="/learn"),
+        "Until the events are durable and learned. Without streams.",
+    ),
+    panel(
+        "Latency by endpoint, p99",
+        "s",
+        {"{{endpoint}}": quantile(0.99, "request_duration_seconds", by="le, endpoint")},
+    ),
+    panel(
+        "Requests by endpoint",
+        "reqps",
+        {"{{endpoint}}": f"sum by (endpoint) ({per_second('request_duration_seconds_count')})"},
+    ),
+    panel(
+        "Requests by status",
+        "reqps",
+        {"{{status}}": f"sum by (status) ({per_second('request_duration_seconds_count')})"},
+        "499: the client left before it could be answered.",
+    ),
+    panel(
+        "Requests by process",
+        "reqps",
+        {"{{instance}}": f"sum by (instance) ({per_second('request_duration_seconds_count')})"},
+    ),
+    panel(
+        "Errors by endpoint",
+        "reqps",
+        {
+            "{{endpoint}} {{status}}": "sum by (endpoint, status)"
+            f" ({per_second('request_duration_seconds_count', status='~[45]..')})"
+        },
+    ),
+    panel(
+        "Events refused",
+        "ops",
+        {
+            "{{reason}}": f"sum by (reason) ({per_second('refused_total')})",
+            "rejected": f"sum({per_second('learn_events_total', result='rejected')})",
+        },
+        "Well formed but refused, by reason; rejected: not well formed.",
+    ),
+    panel(
+        "Ranking itself",
+        "s",
+        quantiles("rank_duration_seconds"),
+        "One instance, without HTTP.",
+    ),
+]
+
+LEARNING = [
+    figure("Events learned", "ops", f"max({per_second('progressive_examples_total')})"),
+    figure("Recall at 1", "percentunit", of_the_examples("progressive_hits_total", k="1")),
+    figure("Features", "short", f"max({series('features')})"),
+    figure("Classes", "short", f"max({series('classes')})"),
+    figure("Edges", "short", f"max({series('edges')})"),
+    figure(
+        "Memory of the model",
+        "percentunit",
+        f"max({series('memory_bytes')}) / max({series('memory_limit_bytes')})",
+        "Of MAX_BYTES. At 100 % features are evicted.",
+    ),
+    panel(
+        "Progressive accuracy",
+        "percentunit",
+        {
+            "recall at 1": of_the_examples("progressive_hits_total", k="1"),
+            "recall at 5": of_the_examples("progressive_hits_total", k="5"),
+            "recall at 10": of_the_examples("progressive_hits_total", k="10"),
+            "mean reciprocal rank": of_the_examples("progressive_reciprocal_rank_total"),
+        },
+        "Of the events learned: where a true class stood before the event was learned.",
+        width=12,
+    ),
+    panel(
+        "Events sent to be learned",
+        "ops",
+        {
+            "learned": f"max({per_second('learn_events_total', result='learned')})",
+            "duplicate": f"sum({per_second('learn_events_total', result='duplicate')})",
+            "rejected": f"sum({per_second('learn_events_total', result='rejected')})",
+        },
+        "Duplicates are retries. Rejected ones did not make sense.",
+        width=12,
+    ),
+    panel(
+        "Features and edges",
+        "short",
+        {
+            "features": f"max({series('features')})",
+            "edges": f"max({series('edges')})",
+        },
+    ),
+    panel("Classes", "short", {"classes": f"max({series('classes')})"}),
+    panel(
+        "Growth",
+        "short",
+        {
+            "features": f"max(deriv({series('features')}{RATE})) * 3600",
+            "classes": f"max(deriv({series('classes')}{RATE})) * 3600",
+            "edges": f"max(deriv({series('edges')}{RATE})) * 3600",
+        },
+        "By the hour.",
+        least=None,
+    ),
+    panel(
+        "Outdegree",
+        "short",
+        {
+            "mean": f"max({series('outdegree_sum')}) / max({series('outdegree_count')})",
+            **{
+                f"p{share * 100:g}": f"histogram_quantile({share},"
+                f" max by (le) ({series('outdegree_bucket')}))"
+                for share in (0.5, 0.9, 0.99)
+            },
+        },
+        "Edges of a feature, over all features.",
+    ),
+    panel(
+        "Edges touched by a feature that is ranked",
+        "short",
+        {"mean": mean("edges_touched")},
+        "Ranking costs as much as this is large.",
+    ),
+    panel(
+        "Learning itself",
+        "s",
+        quantiles("learn_duration_seconds"),
+        "One event, once it is durable.",
+    ),
+    panel(
+        "Memory of the model",
+        "bytes",
+        {
+            "needed": f"max({series('memory_bytes')})",
+            "limit": f"max({series('memory_limit_bytes')})",
+        },
+        "By the rule MAX_BYTES is held against.",
+    ),
+    panel(
+        "Evicted",
+        "ops",
+        {"{{kind}}": f"max by (kind) ({per_second('evicted_total')})"},
+        "To stay within MAX_FEATURES, MAX_CLASSES and MAX_BYTES.",
+    ),
+    panel(
+        "Delay of late labels",
+        "s",
+        quantiles("label_delay_seconds"),
+        "From ranking an instance to its label by id.",
+    ),
+    panel(
+        "Late labels",
+        "ops",
+        {
+            "in time": f"sum({per_second('label_delay_seconds_count')})",
+            "too late": f"sum({per_second('late_labels_total')})",
+        },
+        "Too late: the instance was no longer kept.",
+        width=12,
+    ),
+    panel(
+        "Ids asked of other processes",
+        "ops",
+        {"{{result}}": f"sum by (result) ({per_second('late_questions_total')})"},
+        "A label came to a process that had not ranked the instance.",
+        width=12,
+    ),
+]
+
+LOG = [
+    figure("Processes on this store", "short", f"max({series('processes')})"),
+    figure(
+        "Leaders", "short", f"sum({series('leader')})", "One takes snapshots and trims the log."
+    ),
+    figure("Last event learned", "none", f"max({series('seq')})"),
+    figure("Furthest behind", "short", f"max({series('log_lag_events')})", "Events."),
+    figure("Store away", "s", f"max({series('store_away_seconds')})"),
+    figure("Age of the newest snapshot", "s", f"min({series('snapshot_age_seconds')})"),
+    panel(
+        "Events behind the log",
+        "short",
+        {"{{instance}}": series("log_lag_events")},
+        "In the log, and not learned yet by this process.",
+    ),
+    panel("Last event learned", "none", {"{{instance}}": series("seq")}),
+    panel(
+        "Leader",
+        "bool_yes_no",
+        {"{{instance}}": series("leader")},
+        "Who takes snapshots and trims the log.",
+    ),
+    panel(
+        "Events in the queue",
+        "short",
+        {
+            "{{instance}}": series("queue_events"),
+            "limit": f"min({series('queue_limit_events')})",
+        },
+        "Admitted and not answered yet.",
+    ),
+    panel("Queue", "bytes", {"{{instance}}": series("queue_bytes")}),
+    panel(
+        "Appends to the log",
+        "ops",
+        {
+            "{{result}}": f"sum by (result) ({per_second('commits_total')})",
+            "uncertain": f"sum({per_second('uncertain_appends_total')})",
+        },
+        "Requests that come together share one. Uncertain: the events may be in the log or not.",
+    ),
+    panel("Time of an append", "s", {"mean": mean("commit_duration_seconds")}),
+    panel(
+        "Events by append",
+        "short",
+        {
+            "mean": f"max({per_second('learn_events_total', result='learned')})"
+            f" / sum({per_second('commits_total', result='ok')})"
+        },
+        "How many share one.",
+    ),
+    panel(
+        "Store away",
+        "s",
+        {"{{instance}}": series("store_away_seconds")},
+        "How long it has not answered. Ranking goes on; learning does not.",
+    ),
+    panel(
+        "Log rewound",
+        "short",
+        {"{{instance}}": series("log_rewinds_total")},
+        "Times the log had lost events that were answered for. Each is a loss of data.",
+    ),
+    panel(
+        "Processes on this store",
+        "short",
+        {"alive": f"max({series('processes')})", "scraped": f"sum({own('up')})"},
+    ),
+    panel(
+        "Age of the newest snapshot",
+        "s",
+        {"age": f"min({series('snapshot_age_seconds')})"},
+    ),
+    panel(
+        "Time for a snapshot",
+        "s",
+        {
+            "in all": f"max({series('snapshot_duration_seconds')})",
+            "learning waits": f"max({series('snapshot_pause_seconds')})",
+        },
+        "The newest one.",
+    ),
+    panel("Size of the newest snapshot", "bytes", {"": f"max({series('snapshot_bytes')})"}),
+    panel(
+        "Snapshots that failed",
+        "short",
+        {"{{instance}}": series("snapshot_failures_total")},
+    ),
+    panel(
+        "Resident memory",
+        "bytes",
+        {"{{instance}}": own("process_resident_memory_bytes")},
+        "Of the whole process: model, late labels, queue, and a copy while a snapshot is taken.",
+    ),
+    panel(
+        "Processor time",
+        "percentunit",
+        {"{{instance}}": f"rate({own('process_cpu_seconds_total')}{RATE})"},
+        "100 % is one core.",
+    ),
+    panel("Open files and connections", "short", {"{{instance}}": own("process_open_fds")}),
+]
+
+DASHBOARDS = {  # name of the file -> title, panels
+    "requests": ("Manyclass: requests", REQUESTS),
+    "learning": ("Manyclass: learning", LEARNING),
+    "log": ("Manyclass: log and processes", LOG),
+}
+
+
+def dashboard(name):
+    """What Grafana reads from the file of this name."""
+    title, panels = DASHBOARDS[name]
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    return {
+        "uid": f"manyclass-{name}",
+        "title": title,
+        "tags": ["manyclass"],
+        "schemaVersion": 39,
+        "editable": False,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "links": [{"type": "dashboards", "title": "Manyclass", "tags": ["manyclass"]}],
+        "templating": {"list": [*_variables(source)]},
+        "panels": [*_laid_out(panels, source)],
+    }
+
+
+def _variables(source):
+    yield {
+        "name": "datasource",
+        "label": "Data source",
+        "type": "datasource",
+        "query": "prometheus",
+    }
+    for name, metric, labels, several in (
+        ("job", "manyclass_late_labels_total", "", False),
+        ("instance", "manyclass_late_labels_total", '{job="$job"}', True),
+    ):
+        query = f"label_values({metric}{labels}, {name})"
+        yield {
+            "name": name,
+            "label": name.capitalize(),
+            "type": "query",
+            "datasource": source,
+            "definition": query,
+            "query": {"query": query, "refId": name},
+            "refresh": 2,  # whenever the time range changes, for processes come and go
+            "sort": 1,
+            "multi": several,
+            "includeAll": several,
+            **({"current": {"text": "All", "value": "$__all"}} if several else {}),
+        }
+
+
+def _laid_out(panels, source):
+    """The panels from left to right, and below when a row is full."""
+    x = y = 0
+    height = HEIGHT
+    for number, described in enumerate(panels, 1):
+        if x + described["width"] > ROW_WIDTH:
+            x, y = 0, y + height
+        height = HEIGHT // 2 if described["kind"] == "stat" else HEIGHT
+        place = {"x": x, "y": y, "w": described["width"], "h": height}
+        yield _panel(number, described, place, source)
+        x += described["width"]
+
+
+def _panel(number, described, place, source):
+    return {
+        "id": number,
+        "type": described["kind"],
+        "title": described["title"],
+        "description": described["description"],
+        "datasource": source,
+        "gridPos": place,
+        "fieldConfig": {
+            "defaults": {"unit": described["unit"], "min": described["least"]},
+            "overrides": [],
+        },
+        "options": _OPTIONS[described["kind"]],
+        "targets": [
+            {"refId": chr(ord("A") + n), "datasource": source, "expr": line, "legendFormat": legend}
+            for n, (legend, line) in enumerate(described["lines"].items())
+        ],
+    }
+
+
+_OPTIONS = {
+    "stat": {"reduceOptions": {"calcs": ["lastNotNull"]}, "graphMode": "area"},
+    "timeseries": {
+        "legend": {"displayMode": "list", "placement": "bottom"},
+        "tooltip": {"mode": "multi", "sort": "desc"},
+    },
+}
