@@ -23,7 +23,7 @@ from service.late import LateLabels
 from service.metrics import Exposition, Metrics, State
 from service.neighbours import Neighbours
 from service.origin import Origins
-from service.routes import health, learn, names, rank, snapshots, stats
+from service.routes import health, learn, names, rank, snapshots, state, stats
 from service.routes.learn_stream import LearnStream
 from service.settings import Settings
 from service.store import open_store
@@ -95,7 +95,7 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    for routes in (rank, learn, names, stats, snapshots, health):
+    for routes in (rank, learn, names, stats, snapshots, state, health):
         api.include_router(routes.router)
     return api
 

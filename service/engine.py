@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from core.errors import CoreError
 from core.event import Event, Instance
-from core.model import Model, Outcome
+from core.model import Frozen, Model, Outcome
 from core.options import Options
 from service.follower import Follower
 from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
@@ -332,11 +332,23 @@ class Engine:
 
     async def digest(self) -> tuple[int, str]:
         """The seq and a hash of the whole state at one moment; equal in every process. NotReady."""
-        applier = self._ready_writer().applier
+        seq, frozen = await self._frozen()
+        return seq, await asyncio.to_thread(frozen.digest)
+
+    async def state(self) -> tuple[int, list[memoryview]]:
+        """The seq and the whole state at one moment, as the bytes of a snapshot. The store is not
+        asked, so this works as long as the process ranks. NotReady.
+        """
+        seq, frozen = await self._frozen()
+        return seq, await asyncio.to_thread(frozen.pieces)
+
+    async def _frozen(self) -> tuple[int, Frozen]:
+        if self._writer is None or self._status == "closed":
+            raise NotReady(self.status, self.failure)
+        applier = self._writer.applier
         async with applier.quiet():
             seq = applier.model.seq
-            frozen = await asyncio.to_thread(applier.model.freeze)
-        return seq, await asyncio.to_thread(frozen.digest)
+            return seq, await asyncio.to_thread(applier.model.freeze)
 
     # --- snapshots -------------------------------------------------------------------------------
 

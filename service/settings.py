@@ -217,9 +217,14 @@ class Settings:
         """The part that shapes the model and is stored with it."""
         return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})
 
-    def shown(self) -> dict[str, str]:
-        """Variable -> value as text, in the order of the table; keys are only counted."""
-        return {row.variable: row.text(getattr(self, row.name)) for row in TABLE}
+    def shown(self, in_force: Options | None = None) -> dict[str, str]:
+        """Variable -> value as text, in the order of the table; keys are only counted.
+
+        `in_force`: the options of the model, which another process may have changed.
+        """
+        values = {row.name: getattr(self, row.name) for row in TABLE}
+        values |= in_force.to_dict() if in_force is not None else {}
+        return {row.variable: row.text(values[row.name]) for row in TABLE}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,27 @@
 
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from service.commands.connection import FAILED, complain
 from service.store import open_store
 from service.store.copy import copy as copy_store
-from service.store.protocol import StoreError
+from service.store.protocol import Store, StoreError
+from service.store.snapshot_file import SnapshotFile
 from service.writer import with_hint
-
-FAILED = 1
 
 
 def copy(
-    source: Annotated[str, typer.Argument(help="The store to read, as STORE has it.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="The store to read, as STORE has it, or file:PATH for a state that"
+            " `manyclass snapshot save` wrote."
+        ),
+    ],
     target: Annotated[str, typer.Argument(help="The store to write, a new one.")],
 ) -> None:
     """Copy a store: its snapshots, and the events behind the oldest of them.
@@ -25,11 +32,20 @@ def copy(
     """
     try:
         with (
-            closing(open_store(source, time.time)) as reading,
+            closing(_open_source(source)) as reading,
             closing(open_store(target, time.time)) as writing,
         ):
             last = copy_store(reading, writing, lambda what: typer.echo(what, err=True))
     except StoreError as error:
-        typer.echo(f"the store was not copied: {with_hint(error)}", err=True)
+        complain(f"the store was not copied: {with_hint(error)}")
         raise typer.Exit(FAILED) from error
     typer.echo(f"copied up to event {last}")
+
+
+def _open_source(source: str) -> Store:
+    kind, _, place = source.partition(":")
+    if kind == "file":
+        return SnapshotFile(Path(place))
+    if kind == "sqlite" and not Path(place).exists():
+        raise StoreError(f"there is no store {source}", "name the store of a service")
+    return open_store(source, time.time)

@@ -1,12 +1,13 @@
 """manyclass snapshot: the stored states of a running service."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from service.client import Snapshot
-from service.commands.connection import URL, Key, Url, connected
+from service.commands.connection import FAILED, URL, Key, Url, complain, connected
 
 app = typer.Typer(help="List, take and go back to snapshots of a running service.")
 
@@ -27,6 +28,30 @@ def take(url: Url = URL, key: Key = None) -> None:
     """Store the state as it is now."""
     with connected(url, key) as client:
         _print(client.take_snapshot())
+
+
+@app.command()
+def save(
+    file: Annotated[Path, typer.Argument(help="Where to write it; replaced when it is there.")],
+    url: Url = URL,
+    key: Key = None,
+) -> None:
+    """Write the state as it is now to a file.
+
+    The service's store is not asked, so this works while it is away or lost. `manyclass copy
+    file:FILE STORE` makes a store of the file.
+    """
+    part = file.with_name(file.name + ".part")
+    try:
+        with connected(url, key) as client, part.open("wb") as written:
+            size = client.save_state(written)
+        part.replace(file)
+    except OSError as error:
+        complain(f"{file} cannot be written: {error}")
+        raise typer.Exit(FAILED) from error
+    finally:
+        part.unlink(missing_ok=True)
+    typer.echo(f"{size} bytes in {file}")
 
 
 @app.command()

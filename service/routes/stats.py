@@ -66,7 +66,7 @@ async def stats(
         newest_snapshot=None if newest is None else snapshot(newest),
         recovery=report(engine.recovery),
         durability=engine.store.durability,
-        settings=engine.settings.shown(),
+        settings=engine.settings.shown(model.options),
     )
 
 

@@ -86,6 +86,7 @@ def test_every_call_is_in_the_document():
         ("/classes/{name}", "delete"),
         ("/features/{name}", "get"),
         ("/features/{name}", "delete"),
+        ("/state", "get"),
         ("/stats", "get"),
         ("/snapshots", "get"),
         ("/snapshots", "post"),

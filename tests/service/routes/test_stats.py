@@ -1,3 +1,4 @@
+from core.event import Event
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import assert_problem, calling, side_by_side
 
@@ -128,3 +129,14 @@ async def test_needs_a_key():
         assert_problem(await call("GET", "/stats"), 401)
         response = await call("GET", "/stats", headers={"authorization": "Bearer r"})
         assert response.status_code == 200
+
+
+@in_loop
+async def test_the_options_shown_are_those_of_the_model():
+    async with calling() as call:
+        engine = call.app.engine
+        other = engine.model.options.to_dict() | {"rating": 77}
+        await engine.submit([Event.configure(other)])  # as another process on the store may do
+        shown = (await call("GET", "/stats")).json()["settings"]
+        assert shown["MANYCLASS_RATING"] == "77"
+        assert shown["MANYCLASS_PORT"] == "8000"

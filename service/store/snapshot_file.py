@@ -1,0 +1,73 @@
+"""A state in a file of its own, as a store that holds one snapshot and no events."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from core.errors import SnapshotError
+from core.model import Model
+from service.store.protocol import SnapshotDamaged, SnapshotInfo, SnapshotMissing, StoreError
+
+PIECE_BYTES = 2**20
+READ_ONLY = "a file holds one state; copy it to a store to go on from there"
+
+
+class SnapshotFile:
+    """The state that `manyclass snapshot save` wrote. For reading only."""
+
+    durability = "nothing is written to it"
+
+    def __init__(self, path: Path) -> None:
+        """Read it once, to know that it is whole. StoreError."""
+        self._path = path
+        try:
+            self._seq = Model.load(self._pieces()).seq
+            facts = path.stat()
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error}") from error
+        except SnapshotError as error:
+            raise SnapshotDamaged(0, str(path), str(error)) from error
+        self._info = SnapshotInfo(self._seq, facts.st_size, facts.st_mtime)
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event in the state."""
+        return self._seq
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Nothing: there are no events."""
+        return iter(())
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """The one there is."""
+        return [self._info]
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        """Its bytes; SnapshotMissing for another number."""
+        if seq != self._seq:
+            raise SnapshotMissing(seq)
+        return self._pieces()
+
+    def append(self, events: Sequence[bytes]) -> int:
+        """StoreError, as everything that would write."""
+        raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
+
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
+        """StoreError."""
+        raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
+
+    def delete_snapshot(self, seq: int) -> None:
+        """StoreError."""
+        raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
+
+    def trim(self, seq: int) -> None:
+        """Nothing: there are no events."""
+
+    def close(self) -> None:
+        """Nothing is held that would have to be given back."""
+
+    def _pieces(self) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            while piece := file.read(PIECE_BYTES):
+                yield piece
