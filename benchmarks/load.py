@@ -83,8 +83,16 @@ class Connection:
         return head[9:12], size
 
 
-def run(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> Measured:
-    """Send the requests over and over for so long."""
+def run(
+    port: int,
+    requests: Sequence[bytes],
+    connections: int,
+    seconds: float,
+    rate: float | None = None,
+) -> Measured:
+    """Send the requests over and over for so long, as fast as they are answered or, evenly, so
+    many a second: less when all connections wait for their answers.
+    """
     measured = Measured()
     upcoming = cycle(requests)
     opened = {}
@@ -93,13 +101,16 @@ def run(port: int, requests: Sequence[bytes], connections: int, seconds: float) 
             connection = Connection(port)
             opened[connection.socket.fileno()] = connection
             waiting.register(connection.socket, EPOLLIN)
-        began = perf_counter()
+        idle = list(opened.values())
+        began = now = perf_counter()
         deadline = began + seconds
-        for connection in opened.values():
-            connection.send(next(upcoming))
-        under_way = connections
-        while under_way:
-            for number, _ in waiting.poll():
+        due = began  # the next request
+        while now < deadline or len(idle) < connections:
+            while idle and now < deadline and due <= now:
+                idle.pop().send(next(upcoming))
+                due = due + 1 / rate if rate else now
+            pause = None if not idle or now >= deadline else max(0.0, min(due, deadline) - now)
+            for number, _ in waiting.poll(pause):
                 connection = opened[number]
                 answer = connection.receive()
                 if answer is None:
@@ -110,11 +121,12 @@ def run(port: int, requests: Sequence[bytes], connections: int, seconds: float) 
                 status, measured.answer_bytes = answer
                 if status != b"200":
                     measured.failed += 1
-                if now < deadline:
-                    connection.send(next(upcoming))
+                if rate or now >= deadline:
+                    idle.append(connection)
                 else:
-                    under_way -= 1
-        measured.seconds = perf_counter() - began
+                    connection.send(next(upcoming))
+            now = perf_counter()
+        measured.seconds = now - began
     for connection in opened.values():
         connection.socket.close()
     return measured

@@ -1,10 +1,11 @@
-"""A server as a process of its own, pinned to cores, whose CPU time can be read."""
+"""A server as a process of its own, pinned to cores, whose CPU time and memory can be read."""
 
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from http.client import HTTPConnection
@@ -22,8 +23,24 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
+def cpu_seconds(pid: int) -> float:
+    """User and system time of all threads of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(pid: int) -> tuple[int, int]:
+    """Bytes a process has in memory now, and the most it had."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
+    return int(kilobytes["VmRSS"]) * 1024, int(kilobytes["VmHWM"]) * 1024
+
+
 class ServerProcess:
-    """Runs `python -m MODULE ...` while entered; ready once GET `ready` is answered with 200."""
+    """Runs `python -m MODULE ...` while entered; ready once GET `ready` is answered with 200.
+
+    What it writes to its log is shown only when something went wrong.
+    """
 
     def __init__(
         self,
@@ -42,8 +59,9 @@ class ServerProcess:
         self.environment = {**inherited, **environment}
 
     def __enter__(self) -> Self:
+        self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=None
+            self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=self.log
         )
         self.pin(self.cores)
         try:
@@ -51,6 +69,7 @@ class ServerProcess:
         except BaseException:
             self.process.kill()
             self.process.wait()
+            self._show_log()
             raise
         return self
 
@@ -67,16 +86,22 @@ class ServerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        if kind is not None:
+            self._show_log()
+        self.log.close()
 
     def pin(self, cores: Collection[int]) -> None:
         """Keep all its threads on these cores."""
-        for task in Path(f"/proc/{self._pid}/task").iterdir():
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
             os.sched_setaffinity(int(task.name), cores)
 
     def cpu_seconds(self) -> float:
         """User and system time of all its threads so far."""
-        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.pid)
+
+    def memory(self) -> tuple[int, int]:
+        """Bytes it has in memory now, and the most it had."""
+        return memory(self.pid)
 
     def request(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """The body of the answer, on a connection of its own; RuntimeError unless it is 2xx."""
@@ -92,9 +117,13 @@ class ServerProcess:
         return content
 
     @property
-    def _pid(self) -> int:
+    def pid(self) -> int:
         assert self.process is not None
         return self.process.pid
+
+    def _show_log(self) -> None:
+        self.log.seek(0)
+        sys.stderr.write(self.log.read().decode(errors="replace"))
 
     def _wait_until_ready(self) -> None:
         assert self.process is not None
@@ -107,6 +136,6 @@ class ServerProcess:
             except (OSError, RuntimeError):
                 if time.monotonic() > deadline:
                     raise
-                time.sleep(0.05)
+                time.sleep(0.01)
             else:
                 return

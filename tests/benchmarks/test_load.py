@@ -1,4 +1,6 @@
 import socket
+from contextlib import contextmanager
+from itertools import repeat
 from threading import Thread
 
 import pytest
@@ -43,26 +45,40 @@ def test_a_closed_connection_is_an_error(connection):
         ours.receive()
 
 
-def test_load_counts_answers_and_failures():
-    """Two connections to a server that refuses every other request."""
+@contextmanager
+def server_of(statuses):
+    """The port of a server that answers two clients with these statuses."""
 
-    def answer(client, statuses):
+    def answer(client):
         with client:
             while client.recv(1000):
                 client.sendall(b"HTTP/1.1 %d x\r\ncontent-length: 0\r\n\r\n" % next(statuses))
 
     def serve(server):
-        statuses = iter([200, 503] * 100_000)
         for _ in range(2):
             client, _ = server.accept()
-            Thread(target=answer, args=(client, statuses)).start()
+            Thread(target=answer, args=(client,)).start()
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         accepting = Thread(target=serve, args=(server,))
         accepting.start()
-        measured = load.run(server.getsockname()[1], [load.post("/rank", b"{}")], 2, 0.05)
+        yield server.getsockname()[1]
         accepting.join()
+
+
+def test_load_counts_answers_and_failures():
+    """Two connections to a server that refuses every other request."""
+    with server_of(iter([200, 503] * 100_000)) as port:
+        measured = load.run(port, [load.post("/rank", b"{}")], 2, 0.05)
 
     assert measured.count >= 2
     assert abs(measured.failed - measured.count / 2) <= 1
     assert len(measured.ended) == len(measured.took) == measured.count
+
+
+def test_load_sends_no_more_than_it_was_asked_for():
+    with server_of(repeat(200)) as port:
+        measured = load.run(port, [load.post("/rank", b"{}")], 2, 0.2, rate=50)
+
+    assert 2 <= measured.count <= 11
+    assert measured.failed == 0

@@ -24,13 +24,22 @@ class Service:
             "MANYCLASS_PORT": "0",
             **{f"MANYCLASS_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.url = ""
+        self.url = ""  # of the process that runs, once it listens
         self.process = None
+        self._begin = 0  # of the log of the process that runs
 
     def start(self, preexec=None):
         """Start the process and wait until it is ready."""
+        self.launch(preexec)
+        self._until(self.has_address)
+        self._until(lambda: get(f"{self.url}/readyz").status_code == 200)
+        return self
+
+    def launch(self, preexec=None):
+        """Start the process and do not wait for it."""
+        self.url = ""
         with self.log.open("a") as log:
-            begin = log.tell()
+            self._begin = log.tell()
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "service", "serve"],
                 env=self.environment,
@@ -38,9 +47,24 @@ class Service:
                 stderr=log,
                 preexec_fn=preexec,
             )
-        self.url = self._until(lambda: self._address(begin))
-        self._until(lambda: httpx.get(f"{self.url}/readyz").status_code == 200)
-        return self
+
+    def has_address(self):
+        """Whether the process listens by now, at `url`."""
+        with self.log.open("rb") as log:
+            log.seek(self._begin)
+            found = re.search(rb"running on (http://\S+)", log.read())
+        self.url = found[1].decode() if found else ""
+        return bool(found)
+
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    def freeze(self):
+        """The process stands still, with all its connections, until `thaw`."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def kill(self):
         self._end(signal.SIGKILL)
@@ -54,10 +78,6 @@ class Service:
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
 
-    def _address(self, begin):
-        found = re.search(r"running on (http://\S+)", self.log.read_text()[begin:])
-        return found[1] if found else None
-
     def _until(self, holds):
         """What `holds` gives once it gives something: another process has to get there."""
         end = time.monotonic() + PATIENCE
@@ -68,11 +88,20 @@ class Service:
         return answer
 
 
+def get(url, **params):
+    """The answer. Reading the certificates of the world would take longer than it does."""
+    return httpx.get(url, params=params, timeout=PATIENCE, verify=False)
+
+
+def post(url, body=None):
+    return httpx.post(url, json=body, timeout=PATIENCE, verify=False)
+
+
 def learned(url):
     """How often each class was learned, by name."""
     counts, after = {}, ""
     while True:
-        answer = httpx.get(f"{url}/classes", params={"limit": 1000, "after": after}).json()
+        answer = get(f"{url}/classes", limit=1000, after=after).json()
         page = {each["class"]: each["learned"] for each in answer["classes"]}
         if not page:
             return counts

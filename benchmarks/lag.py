@@ -1,0 +1,89 @@
+"""How far a second process is behind the first, asked in a process of its own meanwhile.
+
+Each turn teaches the first an event. When that is answered, the second is asked for a ranking that
+has seen it, and then for any ranking: what the former takes longer is the lag. At last both are
+asked at once how far they are.
+"""
+
+import json
+import multiprocessing
+import time
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from typing import Any
+
+PAUSE = 0.005  # between two turns: some hundred a second load neither process
+
+
+@dataclass
+class Lag:
+    """What each turn found."""
+
+    learned: list[float] = field(default_factory=list)  # seconds until the second answered
+    any: list[float] = field(default_factory=list)  # the same of a ranking that may be older
+    events: list[int] = field(default_factory=list)  # how far the second was behind; it may lead
+    refused: int = 0  # rankings that did not get there in time
+
+
+def send(connection: HTTPConnection, path: str, body: dict[str, object]) -> None:
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+
+
+def receive(connection: HTTPConnection) -> dict[str, Any] | None:
+    """The answer; None for one that is not 200."""
+    answer = connection.getresponse()
+    content = answer.read()
+    return json.loads(content) if answer.status == 200 else None
+
+
+def ask(connection: HTTPConnection, path: str, body: dict[str, object]) -> dict[str, Any] | None:
+    send(connection, path, body)
+    return receive(connection)
+
+
+def watch(first_port: int, second_port: int, features: list[str], seconds: float) -> Lag:
+    """Take turns for so long."""
+    lag = Lag()
+    first = HTTPConnection("127.0.0.1", first_port, timeout=60)
+    second = HTTPConnection("127.0.0.1", second_port, timeout=60)
+    instance = {"features": features}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        learned = ask(first, "/learn", {**instance, "classes": ["lag"]})
+        if learned is not None:
+            began = time.perf_counter()
+            seen = ask(second, "/rank", {**instance, "min_seq": learned["seq"]})
+            met = time.perf_counter()
+            ask(second, "/rank", instance)
+            if seen is None:
+                lag.refused += 1
+            else:
+                lag.learned.append(met - began)
+            lag.any.append(time.perf_counter() - met)
+        send(first, "/rank", instance)
+        send(second, "/rank", instance)
+        places = receive(first), receive(second)
+        if places[0] is not None and places[1] is not None:
+            lag.events.append(places[0]["seq"] - places[1]["seq"])
+        time.sleep(PAUSE)
+    first.close()
+    second.close()
+    return lag
+
+
+class Watcher:
+    """A process that watches while this one does something else."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._process = ProcessPoolExecutor(1, mp_context=context)
+        self._process.submit(int).result()  # it has started
+
+    def start(
+        self, first_port: int, second_port: int, features: list[str], seconds: float
+    ) -> "Future[Lag]":
+        return self._process.submit(watch, first_port, second_port, features, seconds)
+
+    def close(self) -> None:
+        self._process.shutdown()

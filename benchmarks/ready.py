@@ -1,0 +1,216 @@
+"""How long a service takes from its start until it is ready, with a snapshot of 10 million edges.
+
+From SQLite and from Redis, in turns, beside a service without a snapshot, and beside reading as
+many bytes and nothing else: of a file, and of the same Redis server. Figures are medians of the
+rounds. Everything was read or written shortly before, so no disk is waited for.
+"""
+
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import redis
+
+from benchmarks.process import ServerProcess, free_port
+from benchmarks.report import Cell, Report, add_json_option
+from core.index import Columns
+from core.model import Model
+from core.options import Options
+from service.settings import Settings
+from service.store import open_store
+from tests.redis_server import RedisServer
+
+EDGES = 10_000_000
+OUTDEGREE = 25  # as many as a feature votes for
+CLASSES = 10_000
+ACTIVE = 100  # features of an instance learned
+READ_BYTES = 1 << 20
+
+
+def grown(edges: int) -> Model:
+    """A model of nearly so many edges, with the options a service has unless told otherwise."""
+    random = np.random.default_rng(0)
+    instances = edges // OUTDEGREE // ACTIVE
+    features = instances * ACTIVE
+    # Each feature meets OUTDEGREE classes, once each, and none is dropped while it does.
+    model = Model(Options(rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0))
+    columns = Columns([f"feature {number}" for number in range(features)])
+    classes = Columns([f"class {number}" for number in range(CLASSES)])
+    for _ in range(OUTDEGREE):
+        model.index.learn_csr(
+            columns,
+            np.arange(instances + 1) * ACTIVE,
+            random.permutation(features).astype(np.int32),
+            np.ones(features, np.float32),
+            classes,
+            np.arange(instances + 1),
+            random.integers(0, CLASSES, instances, dtype=np.int32),
+        )
+        model.seq += instances
+    model.index.configure(Settings().options())
+    return model
+
+
+def keep(model: Model, store_url: str) -> int:
+    """Save a snapshot of the model in a new store; its bytes."""
+    store = open_store(store_url, time.time)
+    try:
+        return store.save_snapshot(model.seq, model.dump()).bytes
+    finally:
+        store.close()
+
+
+# --- what is measured ---------------------------------------------------------------------------
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def start(store_url: str) -> dict[str, float]:
+    """Start a service, wait until it is ready, look at its memory, and end it."""
+    port = free_port()
+    environment = {
+        "MANYCLASS_PORT": str(port),
+        "MANYCLASS_STORE": store_url,
+        "MANYCLASS_SNAPSHOT_SECONDS": "0",
+        "MANYCLASS_SNAPSHOT_EVENTS": "0",
+    }
+    began = time.perf_counter()
+    server = ServerProcess(["service", "serve"], port, {0, 1}, environment, "/readyz")
+    with server:
+        seconds = time.perf_counter() - began
+        resident, peak = server.memory()
+    return {"ready s": seconds, "resident MB": resident / 1e6, "peak MB": peak / 1e6}
+
+
+def parts(store_url: str) -> dict[str, float]:
+    """What the loading consists of, in this process: the store gives bytes, the core a model."""
+    store = open_store(store_url, time.time)
+    try:
+        newest = store.snapshots()[0]
+        chunks: list[bytes] = []
+        from_store = seconds_of(lambda: chunks.extend(store.open_snapshot(newest.seq)))
+        by_core = seconds_of(lambda: Model.load(chunks))
+    finally:
+        store.close()
+    return {"store s": from_store, "core s": by_core}
+
+
+def read_file(path: Path) -> float:
+    """Seconds to read a file and do nothing with it."""
+
+    def read() -> None:
+        with path.open("rb", buffering=0) as file:
+            while file.read(READ_BYTES):
+                pass
+
+    return seconds_of(read)
+
+
+def read_values(client: "redis.Redis", keys: Iterable[bytes]) -> float:
+    """Seconds to get values from Redis and do nothing with them."""
+
+    def read() -> None:
+        for key in keys:
+            client.get(key)
+
+    return seconds_of(read)
+
+
+class Rounds:
+    """What was measured of each thing in each round."""
+
+    def __init__(self) -> None:
+        self._figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, thing: str, figures: dict[str, float]) -> None:
+        for name, figure in figures.items():
+            self._figures[thing][name].append(figure)
+
+    def median(self, thing: str, name: str) -> float:
+        return median(self._figures[thing][name])
+
+
+# --- the run ------------------------------------------------------------------------------------
+
+
+def measure(options: Namespace, folder: Path, server: RedisServer, report: Report) -> None:
+    model = grown(options.edges)
+    full = {"sqlite": f"sqlite:{folder}/full.db", "redis": f"{server.url}?name=full"}
+    empty = {"sqlite": f"sqlite:{folder}/empty.db", "redis": f"{server.url}?name=empty"}
+    before = int(server.client().info("memory")["used_memory"])
+    size = {kind: keep(model, url) for kind, url in full.items()}
+    report.say(
+        f"{model.index.edges:,} edges, {model.index.features:,} features,"
+        f" {model.index.classes:,} classes, counted as {model.index.bytes:,} bytes;"
+        f" the snapshot has {size['redis']:,} bytes,"
+        f" {size['redis'] / model.index.edges:.2f} an edge"
+    )
+    del model
+    in_redis = int(server.client().info("memory")["used_memory"]) - before
+    in_file = (folder / "full.db").stat().st_size
+    plain = folder / "plain"
+    plain.write_bytes(bytes(size["sqlite"]))
+    rounds = Rounds()
+    with server.client() as client:
+        keys = sorted(client.scan_iter("{full}:chunk:*", count=1000))
+        for _ in range(options.rounds):
+            rounds.add("sqlite", {"plain s": read_file(plain)})
+            rounds.add("redis", {"plain s": read_values(client, keys)})
+            for kind in full:
+                rounds.add(f"{kind}, empty", start(empty[kind]))
+                rounds.add(kind, start(full[kind]))
+                rounds.add(kind, parts(full[kind]))
+    stored = {"sqlite": in_file, "redis": in_redis}
+    rows: list[dict[str, Cell]] = []
+    for kind in full:
+        ready, nothing = rounds.median(kind, "ready s"), rounds.median(f"{kind}, empty", "ready s")
+        plain_seconds = rounds.median(kind, "plain s")
+        rows.append(
+            {
+                "snapshot in": kind,
+                "stored MB": stored[kind] / 1e6,
+                "ready s": ready,
+                "without s": nothing,
+                "store s": rounds.median(kind, "store s"),
+                "core s": rounds.median(kind, "core s"),
+                "plain read s": plain_seconds,
+                "ready / plain": ready / plain_seconds,
+                "loading / plain": (ready - nothing) / plain_seconds,
+                "resident MB": rounds.median(kind, "resident MB"),
+                "peak MB": rounds.median(kind, "peak MB"),
+                "empty MB": rounds.median(f"{kind}, empty", "resident MB"),
+            }
+        )
+    report.table("From the start of a process until it is ready", rows)
+
+
+def main(options: Namespace) -> None:
+    report = Report(options)
+    with (
+        tempfile.TemporaryDirectory(dir=options.folder) as folder,
+        RedisServer(Path(folder) / "redis") as server,
+    ):
+        measure(options, Path(folder), server, report)
+    report.close()
+
+
+def parser() -> ArgumentParser:
+    made = ArgumentParser(description=__doc__)
+    add_json_option(made)
+    made.add_argument("--edges", type=int, default=EDGES)
+    made.add_argument("--rounds", type=int, default=5)
+    made.add_argument("--folder", type=Path, help="where the stores are kept meanwhile")
+    return made
+
+
+if __name__ == "__main__":
+    main(parser().parse_args())
