@@ -5,10 +5,11 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from heapq import heapify, heappop, heappush
 from time import perf_counter
 from typing import NamedTuple
 
-from core.errors import EventConflict
+from core.errors import EventConflict, EventError
 from core.event import Event
 from core.model import Model, Outcome
 from service.store.protocol import Batch
@@ -96,17 +97,27 @@ class Applier:
         self._arrived: deque[Arrival] = deque()
         self._steps: Iterator[float] | None = None  # what is under way
         self._amid = False  # some events of a request are applied, others not yet
-        self._held = 0  # how many want the model to stay as it is
+        self._held = False  # somebody wants the model to stay as it is
+        self._quiet = asyncio.Lock()
         self._loading: asyncio.Future[Model] | None = None
         self._is_due = False
         self._progress: asyncio.Future[None] | None = None
+        # Who waits for an event: its seq, a number that tells apart those of the same, the waiter.
+        self._awaited: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._waits = 0
+        self._given_up = 0  # of those in `_awaited`
 
     # --- what others ask of it -------------------------------------------------------------------
 
-    def extend(self, arrived: Iterable[Arrival]) -> None:
-        """Apply these next, which are in the log behind what was given before."""
+    def extend(self, arrived: Iterable[Arrival], soon: bool = False) -> None:
+        """Apply these next, which are in the log behind what was given before.
+
+        `soon`: in a turn of the loop of its own, because more may be given in this one.
+        """
         self._arrived.extend(arrived)
-        if not self._is_due:
+        if soon:
+            self._soon()
+        elif not self._is_due:
             self._apply()
 
     @property
@@ -115,7 +126,7 @@ class Applier:
         return self._steps is None and not self._arrived
 
     def use(self, model: Model) -> None:
-        """Go on with another model, between two requests. What was counted stays counted."""
+        """Go on with another model. What was counted stays counted."""
         self._counted_before = self.counts()
         self._counts_at_first = Counts.of(model)
         self.model = model
@@ -135,8 +146,25 @@ class Applier:
             self._loading = None
         self.tell()
 
+    async def reached(self, seq: int) -> None:
+        """Return when event `seq` is applied."""
+        if self.model.seq >= seq:
+            return
+        waiter = self._loop.create_future()
+        self._waits += 1
+        heappush(self._awaited, (seq, self._waits, waiter))
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._given_up += 1
+            if self._given_up > len(self._awaited) / 2:
+                self._awaited = [each for each in self._awaited if not each[2].done()]
+                heapify(self._awaited)
+                self._given_up = 0
+            raise
+
     async def progress(self) -> None:
-        """Return when something has been applied, or given up."""
+        """Return when something has been applied, or a request answered or given up."""
         if self._progress is None:
             self._progress = self._loop.create_future()
         await asyncio.shield(self._progress)
@@ -149,15 +177,16 @@ class Applier:
 
     @asynccontextmanager
     async def quiet(self) -> AsyncIterator[None]:
-        """Inside, the model stays as it is, between two requests."""
-        self._held += 1
-        try:
-            while self._amid:
-                await self.progress()
-            yield
-        finally:
-            self._held -= 1
-            self._soon()
+        """Inside, the model stays as it is, between two requests. For one holder at a time."""
+        async with self._quiet:
+            self._held = True
+            try:
+                while self._amid:
+                    await self.progress()
+                yield
+            finally:
+                self._held = False
+                self._soon()
 
     # --- apply -----------------------------------------------------------------------------------
 
@@ -185,7 +214,16 @@ class Applier:
             self._broken(error)
         if self._may_go_on():
             self._soon()
+        self._wake_those_who_wait()
         self.tell()
+
+    def _wake_those_who_wait(self) -> None:
+        while self._awaited and self._awaited[0][0] <= self.model.seq:
+            _, _, waiter = heappop(self._awaited)
+            if waiter.done():
+                self._given_up -= 1
+            else:
+                waiter.set_result(None)
 
     def _may_go_on(self) -> bool:
         if self.idle or (self._loading is not None and not self._loading.done()):
@@ -202,6 +240,8 @@ class Applier:
             arrived()
 
     def _batch(self, batch: Batch) -> Iterator[float]:
+        if batch.first_seq != self.model.seq + 1:
+            raise EventError(f"event {batch.first_seq} cannot follow event {self.model.seq}")
         events: list[Event] = []
         for payload in batch.events:
             event = Event.from_bytes(payload)
@@ -226,21 +266,23 @@ class Applier:
         except EventConflict as conflict:
             self.model.pass_over(len(events))
             outcome = conflict
+            yield perf_counter()
         else:
             for position, event in enumerate(events):
                 if position in repeated:
                     self.model.pass_over()
                     results.append(Result(repeated[position], True, None, False))
+                    yield perf_counter()
                 elif event.kind == "restore":
                     yield from self._go_back(event)
                     results.append(Result(self.model.seq, False, None, False))
                 else:
-                    yield self._learn(event, results)
+                    yield self._take(event, results)
         self._amid = False
         if heard is not None:
             heard(outcome)
 
-    def _learn(self, event: Event, results: list[Result]) -> float:
+    def _take(self, event: Event, results: list[Result]) -> float:
         began = perf_counter()
         outcome = self.model.apply(self.model.seq + 1, event)
         ended = perf_counter()

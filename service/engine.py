@@ -118,6 +118,7 @@ class Engine:
         self._rewinds = 0
         self._beating = asyncio.Lock()
         self._beat_began = 0.0  # by the loop's clock
+        self._is_away = False  # the last beat was not answered
         self._answered_at = 0.0  # by the loop's clock: the last beat
         self._recovering: asyncio.Future[Model] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -175,7 +176,9 @@ class Engine:
             await self._follow_no_more()
             await writer.close()
             raise
-        if self._status != "recovering":
+        if self._status != "recovering":  # closed, or the log could not be followed
+            await self._follow_no_more()
+            await writer.close()
             return
         self._writer = writer
         self._status = "ready"
@@ -200,10 +203,12 @@ class Engine:
                     raise
                 log.warning("the state cannot be restored yet: %s", with_hint(error))
                 await asyncio.sleep(AGAIN_SECONDS)
-            except RecoveryError:
-                again -= 1
+            except (RecoveryError, LogRewound) as error:
+                if not self._others_go_on():
+                    again -= 1
                 if again <= 0:
                     raise
+                log.warning("the state cannot be restored, next try soon: %s", error)
                 await asyncio.sleep(AGAIN_SECONDS)
             else:
                 return None if self.status == "closed" else model
@@ -223,7 +228,16 @@ class Engine:
             return
         if not self.settings.reconfigure:
             raise OptionsDiffer(differences)
-        await writer.admit([Event.configure(options.to_dict())])
+        agreed = False
+        while not agreed:
+            try:
+                await writer.admit([Event.configure(options.to_dict())])
+                agreed = True
+            except StoreUnavailable as error:
+                if self.shared is None or self._status != "recovering":
+                    raise
+                log.warning("the options cannot be changed yet: %s", with_hint(error))
+                await asyncio.sleep(AGAIN_SECONDS)
         log.warning("the model goes on with other options, (before, now): %s", differences)
 
     def _fail(self, reason: str) -> None:
@@ -324,8 +338,7 @@ class Engine:
             raise NotReady(self.status, self.failure)
         try:
             async with asyncio.timeout(seconds):
-                while writer.model.seq < seq:
-                    await writer.applier.progress()
+                await writer.applier.reached(seq)
         except TimeoutError:
             return writer.model.seq >= seq
         return True
@@ -363,7 +376,7 @@ class Engine:
     async def restore(self, seq: int) -> int:
         """Go back to snapshot `seq` while ranking goes on; the seq of the event that says so.
 
-        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable, NotReady: nothing was changed.
+        Raises what `Snapshots.restore` does, and NotReady.
         """
         return await self._to_the_end(self._ready_snapshots().restore(seq))
 
@@ -381,7 +394,7 @@ class Engine:
         """Start a snapshot if the schedule asks for one, and tell the others that this process
         lives; called once a second.
         """
-        if self.shared is not None and not self._beating.locked():
+        if self.shared is not None and not self._beating.locked() and self.status != "failed":
             self._task(self.look())
         if self.status == "ready" and self._snapshots is not None and self._snapshots.due():
             self._task(self._snapshots.take())
@@ -450,7 +463,7 @@ class Engine:
 
     def _on_broken(self, error: Exception) -> None:
         """The log cannot be followed from where this process is: restore the state, or give up."""
-        if self._writer is None:  # the state was restored a moment ago: begin again from nothing
+        if self._writer is None:  # the state was restored a moment ago: not worth a way back
             self._fail(f"the log cannot be followed: {error}")
             return
         if self._status != "ready":
@@ -461,11 +474,13 @@ class Engine:
                 log.critical("acknowledged events are lost: %s", with_hint(error))
                 self._rewinds += 1
             log.warning("the state is restored anew: %s", error)
+            if self._snapshots is not None:
+                self._snapshots.lose_state()
             self._status = "recovering"
             self._task(self._restore_anew(self._writer))
         else:
             reason = f"the log cannot be followed after event {self._writer.model.seq}: {error}"
-            self._writer.fail(reason)
+            self._give_up(self._writer, reason)
 
     async def _restore_anew(self, writer: Writer) -> None:
         await self._follow_no_more()
@@ -473,16 +488,33 @@ class Engine:
             model = await self._recover(writer.model.options)
         except Exception as error:  # whatever it is, nothing can be learned without the state
             log.critical("the state cannot be restored: %r", error)
-            writer.fail(f"the state cannot be restored: {error}")
+            self._give_up(writer, f"the state cannot be restored: {error}")
             self._status = "ready"  # to rank; the writer's failure tells the rest
             return
         if model is None:
             return
         writer.resume(model)
         if self._snapshots is not None:
-            self._snapshots.newest = self.recovery.snapshot
+            self._snapshots.find_state(self.recovery)
         self._follow(writer)
         self._status = "ready"
+
+    def _give_up(self, writer: Writer, reason: str) -> None:
+        """Rank on, and learn no more; the others shall not wait for this process."""
+        writer.fail(reason)
+        if self._snapshots is not None:
+            self._snapshots.leads = False
+        self._task(self._follow_no_more())
+
+    def _others_go_on(self) -> bool:
+        """Whether another process has the state, so that a snapshot of it can be expected."""
+        if self.beat is None or self.shared is None:
+            return False
+        last_seq = self.recovery.last_seq
+        return any(
+            process.name != self.shared.name and (process.seq or 0) >= last_seq
+            for process in self.beat.processes
+        )
 
     async def _beat(self, shared: SharedStore) -> None:
         now = asyncio.get_running_loop().time
@@ -490,11 +522,13 @@ class Engine:
         try:
             beat = await asyncio.to_thread(shared.beat, self._position())
         except StoreError as error:
-            if self._store_away() < 2 * TICK_SECONDS:
+            if not self._is_away:  # once: it may be away for long
                 log.warning("the store does not answer: %s", with_hint(error))
+            self._is_away = True
             if snapshots is not None:
                 snapshots.leads = False
         else:
+            self._is_away = False
             self.beat = beat
             self._answered_at = now()
             if snapshots is not None:
@@ -509,7 +543,7 @@ class Engine:
 
     def _store_away(self) -> float:
         """Seconds since a shared store last answered; 0 while it does."""
-        if self.shared is None:
+        if self.shared is None or self.status == "failed":  # then it is not asked any more
             return 0.0
         away = asyncio.get_running_loop().time() - self._answered_at
         return away if away > 3 * TICK_SECONDS else 0.0

@@ -48,7 +48,6 @@ class Neighbours:
         self._numbers = count(1)
         self._next: dict[str, _Asked] = {}  # ids whose letters are still to be written
         self._rounds: dict[int, dict[str, _Asked]] = {}  # by the number of the question
-        self._look_first = False  # who there is, before they are written
         self._answers: list[tuple[str, bytes]] = []  # letters, with the process they are for
         self._answers_bytes = 0
         self._posting: asyncio.Task[None] | None = None
@@ -57,11 +56,14 @@ class Neighbours:
         """What the others say of each id; nothing when the store is not shared."""
         if self._engine.shared is None:
             return {}
+        known = set(self._others())
         said = await self._said_of(ids)
         missing = [each for each, found in said.items() if found in _SAID_BY_ALL]
-        if missing:  # whoever has begun since the last beat has to be asked too
-            self._look_first = True
-            said |= await self._said_of(missing)
+        if missing:  # somebody may have begun since the last beat
+            if await self._engine.look() is None:
+                said |= dict.fromkeys(missing, Absence.NO_ANSWER)
+            elif not known.issuperset(self._others()):
+                said |= await self._said_of(missing)
         for found in said.values():
             result = "found" if isinstance(found, Kept) else _RESULTS[found]
             self._metrics.late_questions[result] += 1
@@ -177,11 +179,6 @@ class Neighbours:
         try:
             while (self._next or self._answers) and self._engine.shared is not None:
                 waiting, self._next = self._next, {}
-                look, self._look_first = self._look_first, False
-                if look and await self._engine.look() is None:
-                    for asked in waiting.values():
-                        asked.give_up()
-                    waiting = {}
                 letters, self._answers, self._answers_bytes = self._answers, [], 0
                 letters.extend(self._questions(waiting))
                 if not letters:

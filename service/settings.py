@@ -14,7 +14,7 @@ from core.options import Options
 PREFIX = "MANYCLASS_"
 HIDDEN = "(hidden)"
 
-Kind = Literal["text", "whole number", "number", "seconds", "bytes", "yes or no", "keys"]
+Kind = Literal["text", "URL", "whole number", "number", "seconds", "bytes", "yes or no", "keys"]
 
 _MODEL = Options()  # the one place where the defaults of the model's options stand
 
@@ -46,8 +46,9 @@ class Settings:
     )
     store: str = field(
         default="sqlite:./data/manyclass.db",
+        repr=False,  # it may hold a password
         metadata=_about(
-            "text", "where events and snapshots are kept: sqlite:PATH, redis://HOST/DB or memory:"
+            "URL", "where events and snapshots are kept: sqlite:PATH, redis://HOST/DB or memory:"
         ),
     )
     store_seconds: float = field(
@@ -253,6 +254,7 @@ class Row:
         """What a value may be, as the end of a sentence that begins with "must be"."""
         nouns = {
             "text": "not empty",
+            "URL": "not empty",
             "whole number": "a whole number",
             "number": "a number",
             "seconds": "a number of seconds",
@@ -277,7 +279,7 @@ class Row:
 
     def check(self, value: Any) -> None:
         """Raise SettingError when the value is out of this setting's range."""
-        if self.kind == "text" and not value:
+        if self.kind in ("text", "URL") and not value:
             raise self._error(value)
         if self.kind == "keys" and not all(map(_is_key, value)):
             raise self._error(HIDDEN)
@@ -287,9 +289,11 @@ class Row:
             raise self._error(self.text(value))
 
     def text(self, value: Any) -> str:
-        """The value as text that `read` takes; keys are only counted."""
+        """The value as text that `read` takes; keys are only counted, passwords hidden."""
         if self.kind == "keys":
             return f"{len(value)} {HIDDEN}" if value else ""
+        if self.kind == "URL":
+            return _without_passwords(value)
         if self.kind == "yes or no":
             return "yes" if value else "no"
         if self.kind == "bytes":
@@ -356,6 +360,11 @@ def _is_key(key: str) -> bool:
     return bool(re.fullmatch(r"[!-+\--~]+", key))  # all of printable ASCII but space and comma
 
 
+def _without_passwords(url: str) -> str:
+    user_hidden = re.sub(r"(//[^:@/]*):.*@", rf"\1:{HIDDEN}@", url)
+    return re.sub(r"(password=)[^&]*", rf"\1{HIDDEN}", user_hidden)
+
+
 def _read_whole(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9][0-9_]*", text):
         raise ValueError(text)
@@ -400,6 +409,7 @@ def _read_keys(text: str) -> tuple[str, ...]:
 
 _READERS: dict[Kind, Callable[[str], Any]] = {
     "text": str,
+    "URL": str,
     "whole number": _read_whole,
     "number": _read_number,
     "seconds": _read_number,

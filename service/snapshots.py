@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from core.event import Event
@@ -18,6 +18,7 @@ from service.store.protocol import (
     SnapshotMissing,
     Store,
     StoreError,
+    StoreUnavailable,
 )
 from service.writer import Writer, with_hint
 
@@ -51,6 +52,9 @@ class Snapshots:
         self.pause_seconds: float | None = None  # of these, learning waited for so long
         self.failures = 0
         self.leads = True  # of several processes on one store, one takes them by the schedule
+        # A log that others share may turn out to have lost events, and the state with them.
+        self._state_is_lost = False
+        self._states_lost = 0
         self._store = store
         self._writer = writer
         self._clock = clock
@@ -85,6 +89,17 @@ class Snapshots:
         if usable and (self.newest is None or usable[0].seq > self.newest.seq):
             self.newest = usable[0]
             self._taken_at = self._clock()
+
+    def lose_state(self) -> None:
+        """The state is not that of the log: no snapshot of it may be kept until `find_state`."""
+        self._state_is_lost = True
+        self._states_lost += 1
+
+    def find_state(self, recovery: Recovery) -> None:
+        """The state was restored anew."""
+        self._state_is_lost = False
+        self.newest = recovery.snapshot
+        self._damaged.update(recovery.refused)
 
     @property
     def changed(self) -> bool:
@@ -173,13 +188,13 @@ class Snapshots:
         try:
             async with self._writer.applier.quiet():
                 paused = self._clock()
-                model = self._writer.model
-                seq, restores = model.seq, list(model.restores)
+                model, lost = self._writer.model, self._states_lost
+                seq = model.seq
                 if self.newest is not None and self.newest.seq == seq:
                     return self.newest
                 frozen = await asyncio.to_thread(model.freeze)
                 pause_seconds = self._clock() - paused
-            info = await loop.run_in_executor(self._thread, self._save, seq, frozen)
+            info = await loop.run_in_executor(self._thread, self._save, seq, frozen, lost)
         except Exception as error:
             self._failed("snapshot failed", error)
             raise
@@ -191,14 +206,21 @@ class Snapshots:
         if not self.leads:
             return info
         try:
+            restores = list(self._writer.model.restores)  # some may have come meanwhile
             await loop.run_in_executor(self._thread, self._prune, restores)
         except Exception as error:  # the snapshot is there all the same
             self._failed(f"cleaning up behind snapshot {seq} failed", error)
         return info
 
-    def _save(self, seq: int, frozen: Frozen) -> SnapshotInfo:
+    def _save(self, seq: int, frozen: Frozen, lost: int) -> SnapshotInfo:
         """In the thread."""
-        return self._store.save_snapshot(seq, frozen.pieces())
+        return self._store.save_snapshot(seq, self._unless_lost(frozen, lost))
+
+    def _unless_lost(self, frozen: Frozen, lost: int) -> Iterator[memoryview]:
+        """The pieces of a state; StoreUnavailable behind them if it has been lost meanwhile."""
+        yield from frozen.pieces()
+        if self._state_is_lost or self._states_lost != lost:
+            raise StoreUnavailable("the state is not that of the log, which has lost events")
 
     def _failed(self, what: str, error: Exception) -> None:
         self.failures += 1

@@ -266,13 +266,17 @@ class Writer:
 
     def deliver(self, batch: Batch, applied: Callable[[], None]) -> None:
         """Apply what comes next in a shared log, then call `applied`."""
+        if self.failure is not None:
+            return
         ours = self._landing.pop(batch.ticket, None)
         self.appended = max(self.appended, batch.first_seq + len(batch.events) - 1)
         arrived = [batch] if ours is None else list(map(self._request, ours))
-        self.applier.extend([*arrived, applied])
+        self.applier.extend([*arrived, applied], soon=True)
 
     def resume(self, model: Model) -> None:
         """Go on from this state, whatever was delivered before; what is on its way is refused."""
+        for submission in self._waiting:
+            self._refuse(submission, StoreUnavailable("the state was restored", "send it again"))
         self._refuse_all(_unknown_fate())
         self.applier.clear()
         self.applier.use(model)
@@ -313,7 +317,7 @@ class Writer:
         payloads = self._gather()
         if self._appending:
             self._ticket += 1
-            if self._shared is not None:
+            if self._shared is not None and payloads:
                 self._landing[self._ticket] = [each for each in self._appending if each.fresh]
             self._thread.submit(self._append, payloads, self._ticket)
 
@@ -380,7 +384,6 @@ class Writer:
             self._landing.pop(ticket, None)
             for submission in appended:
                 self._refuse(submission, refusal)
-            self.applier.tell()
             self._commit()
             return
         for submission in appended:
@@ -420,7 +423,9 @@ class Writer:
         if isinstance(error, StoreUnavailable):
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
-        unavailable = StoreUnavailable(f"the store broke: {error}", hint)
+        foreseen = self._shared is None or isinstance(error, StoreError)
+        kind = StoreUnavailable if foreseen else StoreUncertain
+        unavailable = kind(f"the store broke: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
 
@@ -429,7 +434,6 @@ class Writer:
         self._look_timer = self._loop.call_later(LOOK_SECONDS, self._look)
         too_old = self._loop.time() - self._patience
         waiting = set(self._waiting)
-        refused = False
         for submission in list(self._open):
             if submission.came_at > too_old:
                 break
@@ -438,9 +442,10 @@ class Writer:
             else:
                 reason = _unknown_fate()
             self._refuse(submission, reason)
-            refused = True
-        if refused:
-            self.applier.tell()
+        # Nobody waits for the answers of these any more: what the log brings is applied as others'.
+        for ticket, submissions in list(self._landing.items()):
+            if all(submission.closed for submission in submissions):
+                del self._landing[ticket]
 
     # --- answer ----------------------------------------------------------------------------------
 
@@ -472,7 +477,6 @@ class Writer:
             self._refuse(submission, error)
         self._waiting.clear()
         self._landing.clear()
-        self.applier.tell()
 
     def _close(self, submission: Submission) -> bool:
         """Work it off; whether somebody still waits for the answer."""
@@ -483,6 +487,7 @@ class Writer:
         self.bytes -= submission.size
         while self._open and self._open[0].closed:
             self._open.popleft()
+        self.applier.tell()
         return not submission.answer.done()
 
     def _broken(self, error: Exception) -> None:

@@ -46,6 +46,4 @@ def _open_source(source: str) -> Store:
     kind, _, place = source.partition(":")
     if kind == "file":
         return SnapshotFile(Path(place))
-    if kind == "sqlite" and not Path(place).exists():
-        raise StoreError(f"there is no store {source}", "name the store of a service")
-    return open_store(source, time.time)
+    return open_store(source, time.time, make_new=False)

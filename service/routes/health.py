@@ -44,7 +44,10 @@ async def readyz(engine: TheEngine, to: Literal["rank", "learn"] = "learn") -> R
             f"the service is recovering: {recovery.replayed} events replayed, up to event"
             f" {recovery.last_seq}"
         )
-    await engine.snapshots()  # asks the store
+    if engine.shared is None or engine.status != "ready":
+        await engine.snapshots()  # asks the store
+    elif await engine.look() is None:  # asks it once for all who ask at a time
+        raise unavailable("the store does not answer")
     return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
 
 

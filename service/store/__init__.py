@@ -10,17 +10,22 @@ from service.store.redis_url import is_redis
 from service.store.sqlite import SqliteStore
 
 
-def open_store(url: str, clock: Callable[[], float], patience: float = 5.0) -> Store:
-    """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`; a
-    new one where there is none. A call to one on another machine gives up after about `patience`
-    seconds.
+def open_store(
+    url: str, clock: Callable[[], float], patience: float = 5.0, make_new: bool = True
+) -> Store:
+    """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`.
+
+    Where there is none, a new one, or StoreError without `make_new`. A call to one on another
+    machine gives up after about `patience` seconds.
     """
     if is_redis(url):
-        return RedisStore(url, clock, patience)
+        return RedisStore(url, clock, patience, make_new=make_new)
     kind, _, place = url.partition(":")
     if kind == "memory" and url == "memory:":
         return MemoryStore(clock)
     if kind == "sqlite" and place and place != ":memory:":
+        if not make_new and not Path(place).exists():
+            raise StoreError(f"there is no store {url}", "see whether the path is right")
         return SqliteStore(Path(place), clock)
     shown = url.rpartition("@")[2]  # without the password of what was meant to be a server
     raise StoreError(

@@ -65,11 +65,16 @@ class RedisStore:
         clock: Callable[[], float],
         patience: float = 5.0,
         lease_seconds: float = LEASE_SECONDS,
+        make_new: bool = True,
     ) -> None:
+        """Nothing is asked of the server yet. StoreError for a URL that cannot be used.
+
+        Without `make_new` it is an error, told when the server is first asked, that it has none.
+        """
         parsed = parse(url)
         host = re.sub(r"[^A-Za-z0-9._-]", "_", socket.gethostname())
         self.name = f"{host}-{os.getpid()}-{token_hex(4)}"
-        self._session = Session(parsed, self.name, patience)
+        self._session = Session(parsed, self.name, patience, make_new)
         self._keys = self._session.keys
         self._snapshots = RedisSnapshots(self._session, clock)
         self._patience = patience
@@ -259,7 +264,6 @@ class RedisStore:
                 self.name,
                 seq,
                 TRIMMED_EVENTS_AT_ONCE,
-                self._lease_ms,
             )
 
     # --- the other processes ----------------------------------------------------------------------

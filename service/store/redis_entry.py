@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from service.store.batch import batch_checksum, split_batch
 
-NONCE_BITS = 63  # the second half of an id has 64; SQLite's integers and Lua's strings have these
+NONCE_BITS = 63  # the checksum takes it as a signed number of 64
 START = b"0-0"  # what the first entry of a log comes after
 
 

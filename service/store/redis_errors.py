@@ -75,6 +75,8 @@ def store_error(place: str, error: RedisError) -> StoreError:
         return StoreError(
             message, "STORE must have the user and the password of one who may do this"
         )
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return StoreError(message, "name a file with the authority that signed it: ?ca_file=PATH")
     if isinstance(error, OutOfMemoryError) or _FULL.search(text):
         return StoreFull(message, FULL_HINT)
     if isinstance(error, ReadOnlyError):

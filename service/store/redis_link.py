@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from redis.backoff import NoBackoff
@@ -10,7 +11,7 @@ from redis.connection import (
     SSLConnection,
     UnixDomainSocketConnection,
 )
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
 from service.store.redis_scripts import Script
@@ -91,7 +92,6 @@ def open_link(
         "username": url.sentinel_username if sentinel else url.username,
         "password": url.sentinel_password if sentinel else url.password,
         "db": 0 if sentinel else url.db,
-        "client_name": client_name,
         "socket_connect_timeout": connect_seconds,
         "socket_timeout": answer_seconds,
         "socket_read_size": READ_BYTES,
@@ -113,4 +113,11 @@ def open_link(
     else:
         connection = _TCP(host=node[0], port=node[1], **options)
     connection.connect()
-    return Link(connection)
+    link = Link(connection)
+    try:
+        with suppress(NoPermissionError):  # it is there for who looks at CLIENT LIST
+            link.call("CLIENT", "SETNAME", client_name)
+    except BaseException:
+        link.close()
+        raise
+    return link

@@ -2,12 +2,13 @@
 
 All keys of a service begin with {name}, so that a cluster keeps them on one server:
 
-    {name}:facts       identity | version | tail | floor | fence
+    {name}:facts       identity | version | tail | floor | fence | confirmed
                        identity: made once, tells this store from any other of the same name
                        tail: "<last seq>-<nonce>", the id of the newest entry of the log; a snapshot
                              newer than the log makes it "<its seq>-0"
                        floor: no event up to it is needed any more
                        fence: how often the lease was taken
+                       confirmed: how often a process asked replicas for all that was written
     {name}:events      the log: a stream, see redis_entry.py
     {name}:append:P    "<number> <last seq>" of the newest append of process P, for a day
     {name}:lease       "<token> <process>" of the one that leads, for some seconds
@@ -216,8 +217,8 @@ end
 return 0
 """)
 
-# KEYS facts, events, lease, processes, snapshots; ARGV identity, process, seq, events at once,
-# lease in ms -> 1 if there is more to trim.
+# KEYS facts, events, lease, processes, snapshots; ARGV identity, process, seq, events at once
+# -> 1 if there is more to trim.
 # Whatever a process believes: what no snapshot holds stays, and what a live process needs.
 TRIM = Script("""
 if replaced(ARGV[1]) then
@@ -231,12 +232,8 @@ for _, seq in ipairs(redis.call('HKEYS', KEYS[5])) do
     newest = math.max(newest, tonumber(seq))
 end
 local target = math.min(tonumber(ARGV[3]), seq_of(tail()), newest)
-local time = now()
-for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do
-    local seen_at, seq = string.match(seen, '^(%d+) (%d*)$')
-    if seen_at + ARGV[5] >= time then
-        target = math.min(target, tonumber(seq) or 0)
-    end
+for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do  -- a beat of the leader removes the dead
+    target = math.min(target, tonumber(string.match(seen, ' (%d+)$')) or 0)
 end
 local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
 if target <= floor then

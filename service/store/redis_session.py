@@ -51,7 +51,7 @@ class Session:
     Any thread may call anything at any time.
     """
 
-    def __init__(self, url: RedisUrl, name: str, patience: float) -> None:
+    def __init__(self, url: RedisUrl, name: str, patience: float, make_new: bool = True) -> None:
         self.name = name  # of the process
         self.keys = Keys(url.name)
         self.identity = ""  # of the store; nothing before the first connection
@@ -59,6 +59,7 @@ class Session:
         self.closed = Event()
         self.server = Server(url, name, patience)
         self._url = url
+        self._make_new = make_new
         self._spare: list[Link] = []
 
     def connect(self, blocking_seconds: float = 0.0) -> tuple[Link, bytes]:
@@ -79,8 +80,13 @@ class Session:
         link, info = self.server.connect(blocking_seconds)
         try:
             with self.server.errors_of_store():
-                new = "" if self.identity else token_hex(8)
                 keys = (self.keys.facts, self.keys.events)
+                new = token_hex(8) if self._make_new and not self.identity else ""
+                if not (new or self.identity or link.call("EXISTS", self.keys.facts)):
+                    raise StoreError(
+                        f"there is no store {self._url.name!r} at {self._url.shown}",
+                        "see whether ?name= in its URL is right",
+                    )
                 identity, version, tail = link.run(OPEN_STORE, keys, (new, VERSION))
                 durability = describe_durability(link, info, self._url.replicas)
             if version != VERSION.encode():

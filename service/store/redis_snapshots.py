@@ -63,12 +63,15 @@ class RedisSnapshots:
         """
         taken_at = float(self._clock())
         identity = token_hex(16)
+        listed: Manifest | None = None
         try:
             manifest = self._write(seq, identity, taken_at, chunks)
             listed = self._make_visible(manifest, keep_existing, place)
-        finally:  # of what did not become a snapshot, or was replaced
-            with suppress(StoreUnavailable):  # the next sweep finds it, after some minutes
-                self._session.run(HOLD_CHUNKS, (self._keys.facts, self._keys.chunks), identity, 0)
+        finally:
+            with suppress(StoreUnavailable):  # then the leader does it, after some minutes
+                if listed is None or listed.identity != identity:
+                    keys = (self._keys.facts, self._keys.chunks)
+                    self._session.run(HOLD_CHUNKS, keys, identity, 0)
                 self.sweep()
         return listed.info
 

@@ -53,11 +53,13 @@ class SharedMemoryStore:
         self.log = log
         self.before_append = Gate()
         self.after_append = Gate()
+        self.before_save = Gate()
         self.follows = Gate()
         self.append_errors = []  # raised without a trace in the log
         self.lost_replies = 0  # so many appends are in the log and their caller never hears it
         self.confirm_error = None
         self.confirmed = 0
+        self.beats = 0
         self.closed = False
         self.letters = []
         self.seq = None
@@ -124,6 +126,7 @@ class SharedMemoryStore:
         return None
 
     def beat(self, seq):
+        self.beats += 1
         self._reach()
         self.seq = seq
         log = self.log
@@ -149,6 +152,7 @@ class SharedMemoryStore:
         return self.log.inner.read(after)
 
     def save_snapshot(self, seq, chunks, keep_existing=False):
+        self.before_save.pass_through()
         self._reach()
         return self.log.inner.save_snapshot(seq, chunks, keep_existing)
 

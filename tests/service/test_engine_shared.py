@@ -7,14 +7,15 @@ import pytest
 
 from core.errors import EventConflict, UnknownName
 from core.event import Event, Instance
+from core.model import Model
 from service import engine as engine_module
 from service import writer as writer_module
 from service.engine import Engine, NotReady
 from service.settings import Settings
-from service.store.protocol import LogDamaged, StoreUnavailable, StoreUncertain
+from service.store.protocol import LogDamaged, LogRewound, StoreUnavailable, StoreUncertain
 from service.writer import Result
-from tests.service.faulty import PATIENCE, Clock, in_loop, learn
-from tests.service.shared import SharedLog
+from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
+from tests.service.shared import SharedLog, SharedMemoryStore
 
 
 @pytest.fixture(autouse=True)
@@ -298,6 +299,68 @@ async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
         assert log.inner.last_seq == 1
 
 
+@in_loop
+async def test_an_event_that_comes_before_the_reply_is_answered_after_it():
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        with engine.store.after_append.shut():
+            answer = engine.admit([learn("a", "x")])
+            assert await engine.reached(1, PATIENCE)
+            await many_turns()
+            assert not answer.done()
+        assert (await answer)[0].seq == 1
+
+
+@in_loop
+async def test_it_closes_when_the_event_came_before_the_reply():
+    log = SharedLog()
+    async with engine_on(log, "A", store_seconds=PATIENCE) as engine:
+        with engine.store.after_append.shut():
+            answer = engine.admit([learn("a", "x")])
+            assert await engine.reached(1, PATIENCE)
+            closing = asyncio.create_task(engine.close())
+            await many_turns()
+        await asyncio.wait_for(closing, PATIENCE)
+        assert (await answer)[0].seq == 1
+
+
+@in_loop
+async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request():
+    log = SharedLog()
+    async with engines_on(log, "AB") as (first, second):
+        known = learn("k", "k", "known")
+        await first.submit([known])
+        await first.submit([known, learn("a", "x", "one"), learn("b", "y", "two")])
+        logged = [Event.from_bytes(data).joined for _, data in log.inner.read(0)]
+        assert logged == [False, False, True]
+        await equal(first, second)
+
+
+@in_loop
+async def test_what_nobody_waits_for_any_more_is_not_kept_for():
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        event = learn("a", "x", "one")
+        for _ in range(5):
+            await engine.submit([event])
+        assert engine._writer._landing == {}
+        with engine.store.follows.shut() as gate:
+            await gate.reached()
+            with pytest.raises(StoreUncertain):
+                await engine.submit([learn("b", "y")])
+            await until(lambda: engine._writer._landing == {})
+        assert await engine.reached(2, PATIENCE)
+
+
+@in_loop
+async def test_whatever_else_a_shared_store_raises_leaves_it_open_what_became_of_the_events():
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        engine.store.append_errors = [ZeroDivisionError()]
+        with pytest.raises(StoreUncertain, match="broke"):
+            await engine.submit([learn("a", "x")])
+
+
 # --- how far each is ------------------------------------------------------------------------------
 
 
@@ -381,6 +444,51 @@ async def test_going_back_to_a_snapshot_is_followed_by_all():
         assert third.model.digest() == second.model.digest()
 
 
+@in_loop
+async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
+    log = SharedLog()
+    async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
+        await until(lambda: first.figures().leads or second.figures().leads)
+        leader, other = (first, second) if first.figures().leads else (second, first)
+        await other.submit([learn("a", "x")])
+        await equal(first, second)
+        await leader.take_snapshot()
+        await other.submit([learn("b", "y")])
+        await equal(first, second)
+        with leader.store.before_save.shut() as gate, other.store.before_save.shut():
+            taking = asyncio.create_task(leader.take_snapshot())
+            await gate.reached()
+            restoring = asyncio.create_task(other.restore(1))
+            assert await leader.reached(3, PATIENCE)
+            gate.open()
+            assert (await taking).seq == 2
+            assert [info.seq for info in log.inner.snapshots()] == [2, 1]
+            async with engine_on(log, "C") as third:
+                assert third.model.digest() == leader.model.digest()
+        await restoring
+
+
+@in_loop
+async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost():
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        for n in range(4):
+            await engine.submit([learn("a", f"c{n}")])
+        with engine.store.before_save.shut() as gate:
+            taking = asyncio.create_task(engine.take_snapshot())
+            await gate.reached()
+            log.lose_after(2)
+            await until(lambda: engine.figures().rewinds == 1)
+            await until(lambda: engine.status == "ready")
+            await engine.submit([learn("new", "new")])
+        with pytest.raises(StoreUnavailable, match="lost events"):
+            await taking
+        assert log.inner.last_seq == 3
+        assert engine.rank(Instance(["new"]))
+        assert engine.newest_snapshot.seq <= 2
+        assert (await engine.take_snapshot()).seq == 3
+
+
 # --- a log that lost its end, or its beginning ----------------------------------------------------
 
 
@@ -446,3 +554,73 @@ async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
         assert engine.rank(Instance(["a"]))
         with pytest.raises(NotReady):
             await engine.submit([learn("a", "x")])
+
+
+@in_loop
+async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it():
+    log = SharedLog()
+    async with engine_on(log, "A", snapshot_keep=1) as failing:
+        await until(lambda: failing.figures().leads)
+        await failing.submit([learn("a", "x")])
+        stranger = log.store("newer")
+        stranger.append([b"\x09" + bytes(20)])
+        stranger.append([bytes(learn("b", "y"))])
+        await until(lambda: failing.status == "failed")
+        await many_turns()
+        assert failing.model.seq == 1
+        assert not failing.rank(Instance(["b"]))
+        assert not await failing.reached(3, 0)
+        assert not failing.figures().leads
+        assert failing.figures().store_away_seconds == 0
+        beats = failing.store.beats
+        await asyncio.sleep(0.1)
+        assert failing.store.beats == beats
+
+
+@in_loop
+async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again(monkeypatch):
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        for n in range(4):
+            await engine.submit([learn("a", f"c{n}")])
+        reads, read = [], SharedMemoryStore.read
+
+        def lose_once(self, after):
+            reads.append(after)
+            if len(reads) == 1:
+                raise LogRewound(3)
+            return read(self, after)
+
+        monkeypatch.setattr(SharedMemoryStore, "read", lose_once)
+        log.lose_after(2)
+        await until(lambda: len(reads) == 2)
+        await until(lambda: engine.status == "ready")
+        assert engine.model.seq == 2
+
+
+@in_loop
+async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
+    log = SharedLog()
+    async with engine_on(log, "A", snapshot_keep=3) as engine:
+        for n in range(3):
+            await engine.submit([learn("a", f"c{n}")])
+            await engine.take_snapshot()
+        info, _ = log.inner._snapshots[2]
+        log.inner._snapshots[2] = (info, [b"rubbish"])
+        log.lose_after(2)
+        await until(lambda: engine.figures().rewinds == 1 and engine.status == "ready")
+        assert engine.recovery.snapshot.seq == 1
+        await until(lambda: b"".join(log.inner.open_snapshot(2)) != b"rubbish")
+        assert Model.load(log.inner.open_snapshot(2)).digest() == engine.model.digest()
+
+
+@in_loop
+async def test_a_store_that_is_away_is_told_of_once(caplog):
+    log = SharedLog()
+    async with engine_on(log, "A") as engine:
+        log.away = True
+        await until(lambda: engine.figures().store_away_seconds > 0.2)
+        told = [r.message for r in caplog.records if "the store does not answer" in r.message]
+        assert len(told) == 1
+        log.away = False
+        await until(lambda: engine.figures().store_away_seconds == 0)

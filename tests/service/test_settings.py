@@ -130,3 +130,24 @@ def test_without_keys_no_other_address_is_served(host):
 
 def test_the_document_is_this_table():
     assert DOCUMENT.read_text(encoding="utf-8") == markdown()
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("redis://host:6379/0", "redis://host:6379/0"),
+        ("redis://user:s3cret@host/0?name=x", "redis://user:(hidden)@host/0?name=x"),
+        ("redis://:s3cr:et@host", "redis://:(hidden)@host"),
+        ("rediss://u:p@s3cret/x@host", "rediss://u:(hidden)@host"),
+        (
+            "redis+sentinel://u:s3cret@a:1,b:2/m/0?sentinel_password=s3cret&name=x",
+            "redis+sentinel://u:(hidden)@a:1,b:2/m/0?sentinel_password=(hidden)&name=x",
+        ),
+        ("sqlite:./a:b@c.db", "sqlite:./a:b@c.db"),
+    ],
+)
+def test_a_password_in_the_url_of_the_store_is_never_shown(url, shown):
+    settings = read({"MANYCLASS_STORE": url})
+    assert settings.store == url
+    assert settings.shown()["MANYCLASS_STORE"] == shown
+    assert "s3cret" not in repr(settings)

@@ -524,14 +524,24 @@ async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
 
 
 @in_loop
-async def test_two_may_want_it_quiet():
-    async with writing() as (writer, store):
-        async with writer.applier.quiet():
+async def test_those_who_want_it_quiet_take_turns():
+    async with writing() as (writer, _):
+        inside = 0
+
+        async def hold():
+            nonlocal inside
             async with writer.applier.quiet():
-                answer = writer.admit([learn("a", "x")])
-            await many_turns()
-            assert store.last_seq == 1
-            assert not answer.done()
+                inside += 1
+                assert inside == 1
+                seq = writer.model.seq
+                await many_turns()
+                assert writer.model.seq == seq
+                inside -= 1
+
+        holding = [asyncio.create_task(hold()) for _ in range(3)]
+        await asyncio.sleep(0)
+        answer = writer.admit([learn("a", "x")])
+        await asyncio.gather(*holding)
         assert (await answer)[0].seq == 1
 
 

@@ -45,3 +45,15 @@ def test_a_password_in_what_is_no_url_is_not_shown():
         open_store("reddis://user:secret@host", float)
     assert "secret" not in f"{error.value} {error.value.hint}"
     assert "host" in str(error.value)
+
+
+def test_a_store_that_has_to_be_there(redis_url, tmp_path):
+    for url in (f"sqlite:{tmp_path}/none.db", redis_url):
+        with pytest.raises(StoreError, match="there is no store"):
+            _ = open_store(url, float, make_new=False).last_seq
+        store = open_store(url, float)
+        assert store.append([b"event"]) == 1  # the first look has not left one behind
+        store.close()
+        again = open_store(url, float, make_new=False)
+        assert again.last_seq == 1
+        again.close()

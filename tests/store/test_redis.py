@@ -9,6 +9,7 @@ from service.store.protocol import (
     Batch,
     Letter,
     LogDamaged,
+    LogRewound,
     StoreError,
     StoreUnavailable,
 )
@@ -314,6 +315,25 @@ def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redi
     follower = follow(store)
     assert follower.end().seq == 3
     assert follower.events == [(1, b"1"), (2, b"2")]
+
+
+def test_an_entry_that_comes_after_another_one_is_of_another_log(
+    redis_server, redis_url, open_redis, follow
+):
+    store = open_redis()
+    store.append([b"1", b"2"])
+    store.append([b"3"])
+
+    def after_another(fields):
+        fields[b"after"] = fields[b"after"].partition(b"-")[0] + b"-1"
+
+    with redis_server.client() as client:
+        damage(client, redis_url, after_another)
+    given = []
+    with pytest.raises(LogRewound) as error:
+        given.extend(store.read(0))
+    assert error.value.seq == 2
+    assert isinstance(follow(store).end(), LogRewound)
 
 
 def test_an_entry_that_is_missing_in_the_middle(redis_server, redis_url, open_redis, follow):

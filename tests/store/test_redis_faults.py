@@ -6,6 +6,7 @@ import time
 import pytest
 import redis
 
+from service.store.batch import join_batch
 from service.store.protocol import (
     Batch,
     LogRewound,
@@ -14,6 +15,7 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
+from service.store.redis_entry import entry_head
 from service.store.redis_link import Link
 from service.store.redis_scripts import APPEND
 from tests.redis_server import RedisServer
@@ -37,8 +39,9 @@ def forgetful(tmp_path):
 
 
 def next_found(following):
-    """The next that is not None."""
-    return next(each for each in following if each is not None)
+    """The next that is not None, which does not take long."""
+    found = (each for _, each in zip(range(1000), following, strict=False))
+    return next(each for each in found if each is not None)
 
 
 def appended_again(store, event, ticket=0):
@@ -209,6 +212,16 @@ def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server,
     assert store.beat(2).last_seq == 2
 
 
+def test_idle_connections_that_ended_are_not_tried_one_by_one(server, open_redis):
+    store = open_redis(server.url)
+    links = [store._session.connect()[0] for _ in range(4)]
+    store._session._spare.extend(links)
+    server.kill()
+    server.start()
+    until(lambda: all(link.ended() for link in links))
+    assert store.beat(0).leads
+
+
 def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(server, open_redis, follow):
     stores = [open_redis(server.url, patience=1.0) for _ in range(2)]
     followers = [follow(store) for store in stores]
@@ -314,6 +327,26 @@ def test_it_is_noticed_after_others_wrote_another_end(forgetful, open_redis, oth
     with pytest.raises(LogRewound) as error:
         next_found(following)
     assert error.value.seq == 3
+
+
+def test_after_it_was_noticed_one_may_follow_from_the_same_number(forgetful, open_redis):
+    store = open_redis(forgetful.url)
+    store.append([b"1"])
+    with forgetful.client() as client:
+        client.save()
+    store.append([b"2"])
+    following = store.follow(0)
+    assert [next_found(following).events for _ in range(2)] == [[b"1"], [b"2"]]
+    forgetful.kill()
+    forgetful.start()
+    other = open_redis(forgetful.url)
+    other.append([b"other 2"])
+    with pytest.raises(LogRewound):
+        next_found(following)
+    other.append([b"3"])  # and the state of the other one, after event 2, is taken over
+    following = store.follow(2)
+    assert next_found(following).events == [b"3"]
+    following.close()
 
 
 def test_it_is_noticed_between_reading_and_following(forgetful, open_redis):
@@ -438,6 +471,26 @@ def test_another_store_in_its_place_is_no_server(server, open_redis, follow):
     assert [event for _, event in newcomer.read(0)] == [b"new"]
 
 
+def test_an_entry_of_another_store_is_not_learned(redis_server, redis_url, open_redis, follow):
+    store = open_redis()
+    store.append([b"1"])
+    follower = follow(store)
+    follower.wait_for_seq(1)
+    name = redis_url.partition("=")[2]
+    with redis_server.client() as client:
+        place = client.hget(f"{{{name}}}:facts", "tail")
+        body = join_batch([b"2"])
+        fields = {
+            "after": b"0123456789abcdef " + place,
+            "head": entry_head("somebody", 1, 5, 1, body),
+            "body": body,
+        }
+        client.xadd(f"{{{name}}}:events", fields, id="2-5")  # as between two looks at the facts
+        follower.wait_for_pause()
+        follower.wait_for_pause()
+    assert follower.events == [(1, b"1")]
+
+
 # --- a server that is not fit for it --------------------------------------------------------------
 
 
@@ -458,8 +511,9 @@ def test_a_server_that_evicts_later_is_as_good_as_away(server, open_redis, follo
     with server.client() as client:
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.client_kill_filter(_type="normal", skipme=True)
-        with pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            store.append([b"2"])
+        for call in (lambda: store.append([b"2"]), lambda: store.beat(1)):
+            with pytest.raises(StoreUnavailable, match="allkeys-lru"):
+                call()
         follower.wait_for_pause()
         client.config_set("maxmemory-policy", "noeviction")
     assert appended_again(store, b"2") == 2
@@ -537,6 +591,30 @@ def test_a_server_that_becomes_a_replica(server, tmp_path, open_redis, follow):
         assert follower.events == [(1, b"1")]
 
 
+def test_a_replica_is_not_followed_though_it_has_the_same_log(server, tmp_path, open_redis):
+    store = open_redis(server.url, patience=0.5)
+    store.append([b"1"])
+    following = store.follow(0)
+    assert next_found(following).events == [b"1"]
+    options = [f"--replicaof 127.0.0.1 {server.port}"]
+    with (
+        RedisServer(tmp_path / "other", options=options) as other,
+        server.client() as client,
+        other.client() as other_client,
+    ):
+        until(lambda: other_client.xlen(EVENTS) == 1)
+        other_client.replicaof("NO", "ONE")
+        client.replicaof("127.0.0.1", other.port)
+        until(lambda: client.info("replication")["master_link_status"] == "up")
+        assert [next(following) for _ in range(4)] == [None] * 4
+        assert open_redis(other.url).append([b"2"]) == 2
+        until(lambda: client.xlen(EVENTS) == 2)
+        assert [next(following) for _ in range(4)] == [None] * 4
+        client.replicaof("NO", "ONE")
+    assert next_found(following).events == [b"2"]
+    following.close()
+
+
 def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
     url = f"{server.url}?replicas=1"
     store = open_redis(url, patience=1.0)
@@ -551,6 +629,25 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
     follower = follow(store)
     follower.wait_for_seq(2)
     assert follower.tickets == [1]
+
+
+def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_redis):
+    open_redis("redis://127.0.0.1:1").confirm()  # without replicas there is nothing to ask for
+    open_redis(server.url).append([b"1"])
+    store = open_redis(f"{server.url}?replicas=1", patience=1.0)
+    with pytest.raises(StoreUncertain, match="0 of 1"):
+        store.confirm()
+    options = [f"--replicaof 127.0.0.1 {server.port}"]
+    with RedisServer(tmp_path / "replica", options=options) as replica, replica.client() as client:
+        open_redis(f"{server.url}?replicas=1").confirm()
+        assert client.xlen(EVENTS) == 1
+        replica.pause()
+        with pytest.raises(StoreUncertain):
+            store.confirm()
+        replica.resume()
+        server.kill()
+        with pytest.raises(StoreUnavailable):
+            store.confirm()
 
 
 def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redis, lose):

@@ -197,6 +197,14 @@ def test_a_damaged_manifest_is_found(opened, path, column):
         opened().close()
 
 
+def test_a_damaged_manifest_is_not_worth_keeping(opened, path):
+    two_snapshots(opened)
+    change(path, "UPDATE snapshots SET checksum = ? WHERE seq = 7", b"x")
+    info = opened().save_snapshot(7, [b"sound"], keep_existing=True)
+    assert opened().snapshots()[0] == info
+    assert b"".join(opened().open_snapshot(7)) == b"sound"
+
+
 @pytest.mark.parametrize("taken_at", [1.0000000001, -1.0, b"\xff", "text"])
 def test_a_damaged_time_is_found(opened, path, taken_at):
     two_snapshots(opened)

@@ -42,6 +42,7 @@ class TlsProxy:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._tasks = set()
+        self._writers = set()
         starting = asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
         self._server = self._do(starting)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -52,32 +53,24 @@ class TlsProxy:
     async def _serve(self, reader, writer):
         self._tasks.add(asyncio.current_task())
         target_reader, target_writer = await asyncio.open_connection("127.0.0.1", self._target_port)
-        pumps = [
-            asyncio.create_task(self._pump(reader, target_writer)),
-            asyncio.create_task(self._pump(target_reader, writer)),
-        ]
-        try:
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for pump in pumps:
-                pump.cancel()
-            await asyncio.gather(*pumps, return_exceptions=True)
-            for each in (writer, target_writer):
-                each.transport.abort()
-            self._tasks.discard(asyncio.current_task())
+        writers = {writer, target_writer}
+        self._writers |= writers
+        await asyncio.gather(self._pump(reader, target_writer), self._pump(target_reader, writer))
+        self._writers -= writers
+        self._tasks.discard(asyncio.current_task())
 
     async def _pump(self, reader, writer):
         with suppress(OSError):
             while data := await reader.read(65_536):
                 writer.write(data)
                 await writer.drain()
+        writer.transport.abort()
 
     async def _end(self):
         self._server.close()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.gather(*self._tasks)
 
     def __enter__(self):
         return self
