@@ -1,7 +1,7 @@
 """Instances and events: what the log keeps and the index learns from.
 
 An event's bytes, little-endian:
-    kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; size 0: none), then by kind
+    kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     forget_...      the name's UTF-8
     configure       the options as JSON
