@@ -27,7 +27,7 @@ def open_store(
         if not make_new and not Path(place).exists():
             raise StoreError(f"there is no store {url}", "see whether the path is right")
         return SqliteStore(Path(place), clock)
-    shown = url.rpartition("@")[2]  # without the password of what was meant to be a server
+    shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
         f"{shown!r} is not a store", "STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:"
     )

@@ -1,5 +1,6 @@
 """The store on a Redis server, whose log any number of processes share."""
 
+import logging
 import os
 import random
 import re
@@ -22,6 +23,7 @@ from service.store.protocol import (
     Process,
     SnapshotInfo,
     StoreError,
+    StoreUnavailable,
     StoreUncertain,
 )
 from service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
@@ -34,6 +36,8 @@ from service.store.redis_session import Session
 from service.store.redis_snapshots import RedisSnapshots
 from service.store.redis_url import parse
 
+log = logging.getLogger(__name__)
+
 LARGEST_BATCH = 2**28  # half of what the server takes as one value
 LEASE_SECONDS = 10.0  # how long a process that is not heard of leads, and counts as alive
 RECORD_SECONDS = 86_400  # how long the server knows the last append of a process; far more than
@@ -44,6 +48,7 @@ TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
 LETTERS_KEPT = 1000  # in a mailbox nobody empties
 MAILBOX_SECONDS = 60
 SWEEP_STEPS = 4  # in a beat
+DESCRIBED_SECONDS = 60.0  # how often it is looked how the server is set up
 # Between tries to reach a server that is away.
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
@@ -85,7 +90,8 @@ class RedisStore:
         self._appends = 0  # so many were tried
         self._nonces = random.Random()  # seeded by the system
         self._place = START  # of the newest entry that was read or given
-        self._letter = b"0"  # the last one that was given
+        self._rewound = False  # what was given is not in the log any more
+        self._described_at = 0.0
         self._is_registered = False
 
     @property
@@ -109,10 +115,7 @@ class RedisStore:
             )
         with self._appending:
             self._appends += 1
-            nonce = self._nonces.getrandbits(NONCE_BITS)
-            head = entry_head(self.name, ticket, nonce, len(events), body)
-            arguments = (self._appends, nonce, len(events), RECORD_SECONDS, head, body)
-            return self._until_known(lambda: self._send_append(arguments))
+            return self._until_known(lambda: self._send_append(ticket, len(events), body))
 
     def confirm(self) -> None:
         if self._replicas:  # without them nothing is seen before it is as durable as it gets
@@ -141,7 +144,7 @@ class RedisStore:
                 in_doubt = True
             except StoreError as error:  # nothing was sent
                 failure = error
-            is_last = time.monotonic() > last_try
+            is_last = time.monotonic() > last_try or self._session.closed.is_set()
             if in_doubt and is_last:
                 raise StoreUncertain(
                     f"it is not known what became of an append: {failure}", GOES_ON
@@ -151,13 +154,15 @@ class RedisStore:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _send_append(self, arguments: tuple[int | bytes, ...]) -> int:
+    def _send_append(self, ticket: int, count: int, body: bytes) -> int:
         link = self._linked()
         keys = self._keys
+        nonce = self._nonces.getrandbits(NONCE_BITS)  # another each time it is sent: see Feed
+        head = entry_head(self.name, ticket, nonce, count, body)
         last_seq = link.run(
             APPEND,
             (keys.facts, keys.events, keys.appends_of(self.name)),
-            (self._session.identity, *arguments),
+            (self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
         )
         self._wait_for_replicas(link)
         return int(last_seq)
@@ -222,25 +227,33 @@ class RedisStore:
             start = f"({entries[-1][0].decode()}"
 
     def follow(self, after: int) -> Iterator[Batch | Letter | None]:
-        feed = Feed(self._session, after, self._place_of(after), self._letter)
+        feed = Feed(self._session, after, self._place_of(after))
+        self._rewound = False  # whoever follows has the state of the log as it is
         pause = FIRST_PAUSE
+        told = False
         try:
             while not self._session.closed.is_set():
                 try:
                     news = feed.wait()
-                except (LogDamaged, LogRewound):
+                except (LogDamaged, LogRewound) as error:
                     self._place = START  # what was given is no place of the log any more
+                    self._rewound = isinstance(error, LogRewound)
                     raise
-                except StoreError:
+                except StoreError as error:
                     if not self._session.identity and not self._session.closed.is_set():
                         raise
+                    if not told:  # once: it may be away for long
+                        log.error("the log cannot be followed now: %s; %s", error, error.hint)
+                        told = True
                     yield None
                     self._session.closed.wait(pause)
                     pause = min(2 * pause, LONGEST_PAUSE)
                     continue
+                if told:
+                    log.warning("the log is followed again")
+                    told = False
                 pause = FIRST_PAUSE
                 self._place = feed.place or self._place
-                self._letter = feed.letter
                 if not news:
                     yield None
                 yield from news
@@ -261,13 +274,15 @@ class RedisStore:
             more = self._session.run(
                 TRIM,
                 (keys.facts, keys.events, keys.lease, keys.processes, keys.snapshots),
-                self.name,
+                self._session.lease,
                 seq,
                 TRIMMED_EVENTS_AT_ONCE,
             )
 
     # --- the other processes ----------------------------------------------------------------------
     def beat(self, seq: int | None) -> Beat:
+        if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
+            self._see_how_the_server_is_set_up()
         keys = self._keys
         self._is_registered = True
         tail, lease, manifests, processes, sweep = self._session.run(
@@ -278,6 +293,7 @@ class RedisStore:
             self._lease_ms,
         )
         leader = lease.decode().partition(" ")[2]
+        self._session.lease = lease if leader == self.name else b""
         if sweep and leader == self.name:
             self._snapshots.sweep(SWEEP_STEPS)
         return Beat(
@@ -289,6 +305,16 @@ class RedisStore:
                 key=lambda process: process.name,
             ),
         )
+
+    def _see_how_the_server_is_set_up(self) -> None:
+        """It may be changed while it runs. StoreUnavailable: it cannot be relied on any more."""
+        try:
+            self._session.describe()
+        except StoreError:
+            with self._appending:
+                self._drop_append_link()  # no append before a new connection finds it in order
+            raise
+        self._described_at = time.monotonic()
 
     def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
         if not letters:
@@ -307,6 +333,8 @@ class RedisStore:
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:
+        if self._rewound and seq:
+            raise StoreUnavailable("the log has lost events, and this state with them", GOES_ON)
         place = self._place if seq_of(self._place) >= seq else b""
         return self._snapshots.save(seq, chunks, keep_existing, place)
 

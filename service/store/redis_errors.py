@@ -42,6 +42,7 @@ _AWAY = {
     "NOLEASE": "the process that leads does this",
     "NEEDED": "take a newer snapshot first",
     "REWOUND": "the server lost its last writes, and the state is made anew",
+    "TRIMMED": "the process that leads has newer ones",
     "SWEPT": "it took too long; try again",
     "STALE": GOES_ON,
 }
@@ -59,8 +60,8 @@ def errors_of_store(place: str) -> Iterator[None]:
 def lost(error: RedisError) -> bool:
     """True when an answer did not come, so what was asked may have been done or be done yet."""
     answers = (AuthenticationError, BusyLoadingError)  # for the library they are both
-    lost = (ConnectionError, TimeoutError, InvalidResponse)
-    return isinstance(error, lost) and not isinstance(error, answers)
+    silence = (ConnectionError, TimeoutError, InvalidResponse)
+    return isinstance(error, silence) and not isinstance(error, answers)
 
 
 def moved(error: RedisError) -> bool:

@@ -2,7 +2,14 @@
 
 import time
 
-from service.store.protocol import Batch, Letter, LogDamaged, LogRewound, StoreUnavailable
+from service.store.protocol import (
+    Batch,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    StoreError,
+    StoreUnavailable,
+)
 from service.store.redis_entry import parse_entry, seq_of
 from service.store.redis_errors import REPLICA_HINT
 from service.store.redis_link import Argument, Link
@@ -10,8 +17,9 @@ from service.store.redis_server import parse_info
 from service.store.redis_session import Session
 
 BLOCK_SECONDS = 0.4  # how long the server waits for something new
-# Entries and letters, each of which may have megabytes.
+# Entries and letters, each of which may have megabytes: more at once only while they are small.
 ENTRIES_AT_ONCE = 16
+SMALL_BYTES = 2**18  # of one answer
 LAST_NONCE = 2**64 - 1  # that an id can have
 
 
@@ -22,15 +30,15 @@ class Feed:
     also after others have written a new end.
     """
 
-    def __init__(self, session: Session, after: int, place: bytes | None, letter: bytes) -> None:
+    def __init__(self, session: Session, after: int, place: bytes | None) -> None:
         self.seq = after  # everything up to it was given
         self.place = place  # the id of the entry that ended there, when it is known
-        self.letter = letter  # the id of the last letter that was given
         self._session = session
         self._link: Link | None = None
         self._read_letters: list[bytes] = []  # which the server still has
+        self._at_once = 1
         self._owed = 0  # the log has had this many, by what the server said
-        self._end: LogDamaged | LogRewound | None = None  # after what has still to be given
+        self._end: StoreError | None = None  # after what has still to be given
         self._compared_at = 0.0  # when the place was last compared with the end of the log
 
     def wait(self) -> list[Batch | Letter]:
@@ -68,28 +76,30 @@ class Feed:
             commands.append(("XDEL", mailbox, *self._read_letters))
         commands.append(
             (
-                *("XREAD", "COUNT", ENTRIES_AT_ONCE, "BLOCK", int(1000 * BLOCK_SECONDS)),
-                *("STREAMS", keys.events, mailbox, place, self.letter),
+                *("XREAD", "COUNT", self._at_once, "BLOCK", int(1000 * BLOCK_SECONDS)),
+                *("STREAMS", keys.events, mailbox, place, "0"),  # letters go when they are read
             )
         )
         link.send(*commands)
         *_, answer = [link.receive() for _ in commands]
         self._read_letters = []
         news: list[Batch | Letter] = []
+        size = 0
         for stream, entries in answer or []:
             take = self._batch if stream == keys.events.encode() else self._letter
             try:
                 for entry, fields in entries:
+                    size += sum(map(len, fields))
                     news.append(take(entry, fields))
-            except (LogDamaged, LogRewound) as error:
+            except StoreError as error:
                 self._end = error
+        self._at_once = 1 if size > SMALL_BYTES else min(2 * self._at_once, ENTRIES_AT_ONCE)
         if self._owed > self.seq and not any(isinstance(each, Batch) for each in news):
             reason = f"it is not in the log, which has had {self._owed}"
             self._end = self._end or LogDamaged(self.seq + 1, reason)
         return news
 
     def _letter(self, place: bytes, fields: list[bytes]) -> Letter:
-        self.letter = place
         self._read_letters.append(place)
         sender, body = fields[1::2] if len(fields) == 4 else (b"", b"")
         return Letter(sender.decode(errors="replace"), body)

@@ -20,7 +20,7 @@ from service.store.redis_url import RedisUrl
 # A connection not used for so long may have ended meanwhile. Asking costs a system call, and with
 # it the GIL, so those in steady use are not asked.
 IDLE_SECONDS = 0.2
-READ_BYTES = 2**18  # at a time
+SOCKET_BYTES = 2**18  # at a time
 
 # Untyped in the library.
 _TCP: Any = Connection
@@ -94,9 +94,10 @@ def open_link(
         "db": 0 if sentinel else url.db,
         "socket_connect_timeout": connect_seconds,
         "socket_timeout": answer_seconds,
-        "socket_read_size": READ_BYTES,
+        "socket_read_size": SOCKET_BYTES,
         "retry": Retry(NoBackoff(), 0),  # who asks knows best when to ask again
         "protocol": 2,
+        **({} if node is None else {"socket_keepalive": True}),
     }
     connection: Any
     if node is None:

@@ -14,7 +14,7 @@ All keys of a service begin with {name}, so that a cluster keeps them on one ser
     {name}:lease       "<token> <process>" of the one that leads, for some seconds
     {name}:processes   process -> "<seen at, in ms> <seq, or nothing>"
     {name}:mail:P      letters to process P: a stream, for a minute
-    {name}:snapshots   seq -> manifest, see redis_snapshot.py
+    {name}:snapshots   seq -> manifest, see redis_manifest.py
     {name}:chunks      identity of a snapshot -> "<in use until, in ms> <number of chunks>", of all
                        of which there may be chunks, listed or not
     {name}:chunk:I:N   chunk N of the snapshot with identity I
@@ -30,9 +30,6 @@ from hashlib import sha1
 # what is not there is always let through. What frees memory, or is needed to come to that, begins
 # so; anything else would be refused until somebody helps by hand.
 _COMMON = """
-local function replaced(identity)
-    return redis.call('HGET', KEYS[1], 'identity') ~= identity
-end
 local REPLACED = 'REPLACED the store was emptied or replaced'
 
 local function write_without_memory()
@@ -58,21 +55,35 @@ end
 """
 
 
+# Every script is told which store it is meant for.
+_GUARD = """
+if redis.call('HGET', KEYS[1], 'identity') ~= ARGV[1] then
+    return redis.error_reply(REPLACED)
+end
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script by its text, and by the name the server knows it by once it has seen it."""
+    """A script by its text, and by the name the server knows it by once it has seen it.
+
+    Its first key is that of the facts, its first argument the identity of the store it is for.
+    """
 
     text: str
     sha: str = field(init=False)
+    opens: bool = False  # it finds out the identity, or makes it
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", _COMMON + self.text)
+        guard = "" if self.opens else _GUARD
+        object.__setattr__(self, "text", _COMMON + guard + self.text)
         object.__setattr__(self, "sha", sha1(self.text.encode()).hexdigest())
 
 
 # KEYS facts, events; ARGV identity for a new store ('': there must be one), version
 # -> identity, version, tail
-OPEN_STORE = Script("""
+OPEN_STORE = Script(
+    """
 local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail')
 if not facts[1] then
     if ARGV[1] == '' then
@@ -86,7 +97,9 @@ if not facts[1] then
     facts = {ARGV[1], ARGV[2], '0-0'}
 end
 return facts
-""")
+""",
+    opens=True,
+)
 
 # KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head, body
 # -> last seq. The same number lands once, and never after a later one: what an earlier connection
@@ -118,9 +131,6 @@ return last_seq
 # KEYS facts; ARGV identity
 # A write, so that a WAIT after it covers everything before it.
 CONFIRM = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 redis.call('HINCRBY', KEYS[1], 'confirmed', 1)
 return 0
 """)
@@ -128,9 +138,6 @@ return 0
 # KEYS facts, events; ARGV identity, id to begin with, bytes, entries
 # -> entries, as many as make that many bytes, or are that many
 READ = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 local entries, size, start = {}, 0, ARGV[2]
 repeat
     local found = redis.call('XRANGE', KEYS[2], start, '+', 'COUNT', 1)[1]
@@ -149,9 +156,6 @@ return entries
 # KEYS facts, lease, processes, snapshots, chunks; ARGV identity, process, seq or '', lease in ms
 # -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep
 BEAT = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 write_without_memory()
 local time = now()
 local holder = redis.call('GET', KEYS[2])
@@ -165,7 +169,7 @@ redis.call('HSET', KEYS[3], ARGV[2], whole(time) .. ' ' .. ARGV[3])
 local processes = redis.call('HGETALL', KEYS[3])
 local alive = {}
 for i = 1, #processes, 2 do
-    if seq_of(processes[i + 1]) + ARGV[4] < time then
+    if math.abs(time - seq_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
         redis.call('HDEL', KEYS[3], processes[i])
     else
         alive[#alive + 1] = processes[i]
@@ -189,9 +193,6 @@ return {tail(), holder or '', manifests, alive, sweep}
 
 # KEYS facts, lease, processes; ARGV identity, process
 LEAVE = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 redis.call('HDEL', KEYS[3], ARGV[2])
 local holder = redis.call('GET', KEYS[2])
 if holder and string.match(holder, ' (.*)') == ARGV[2] then
@@ -203,9 +204,6 @@ return 0
 # KEYS facts, processes, mailboxes...; ARGV identity, sender, letters kept, mailbox seconds,
 # process and body of each letter. Nobody else's mailbox is opened for who is not there to read it.
 POST = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 for i = 5, #ARGV, 2 do
     if redis.call('HEXISTS', KEYS[2], ARGV[i]) == 1 then
         local mailbox = KEYS[(i + 1) / 2]
@@ -217,14 +215,12 @@ end
 return 0
 """)
 
-# KEYS facts, events, lease, processes, snapshots; ARGV identity, process, seq, events at once
+# KEYS facts, events, lease, processes, snapshots; ARGV identity, lease as the process knows it,
+# seq, events at once
 # -> 1 if there is more to trim.
 # Whatever a process believes: what no snapshot holds stays, and what a live process needs.
 TRIM = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
-if string.match(redis.call('GET', KEYS[3]) or '', ' (.*)') ~= ARGV[2] then
+if redis.call('GET', KEYS[3]) ~= ARGV[2] then
     return redis.error_reply('NOLEASE another process leads')
 end
 local newest = -1
@@ -252,14 +248,13 @@ return upto < target and 1 or 0
 # KEYS facts, chunks, chunk; ARGV identity, identity of the snapshot, number, milliseconds it is
 # kept for at least, body
 PUT_CHUNK = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 if ARGV[3] ~= '0' and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then
     return redis.error_reply('SWEPT its first chunks were given up')
 end
 redis.call('SET', KEYS[3], ARGV[5])
-redis.call('HSET', KEYS[2], ARGV[2], whole(now() + ARGV[4]) .. ' ' .. whole(ARGV[3] + 1))
+local known = redis.call('HGET', KEYS[2], ARGV[2]) or '0 0'  -- this one may have come late
+local count = math.max(ARGV[3] + 1, tonumber(string.match(known, ' (%d+)$')))
+redis.call('HSET', KEYS[2], ARGV[2], whole(now() + ARGV[4]) .. ' ' .. whole(count))
 return 0
 """)
 
@@ -267,9 +262,6 @@ return 0
 # its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after
 # -> the manifest that is listed
 LIST_SNAPSHOT = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 local listed = redis.call('HGET', KEYS[3], ARGV[2])
 if listed and (listed == ARGV[3] or ARGV[6] == '1') then
     return listed
@@ -297,12 +289,14 @@ end
 return ARGV[3]
 """)
 
+# KEYS facts, snapshots; ARGV identity -> manifests by seq
+LISTED = Script("""
+return redis.call('HGETALL', KEYS[2])
+""")
+
 # KEYS facts, snapshots, chunks; ARGV identity, seq, milliseconds its chunks are kept for at least
 # -> manifest, nothing if there is none
 OPEN_SNAPSHOT = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 local manifest = redis.call('HGET', KEYS[2], ARGV[2])
 if manifest then
     local identity = string.match(manifest, '^%w*')
@@ -319,9 +313,6 @@ return manifest
 # KEYS facts, chunks; ARGV identity, identity of the snapshot, milliseconds its chunks are kept for
 # at least; 0: no more than others need them
 HOLD_CHUNKS = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 local chunks = redis.call('HGET', KEYS[2], ARGV[2])
 if chunks then
     write_without_memory()
@@ -331,14 +322,11 @@ end
 return 0
 """)
 
-# KEYS facts, lease, snapshots; ARGV identity, process, seq, manifest
+# KEYS facts, lease, snapshots; ARGV identity, lease as the process knows it, seq, manifest
 # The second time it does nothing.
 # What cannot be replayed without this snapshot is not taken away, whatever a process believes.
 DELETE_SNAPSHOT = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
-if string.match(redis.call('GET', KEYS[2]) or '', ' (.*)') ~= ARGV[2] then
+if redis.call('GET', KEYS[2]) ~= ARGV[2] then
     return redis.error_reply('NOLEASE another process leads')
 end
 if redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then
@@ -361,9 +349,6 @@ return 0
 # KEYS facts, snapshots, chunks; ARGV identity, how the key of a chunk begins, chunks at once
 # -> 1 if there may be more to sweep
 SWEEP = Script("""
-if replaced(ARGV[1]) then
-    return redis.error_reply(REPLACED)
-end
 local listed = {}
 for _, manifest in ipairs(redis.call('HVALS', KEYS[2])) do
     listed[string.match(manifest, '^%w*')] = true

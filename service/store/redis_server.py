@@ -1,6 +1,7 @@
 """The server that takes the writes of a Redis store: found as the URL says, and fit for it."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from redis.exceptions import MovedError, RedisError, ResponseError
@@ -26,6 +27,8 @@ class Server:
     def __init__(self, url: RedisUrl, client_name: str, patience: float) -> None:
         self._url = url
         self._client_name = client_name
+        self._patience = patience / 2  # an append may need two connections
+        self._failed = 0  # so many nodes did not answer, over all calls
         self._connect_seconds = patience * CONNECT_SHARE
         self.answer_seconds = patience * ANSWER_SHARE
         self._known: list[Node] = []  # nodes of the cluster, beside those of the URL
@@ -45,7 +48,7 @@ class Server:
         try:
             with self.errors_of_store():
                 info = parse_info(link.call("INFO"))
-            self._check(info)
+            self.check(info)
         except BaseException:
             link.close()
             raise
@@ -70,12 +73,26 @@ class Server:
             )
 
     def _by_sentinel(self, blocking_seconds: float) -> Link:
+        return self._first_of(
+            self._url.nodes, lambda sentinel: self._open(self._ask(sentinel), blocking_seconds)
+        )
+
+    def _first_of(self, nodes: Sequence[Node], connect: Callable[[Node], Link]) -> Link:
+        """The connection that the first of these gives which gives one.
+
+        Silent ones cost time, so not all of many are tried; the next call begins with the others.
+        """
+        end = time.monotonic() + self._patience
         errors: list[StoreError] = []
-        for sentinel in self._url.nodes:
+        first = self._failed % len(nodes)
+        for node in [*nodes[first:], *nodes[:first]]:
             try:
-                return self._open(self._ask(sentinel), blocking_seconds)
+                return connect(node)
             except StoreError as error:
+                self._failed += 1
                 errors.append(error)
+            if time.monotonic() > end:
+                break
         raise _worst(errors)
 
     def _ask(self, sentinel: Node) -> Node:
@@ -96,13 +113,8 @@ class Server:
         return host.decode(), int(port)
 
     def _in_cluster(self, blocking_seconds: float) -> Link:
-        errors: list[StoreError] = []
-        for node in dict.fromkeys([*self._known, *self._url.nodes]):
-            try:
-                return self._follow_moves(node, blocking_seconds)
-            except StoreError as error:
-                errors.append(error)
-        raise _worst(errors)
+        nodes = list(dict.fromkeys([*self._known, *self._url.nodes]))
+        return self._first_of(nodes, lambda node: self._follow_moves(node, blocking_seconds))
 
     def _follow_moves(self, node: Node, blocking_seconds: float) -> Link:
         """A connection to the node of the cluster that has our keys, found by asking this one."""
@@ -123,7 +135,8 @@ class Server:
             return link
         raise StoreUnavailable(f"the cluster at {self._url.shown} moves its slots about", GOES_ON)
 
-    def _check(self, info: Info) -> None:
+    def check(self, info: Info) -> None:
+        """Raise StoreError when the server that says this of itself cannot be relied on."""
         place = self._url.shown
         version = info.get("redis_version", "")
         if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST_VERSION:

@@ -13,7 +13,7 @@ from service.store.redis_durability import UNKNOWN, describe_durability
 from service.store.redis_errors import REPLACED_HINT, lost, moved
 from service.store.redis_link import Argument, Link
 from service.store.redis_scripts import OPEN_STORE, Script
-from service.store.redis_server import Server
+from service.store.redis_server import Info, Server, parse_info
 from service.store.redis_url import RedisUrl
 
 VERSION = "1"  # of what lies in the server
@@ -57,6 +57,7 @@ class Session:
         self.identity = ""  # of the store; nothing before the first connection
         self.durability = UNKNOWN
         self.closed = Event()
+        self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
         self.server = Server(url, name, patience)
         self._url = url
         self._make_new = make_new
@@ -118,6 +119,24 @@ class Session:
         """The answer to a command, with the same chance of two tries. StoreError."""
         return self._ask(lambda link: link.call(*command))
 
+    def describe(self) -> None:
+        """Say anew what is promised with the server as it is set up now.
+
+        StoreUnavailable when it is not fit for it any more.
+        """
+
+        def ask(link: Link) -> tuple[Info, str]:
+            info = parse_info(link.call("INFO"))
+            return info, describe_durability(link, info, self._url.replicas)
+
+        info, self.durability = self._ask(ask)
+        try:
+            self.server.check(info)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            raise StoreUnavailable(str(error), error.hint) from error
+
     def tail(self) -> bytes:
         """The id of the newest entry of the log. StoreError."""
         identity, tail = self.call("HMGET", self.keys.facts, "identity", "tail")
@@ -134,12 +153,13 @@ class Session:
         tries = 2
         while True:
             tries -= 1
-            link = self._spare_link() or self.connect()[0]
+            link = (self._spare_link() if tries else None) or self.connect()[0]
             try:
                 answer = ask(link)
             except RedisError as error:
                 link.close()
                 if tries and (lost(error) or moved(error)):
+                    self._drop_spare_links()  # whatever ended this one has ended those
                     continue
                 raise self.server.store_error(error) from error
             except BaseException:
@@ -163,6 +183,9 @@ class Session:
     def close(self) -> None:
         """Nobody gets a connection any more. Closing twice is fine."""
         self.closed.set()
+        self._drop_spare_links()
+
+    def _drop_spare_links(self) -> None:
         while self._spare:
-            with suppress(IndexError):
+            with suppress(IndexError):  # another thread took it
                 self._spare.pop().close()

@@ -12,6 +12,7 @@ from service.store.protocol import (
     SnapshotDamaged,
     SnapshotInfo,
     SnapshotMissing,
+    StoreError,
     StoreUnavailable,
 )
 from service.store.redis_manifest import (
@@ -24,6 +25,7 @@ from service.store.redis_scripts import (
     DELETE_SNAPSHOT,
     HOLD_CHUNKS,
     LIST_SNAPSHOT,
+    LISTED,
     OPEN_SNAPSHOT,
     PUT_CHUNK,
     SWEEP,
@@ -48,8 +50,11 @@ class RedisSnapshots:
         self._clock = clock
 
     def list(self) -> "list[SnapshotInfo]":
-        flat = self._session.call("HGETALL", self._keys.snapshots)
-        return list_snapshots(dict(zip(flat[::2], flat[1::2], strict=True)))
+        return list_snapshots(self._manifests())
+
+    def _manifests(self) -> dict[bytes, bytes]:
+        flat = self._session.run(LISTED, (self._keys.facts, self._keys.snapshots))
+        return dict(zip(flat[::2], flat[1::2], strict=True))
 
     def save(
         self,
@@ -68,7 +73,7 @@ class RedisSnapshots:
             manifest = self._write(seq, identity, taken_at, chunks)
             listed = self._make_visible(manifest, keep_existing, place)
         finally:
-            with suppress(StoreUnavailable):  # then the leader does it, after some minutes
+            with suppress(StoreError):  # then the leader does it, after some minutes
                 if listed is None or listed.identity != identity:
                     keys = (self._keys.facts, self._keys.chunks)
                     self._session.run(HOLD_CHUNKS, keys, identity, 0)
@@ -150,13 +155,13 @@ class RedisSnapshots:
 
     def delete(self, seq: int) -> None:
         keys = self._keys
-        manifest = self._session.call("HGET", keys.snapshots, seq)
+        manifest = self._manifests().get(str(seq).encode())
         if manifest is None:
             raise SnapshotMissing(seq)
         self._session.run(
             DELETE_SNAPSHOT,
             (keys.facts, keys.lease, keys.snapshots),
-            self._session.name,
+            self._session.lease,
             seq,
             manifest,
         )

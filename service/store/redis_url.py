@@ -122,7 +122,7 @@ def parse(url: str) -> RedisUrl:
 
 
 def _query(text: str) -> dict[str, str]:
-    pairs = parse_qsl(text, keep_blank_values=True)
+    pairs = parse_qsl(text.replace("+", "%2B"), keep_blank_values=True)  # no form, but a URL
     query = dict(pairs)
     for key, value in pairs:
         if not re.fullmatch(r"[a-z_]+", key):  # perhaps a part of the password: not to be shown
