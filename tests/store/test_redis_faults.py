@@ -1,5 +1,6 @@
 """A Redis server that is away, slow, restarted, emptied, full, demoted, or has lost its end."""
 
+import socket
 import threading
 import time
 
@@ -20,6 +21,7 @@ from service.store.redis_link import Link
 from service.store.redis_scripts import APPEND
 from tests.redis_server import RedisServer
 from tests.store.waiting import SOON, until
+from tests.system.proxy import Proxy
 
 FACTS, EVENTS = "{manyclass}:facts", "{manyclass}:events"
 
@@ -656,3 +658,208 @@ def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redi
     with pytest.raises(StoreUncertain, match="0 of 1"):
         store.append([b"1"], 1)
     assert store.last_seq == 1
+
+
+# --- what is seldom -------------------------------------------------------------------------------
+
+
+def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
+    forgetful, open_redis, monkeypatch
+):
+    """It comes to the same number, behind other events than those that were followed."""
+    one, reader, other = (open_redis(forgetful.url) for _ in range(3))
+    one.append([b"1"], 1)
+    with forgetful.client() as client:
+        client.save()
+    reader.append([b"2"], 1)
+    following = reader.follow(0)
+    given = []
+
+    def read_up_to(seq):
+        while not given or given[-1][0] < seq:
+            batch = next_found(following)
+            given.extend(enumerate(batch.events, batch.first_seq))
+
+    run, lost = Link.run, []
+
+    def lose_the_reply_and_the_end(self, script, *arguments):
+        answer = run(self, script, *arguments)
+        if script is APPEND and not lost:
+            lost.append(answer)
+            read_up_to(3)
+            forgetful.kill()
+            forgetful.start()
+            assert other.append([b"2 of another"], 1) == 2
+            raise redis.ConnectionError("the reply was lost")
+        return answer
+
+    monkeypatch.setattr(Link, "run", lose_the_reply_and_the_end)
+    assert one.append([b"3"], 2) == 3
+    with pytest.raises(LogRewound):
+        next_found(following)
+    assert given == [(1, b"1"), (2, b"2"), (3, b"3")]
+    assert list(other.read(0)) == [(1, b"1"), (2, b"2 of another"), (3, b"3")]
+
+
+def test_a_log_that_cannot_be_followed_is_told_of_once(server, open_redis, follow, caplog):
+    store = open_redis(server.url)
+    store.append([b"1"])
+    following = follow(store)
+    following.wait_for_seq(1)
+    server.stop()
+    for _ in range(3):
+        following.wait_for_pause()
+    told = [r for r in caplog.records if "cannot be followed" in r.message]
+    assert len(told) == 1
+    server.start()
+    appended_again(store, b"2")
+    following.wait_for_seq(2)
+    assert any("followed again" in record.message for record in caplog.records)
+
+
+def test_no_snapshot_is_taken_of_what_was_rewound(forgetful, open_redis):
+    store = open_redis(forgetful.url)
+    store.append([b"1"])
+    with forgetful.client() as client:
+        client.save()
+    store.append([b"2"])
+    following = store.follow(0)
+    assert [next_found(following).first_seq for _ in range(2)] == [1, 2]
+    forgetful.kill()
+    forgetful.start()
+    with pytest.raises(LogRewound):
+        next_found(following)
+    with pytest.raises(StoreUnavailable, match="lost events"):
+        store.save_snapshot(2, [b"of a log that is no more"])
+    again = store.follow(1)
+    assert next(again) is None
+    assert store.save_snapshot(1, [b"of the log as it is"]).seq == 1
+
+
+def test_what_came_before_a_foreign_entry_is_given(server, open_redis):
+    store = open_redis(server.url)
+    store.append([b"1"])
+    store.append([b"2"])
+    with server.client() as client:
+        body = join_batch([b"3"])
+        fields = {"after": b"another " + client.hget(FACTS, "tail"), "body": body}
+        fields["head"] = entry_head("somebody", 1, 5, 1, body)
+        client.xadd(EVENTS, {name: fields[name] for name in ("after", "head", "body")}, id="3-5")
+        following = store.follow(0)
+        assert [next_found(following).first_seq for _ in range(2)] == [1, 2]
+        assert [next(following) for _ in range(3)] == [None] * 3
+        client.xdel(EVENTS, "3-5")
+    assert store.append([b"3"]) == 3
+    assert next_found(following).events == [b"3"]
+
+
+def test_connections_that_were_cut_silently_do_not_make_a_second_call_fail(server, open_redis):
+    with Proxy(server.port) as proxy:
+        store = open_redis(f"redis://127.0.0.1:{proxy.port}/0", patience=2.0)
+        store.append([b"1"])
+        together = threading.Barrier(4)
+
+        def often():
+            together.wait()
+            for _ in range(20):
+                store.beat(1)
+
+        threads = [threading.Thread(target=often) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        proxy.forget()
+        assert store.beat(1).last_seq == 1
+
+
+def test_many_silent_nodes_take_no_longer_than_one_may(open_redis):
+    silent = [socket.create_server(("127.0.0.1", 0)) for _ in range(20)]
+    try:
+        hosts = ",".join(f"127.0.0.1:{each.getsockname()[1]}" for each in silent)
+        store = open_redis(f"redis+sentinel://{hosts}/mymaster", patience=1.0)
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable):
+            store.append([b"1"])
+        assert time.monotonic() - began < 3  # asking all of them takes 6
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_large_entries_are_read_one_at_a_time(server, open_redis, monkeypatch):
+    store = open_redis(server.url)
+    for number in range(12):
+        store.append([bytes([number]) * 2**20])
+    counts, send = [], Link.send
+
+    def note(self, *commands):
+        counts.extend(command[2] for command in commands if command[0] == "XREAD")
+        send(self, *commands)
+
+    monkeypatch.setattr(Link, "send", note)
+    following = store.follow(0)
+    assert [next_found(following).first_seq for _ in range(12)] == list(range(1, 13))
+    assert set(counts) == {1}
+    for number in range(12):
+        store.append([bytes([number])])
+    assert [next_found(following).first_seq for _ in range(12)] == list(range(13, 25))
+    assert max(counts) > 1
+
+
+def test_a_server_that_is_set_up_otherwise_while_it_runs(server, open_redis, monkeypatch):
+    monkeypatch.setattr("service.store.redis.DESCRIBED_SECONDS", 0.0)
+    store = open_redis(server.url)
+    store.append([b"1"])
+    store.beat(1)
+    assert "appendfsync always" in store.durability
+    with server.client() as client:
+        client.config_set("appendfsync", "everysec")
+        store.beat(1)
+        assert "appendfsync everysec" in store.durability
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        with pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            store.beat(1)
+        with pytest.raises(StoreUnavailable, match="allkeys-lru"):
+            store.append([b"2"])
+        client.config_set("maxmemory-policy", "noeviction")
+    assert store.append([b"2"]) == 2
+    assert store.beat(2).leads
+
+
+def test_the_snapshots_of_another_store_are_not_listed(server, open_redis):
+    store = open_redis(server.url)
+    store.save_snapshot(0, [b"mine"])
+    with server.client() as client:
+        client.flushall()
+    for call in (store.snapshots, lambda: store.delete_snapshot(0)):
+        with pytest.raises(StoreUnavailable, match="emptied or replaced"):
+            call()
+    open_redis(server.url).save_snapshot(0, [b"another's"])
+    with pytest.raises(StoreUnavailable, match="replaced"):
+        store.snapshots()
+
+
+def test_letters_come_after_the_clock_of_the_server_was_set_back(server, open_redis, follow):
+    store = open_redis(server.url)
+    store.beat(None)
+    following = follow(store)
+    mailbox = "{manyclass}:mail:" + store.name
+    with server.client() as client:
+        fields = {"from": "the future", "body": "first"}
+        client.xadd(mailbox, fields, id=f"{2**50}-0")
+        following.wait_for(lambda: len(following.letters) == 1)
+        following.wait_for_pause()
+        client.delete(mailbox)
+    store.post([(store.name, b"second")])
+    following.wait_for(lambda: len(following.letters) == 2)
+    assert [letter.body for letter in following.letters] == [b"first", b"second"]
+
+
+def test_a_process_seen_in_the_future_is_not_alive_until_then(server, open_redis):
+    store = open_redis(server.url)
+    store.append([b"1"])
+    with server.client() as client:
+        later = int(time.time() * 1000) + 3_600_000
+        client.hset("{manyclass}:processes", "gone", f"{later} 0")
+    assert [process.name for process in store.beat(1).processes] == [store.name]
