@@ -10,6 +10,7 @@ from core.errors import CoreError
 from core.event import Event, Instance
 from core.model import Frozen, Model, Outcome
 from core.options import Options
+from service.applier import Counts, Result
 from service.follower import Follower
 from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
 from service.settings import Settings
@@ -29,19 +30,7 @@ from service.store.protocol import (
     StoreUnavailable,
     as_shared,
 )
-from service.writer import (
-    Counts,
-    EventConflict,
-    NotReady,
-    QueueFull,
-    Refused,
-    Result,
-    Writer,
-    with_hint,
-    without_place,
-)
-
-__all__ = ["Engine", "EventConflict", "NotReady", "QueueFull", "Refused", "Result", "Status"]
+from service.writer import NotReady, QueueFull, Writer, with_hint, without_place
 
 log = logging.getLogger(__name__)
 

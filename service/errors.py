@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
-from core.errors import InstanceError, UnknownName
+from core.errors import EventConflict, InstanceError, UnknownName
 from service.store.protocol import (
     LogRewound,
     SnapshotDamaged,
@@ -20,7 +20,7 @@ from service.store.protocol import (
     StoreError,
     StoreUncertain,
 )
-from service.writer import EventConflict, NotReady, QueueFull, with_hint, without_place
+from service.writer import NotReady, QueueFull, with_hint, without_place
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # when the error does not know better

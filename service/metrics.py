@@ -21,8 +21,9 @@ from prometheus_client.registry import Collector
 
 from core.event import Event
 from core.model import Model, Outcome
+from service.applier import Counts
 from service.engine import Engine, Figures
-from service.writer import Counts, NotReady
+from service.writer import NotReady
 
 PREFIX = "manyclass_"
 HITS_AT = (1, 5, 10)

@@ -10,7 +10,7 @@ from time import perf_counter
 from core.errors import EventConflict
 from core.event import Event
 from core.model import Model, Outcome
-from service.applier import Applier, Counts, Request, Result
+from service.applier import Applier, Request, Result
 from service.store.protocol import (
     Batch,
     LogDamaged,
@@ -24,18 +24,6 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-
-__all__ = [
-    "Counts",
-    "EventConflict",
-    "NotReady",
-    "QueueFull",
-    "Refused",
-    "Result",
-    "Writer",
-    "with_hint",
-    "without_place",
-]
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +101,7 @@ class Submission:
         "has_ids",
         "payloads",
         "repeated",
+        "sent",
         "size",
     )
 
@@ -132,6 +121,7 @@ class Submission:
         self.fresh = events  # what is left to do once retries were set aside
         self.repeated: dict[int, int] = {}  # position of such a retry -> seq of what it repeats
         self.closed = False  # answered, or given up
+        self.sent = False  # to the store
         self.durable = False
         self.applied: list[Result] | EventConflict | None = None  # what came of the fresh ones
 
@@ -352,6 +342,7 @@ class Writer:
                     continue
             payloads += submission.payloads
             size += submission.size
+            submission.sent = True
             self._appending.append(submission)
         return payloads
 
@@ -433,15 +424,13 @@ class Writer:
         """Refuse those that have waited for a shared store as long as they may."""
         self._look_timer = self._loop.call_later(LOOK_SECONDS, self._look)
         too_old = self._loop.time() - self._patience
-        waiting = set(self._waiting)
-        for submission in list(self._open):
-            if submission.came_at > too_old:
-                break
-            if submission in waiting:
-                reason = StoreUnavailable("the store has not answered yet", "send this again later")
+        while self._open and self._open[0].came_at <= too_old:
+            oldest = self._open[0]
+            if oldest.sent:
+                self._refuse(oldest, _unknown_fate())
             else:
-                reason = _unknown_fate()
-            self._refuse(submission, reason)
+                hint = "send this again later"
+                self._refuse(oldest, StoreUnavailable("the store has not answered yet", hint))
         # Nobody waits for the answers of these any more: what the log brings is applied as others'.
         for ticket, submissions in list(self._landing.items()):
             if all(submission.closed for submission in submissions):

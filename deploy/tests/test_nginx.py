@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from deploy.tests.programs import PATIENCE, Nginx, until
+from deploy.tests.replicas import ports_of, two_on_one_redis
 from deploy.tests.upstream import Upstream
-from tests.redis_server import RedisServer, free_port
+from tests.redis_server import free_port
 from tests.service.serving import NDJSON, answer_on
-from tests.system.process import Service
 
 INSTANCE = {"features": ["a", "b"]}
 EVENT = {"features": ["a", "b"], "classes": ["x"]}
@@ -44,17 +44,11 @@ def pair(tmp_path):
 def replicas(tmp_path_factory):
     """Two processes of the service on one Redis, nginx in front of them, and the Redis."""
     folder = tmp_path_factory.mktemp("nginx")
-    with ExitStack() as stack:
-        redis = stack.enter_context(RedisServer(folder / "redis"))
-        processes = []
-        for name in "ab":
-            (folder / name).mkdir()
-            settings = {"store": redis.url, "port": free_port(), "store_seconds": 1}
-            process = Service(folder / name, **settings)
-            stack.callback(lambda process=process: process.process and process.kill())
-            processes.append(process.start())
-        ports = [process.environment["MANYCLASS_PORT"] for process in processes]
-        yield stack.enter_context(Nginx(folder / "nginx", ports)), processes, redis
+    with (
+        two_on_one_redis(folder, store_seconds=1) as (redis, processes),
+        Nginx(folder / "nginx", ports_of(processes)) as nginx,
+    ):
+        yield nginx, processes, redis
 
 
 def connect(nginx):

@@ -11,8 +11,7 @@ import yaml
 
 from deploy.tests.load import Load
 from deploy.tests.programs import DEPLOY, PATIENCE, Prometheus, instant, until
-from tests.redis_server import RedisServer, free_port
-from tests.system.process import Service
+from deploy.tests.replicas import ports_of, two_on_one_redis
 
 SETTINGS = {"max_features": 3000, "store_seconds": 2, "rank_wait_seconds": 0.05}
 RULES = [
@@ -28,17 +27,9 @@ def prometheus(tmp_path_factory):
     """One that has scraped two loaded processes on one Redis for a while, and still does."""
     folder = tmp_path_factory.mktemp("prometheus")
     with ExitStack() as stack:
-        redis = stack.enter_context(RedisServer(folder / "redis"))
-        services = []
-        for name in "ab":
-            (folder / name).mkdir()
-            store = f"{redis.url}?name=manyclass"
-            service = Service(folder / name, store=store, port=free_port(), **SETTINGS)
-            stack.callback(lambda service=service: service.process and service.kill())
-            services.append(service.start())
+        redis, services = stack.enter_context(two_on_one_redis(folder, **SETTINGS))
         _refuse_to_learn(redis, services[0].url)
-        ports = [service.environment["MANYCLASS_PORT"] for service in services]
-        prometheus = stack.enter_context(Prometheus(folder / "prometheus", ports))
+        prometheus = stack.enter_context(Prometheus(folder / "prometheus", ports_of(services)))
         stack.enter_context(Load([service.url for service in services]))
         for service in services:
             assert httpx.post(f"{service.url}/snapshots", timeout=PATIENCE).status_code == 201

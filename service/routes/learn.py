@@ -6,7 +6,9 @@ import msgspec
 from fastapi import APIRouter
 from msgspec import UNSET
 
+from core.errors import EventConflict
 from core.event import Event
+from service.applier import Result
 from service.body import Headers, Receive, Send, media_type, read_body, require_json
 from service.engine import Engine
 from service.errors import problem_of
@@ -24,7 +26,6 @@ from service.schemas import (
     decode,
 )
 from service.settings import Settings
-from service.writer import EventConflict, Result
 
 router = APIRouter(tags=["learn"])
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
+from core.errors import EventConflict
 from core.event import Event
+from service.applier import Result
 from service.body import Gunzip, Headers, Receive, Send, is_gzipped
 from service.errors import (
     ClientGone,
@@ -30,7 +32,6 @@ from service.schemas import (
     decode,
 )
 from service.settings import Settings
-from service.writer import EventConflict, Result
 
 logger = logging.getLogger(__name__)
 

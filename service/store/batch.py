@@ -10,6 +10,8 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from struct import pack, unpack_from
 
+from service.store.protocol import StoreError
+
 CHECKSUM_BYTES = 16
 LENGTH_BYTES = 4
 
@@ -21,6 +23,17 @@ PIECE_BYTES = 2047
 def join_batch(events: Sequence[bytes]) -> bytes:
     """The body that holds these events."""
     return b"".join((pack(f"<{len(events)}I", *map(len, events)), *events))
+
+
+def join_batch_within(most: int, events: Sequence[bytes]) -> bytes:
+    """The body that holds these events; StoreError when it would have more than `most` bytes."""
+    body = join_batch(events)
+    if len(body) > most:
+        raise StoreError(
+            f"{len(events)} events take {len(body)} bytes; {most} fit in one append",
+            "send fewer events at once",
+        )
+    return body
 
 
 def split_batch(body: bytes, count: int) -> list[bytes]:

@@ -13,7 +13,7 @@ from threading import Lock
 
 from redis.exceptions import RedisError
 
-from service.store.batch import join_batch
+from service.store.batch import join_batch_within
 from service.store.protocol import (
     Batch,
     Beat,
@@ -29,7 +29,7 @@ from service.store.protocol import (
 from service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from service.store.redis_errors import GOES_ON, lost, moved
 from service.store.redis_feed import Feed
-from service.store.redis_link import Link
+from service.store.redis_link import Link, pairs
 from service.store.redis_manifest import list_snapshots
 from service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
 from service.store.redis_session import Session
@@ -91,7 +91,7 @@ class RedisStore:
         self._nonces = random.Random()  # seeded by the system
         self._place = START  # of the newest entry that was read or given
         self._rewound = False  # what was given is not in the log any more
-        self._described_at = 0.0
+        self._described_at = time.monotonic()  # the first connection does
         self._is_registered = False
 
     @property
@@ -107,12 +107,7 @@ class RedisStore:
     def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
         if not events:
             return self.last_seq
-        body = join_batch(events)
-        if len(body) > LARGEST_BATCH:
-            raise StoreError(
-                f"{len(events)} events take {len(body)} bytes; {LARGEST_BATCH} fit in one append",
-                "send fewer events at once",
-            )
+        body = join_batch_within(LARGEST_BATCH, events)
         with self._appending:
             self._appends += 1
             return self._until_known(lambda: self._send_append(ticket, len(events), body))
@@ -299,9 +294,9 @@ class RedisStore:
         return Beat(
             last_seq=seq_of(tail),
             leads=leader == self.name,
-            snapshots=list_snapshots(_pairs(manifests)),
+            snapshots=list_snapshots(pairs(manifests)),
             processes=sorted(
-                (_process(name.decode(), seen, leader) for name, seen in _pairs(processes).items()),
+                (_process(name.decode(), seen, leader) for name, seen in pairs(processes).items()),
                 key=lambda process: process.name,
             ),
         )
@@ -309,11 +304,12 @@ class RedisStore:
     def _see_how_the_server_is_set_up(self) -> None:
         """It may be changed while it runs. StoreUnavailable: it cannot be relied on any more."""
         try:
-            self._session.describe()
+            link, _ = self._session.connect()  # which looks
         except StoreError:
             with self._appending:
                 self._drop_append_link()  # no append before a new connection finds it in order
             raise
+        link.close()
         self._described_at = time.monotonic()
 
     def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
@@ -355,10 +351,6 @@ class RedisStore:
         self._session.close()
         with self._appending:
             self._drop_append_link()
-
-
-def _pairs(flat: list[bytes]) -> dict[bytes, bytes]:
-    return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _process(name: str, seen: bytes, leader: str) -> Process:

@@ -78,6 +78,11 @@ class Link:
         self._connection.disconnect()
 
 
+def pairs(flat: list[bytes]) -> dict[bytes, bytes]:
+    """A hash, from the flat list that the server answers."""
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
 def open_link(
     url: RedisUrl,
     node: Node | None,

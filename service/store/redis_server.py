@@ -48,7 +48,7 @@ class Server:
         try:
             with self.errors_of_store():
                 info = parse_info(link.call("INFO"))
-            self.check(info)
+            self._check(info)
         except BaseException:
             link.close()
             raise
@@ -135,8 +135,7 @@ class Server:
             return link
         raise StoreUnavailable(f"the cluster at {self._url.shown} moves its slots about", GOES_ON)
 
-    def check(self, info: Info) -> None:
-        """Raise StoreError when the server that says this of itself cannot be relied on."""
+    def _check(self, info: Info) -> None:
         place = self._url.shown
         version = info.get("redis_version", "")
         if tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) < OLDEST_VERSION:

@@ -13,7 +13,7 @@ from service.store.redis_durability import UNKNOWN, describe_durability
 from service.store.redis_errors import REPLACED_HINT, lost, moved
 from service.store.redis_link import Argument, Link
 from service.store.redis_scripts import OPEN_STORE, Script
-from service.store.redis_server import Info, Server, parse_info
+from service.store.redis_server import Server
 from service.store.redis_url import RedisUrl
 
 VERSION = "1"  # of what lies in the server
@@ -118,24 +118,6 @@ class Session:
     def call(self, *command: Argument) -> Any:
         """The answer to a command, with the same chance of two tries. StoreError."""
         return self._ask(lambda link: link.call(*command))
-
-    def describe(self) -> None:
-        """Say anew what is promised with the server as it is set up now.
-
-        StoreUnavailable when it is not fit for it any more.
-        """
-
-        def ask(link: Link) -> tuple[Info, str]:
-            info = parse_info(link.call("INFO"))
-            return info, describe_durability(link, info, self._url.replicas)
-
-        info, self.durability = self._ask(ask)
-        try:
-            self.server.check(info)
-        except StoreUnavailable:
-            raise
-        except StoreError as error:
-            raise StoreUnavailable(str(error), error.hint) from error
 
     def tail(self) -> bytes:
         """The id of the newest entry of the log. StoreError."""

@@ -15,6 +15,7 @@ from service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
+from service.store.redis_link import pairs
 from service.store.redis_manifest import (
     Manifest,
     checksum_of_chunk,
@@ -53,8 +54,7 @@ class RedisSnapshots:
         return list_snapshots(self._manifests())
 
     def _manifests(self) -> dict[bytes, bytes]:
-        flat = self._session.run(LISTED, (self._keys.facts, self._keys.snapshots))
-        return dict(zip(flat[::2], flat[1::2], strict=True))
+        return pairs(self._session.run(LISTED, (self._keys.facts, self._keys.snapshots)))
 
     def save(
         self,

@@ -10,7 +10,7 @@ from struct import pack
 from threading import Lock
 from typing import IO
 
-from service.store.batch import CHECKSUM_BYTES, batch_checksum, join_batch, split_batch
+from service.store.batch import CHECKSUM_BYTES, batch_checksum, join_batch_within, split_batch
 from service.store.chunks import recut
 from service.store.protocol import (
     LogDamaged,
@@ -92,12 +92,7 @@ class SqliteStore:
     def append(self, events: Sequence[bytes]) -> int:
         if not events:
             return self._last_seq
-        body = join_batch(events)
-        if len(body) > LARGEST_BATCH:
-            raise StoreError(
-                f"{len(events)} events take {len(body)} bytes; {LARGEST_BATCH} fit in one append",
-                "send fewer events at once",
-            )
+        body = join_batch_within(LARGEST_BATCH, events)
         with self._turn() as connection:
             first_seq, last_seq = self._last_seq + 1, self._last_seq + len(events)
             # One statement, which is the whole transaction: the GIL is let go of once for all

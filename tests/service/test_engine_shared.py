@@ -10,10 +10,11 @@ from core.event import Event, Instance
 from core.model import Model
 from service import engine as engine_module
 from service import writer as writer_module
-from service.engine import Engine, NotReady
+from service.applier import Result
+from service.engine import Engine
 from service.settings import Settings
 from service.store.protocol import LogDamaged, LogRewound, StoreUnavailable, StoreUncertain
-from service.writer import Result
+from service.writer import NotReady
 from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
 from tests.service.shared import SharedLog, SharedMemoryStore
 

@@ -17,13 +17,14 @@ from hypothesis.stateful import (
     rule,
 )
 
+from core.errors import EventConflict
 from core.event import Event, Instance
 from core.model import Model
 from core.options import Options
+from service.applier import Result
 from service.engine import Engine
 from service.settings import Settings
 from service.store.protocol import SnapshotDamaged, StoreUnavailable
-from service.writer import EventConflict, Result
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])

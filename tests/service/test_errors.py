@@ -3,7 +3,7 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from core.errors import InstanceError, UnknownName
+from core.errors import EventConflict, InstanceError, UnknownName
 from service.errors import Fault, Problem, invalid, pointer, problem_of
 from service.schemas import RankRequest
 from service.store import open_store
@@ -18,7 +18,7 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-from service.writer import EventConflict, NotReady, QueueFull
+from service.writer import NotReady, QueueFull
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,15 @@ from itertools import count, pairwise
 
 import pytest
 
-from core.errors import UnknownName
+from core.errors import EventConflict, UnknownName
 from core.event import Event, Instance
 from core.model import Model
 from core.options import Options
 from service import applier as applier_module
 from service import writer as writer_module
-from service.applier import STRETCH_SECONDS
+from service.applier import STRETCH_SECONDS, Counts, Result
 from service.store.protocol import StoreError, StoreFull, StoreUnavailable
-from service.writer import (
-    Counts,
-    EventConflict,
-    NotReady,
-    QueueFull,
-    Result,
-    Writer,
-)
+from service.writer import NotReady, QueueFull, Writer
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
 
 
