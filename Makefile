@@ -5,7 +5,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -42,13 +42,18 @@ lint: .venv/built ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
 
 types: .venv/built ## mypy, and the stubs against the built modules
-	mypy && stubtest core --concise
+	mypy && stubtest core.event core.index core.recent --concise
 
 test: .venv/built ## the test suite
 	pytest -q
 
 deploy-check: .venv/built ## what of deploy/ can be run with nginx and prometheus installed
 	pytest -q deploy/tests
+
+peers-check: .venv/built ## the peers with their real packages, in an environment of their own
+	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
+	.venv-peers/bin/python -m pytest -q tests_peers
 
 generate: .venv/built ## the files in deploy/ that are made of others
 	python -m deploy.generate
@@ -65,4 +70,4 @@ wheel: .venv/built ## the wheel an image is made of
 	pip wheel -q --no-deps --no-build-isolation -w dist .
 
 clean:     ## remove what a build leaves
-	rm -rf build dist .venv core/*.so core/*.cpp *.egg-info
+	rm -rf build dist .venv .venv-peers core/*.so core/*.cpp *.egg-info

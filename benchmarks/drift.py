@@ -20,8 +20,9 @@ import numpy as np
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
-from benchmarks.rows import Rows
 from core.options import Options
+from evaluation import readers
+from training.rows import Rows
 
 MEMORIES = [0, 10, 30, 100, 300, 1000, 3000, 10000]
 MARGIN_THRESHOLDS = [0.0, 0.1, 0.5]
@@ -121,7 +122,7 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    data.add_data_option(parser)
+    readers.add_data_option(parser)
     add_json_option(parser)
     parser.add_argument("--sets", nargs="+", choices=data.SETS, default=list(data.SETS))
     parser.add_argument("--rows", type=int, default=200_000, help="most rows of a set")

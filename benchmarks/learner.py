@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.rows import Rows
 from core.index import Columns, Index
 from core.options import Options
+from training.rows import Rows
 
 
 class Learner:

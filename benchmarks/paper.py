@@ -11,8 +11,9 @@ from time import process_time
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Report, add_json_option, spread
-from benchmarks.rows import Rows
 from core.options import Options
+from evaluation import readers
+from training.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    data.add_data_option(parser)
+    readers.add_data_option(parser)
     add_json_option(parser)
     parser.add_argument("--shuffles", type=int, help="orders to average over (fixed seeds)")
     main(parser.parse_args())

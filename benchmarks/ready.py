@@ -42,7 +42,7 @@ def grown(edges: int) -> Model:
     columns = Columns([f"feature {number}" for number in range(features)])
     classes = Columns([f"class {number}" for number in range(CLASSES)])
     for _ in range(OUTDEGREE):
-        model.index.learn_csr(
+        model.learner.learn_csr(
             columns,
             np.arange(instances + 1) * ACTIVE,
             random.permutation(features).astype(np.int32),
@@ -52,7 +52,7 @@ def grown(edges: int) -> Model:
             random.integers(0, CLASSES, instances, dtype=np.int32),
         )
         model.seq += instances
-    model.index.configure(Settings().options())
+    model.learner.configure(Settings().options())
     return model
 
 
@@ -149,10 +149,10 @@ def measure(options: Namespace, folder: Path, server: RedisServer, report: Repor
     before = int(server.client().info("memory")["used_memory"])
     size = {kind: keep(model, url) for kind, url in full.items()}
     report.say(
-        f"{model.index.edges:,} edges, {model.index.features:,} features,"
-        f" {model.index.classes:,} classes, counted as {model.index.bytes:,} bytes;"
+        f"{model.learner.edges:,} edges, {model.learner.features:,} features,"
+        f" {model.learner.classes:,} classes, counted as {model.learner.bytes:,} bytes;"
         f" the snapshot has {size['redis']:,} bytes,"
-        f" {size['redis'] / model.index.edges:.2f} an edge"
+        f" {size['redis'] / model.learner.edges:.2f} an edge"
     )
     del model
     in_redis = int(server.client().info("memory")["used_memory"]) - before

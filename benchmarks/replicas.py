@@ -24,11 +24,12 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks import data, load
+from benchmarks import load
 from benchmarks.lag import Lag, Watcher
 from benchmarks.process import ServerProcess, cpu_seconds, free_port
 from benchmarks.report import Cell, Report, add_json_option
 from benchmarks.serving import BATCH, Instance, encoded, instances_of, teach
+from evaluation import readers
 from tests.redis_server import RedisServer
 
 SINGLE_CONNECTIONS, BATCH_CONNECTIONS = 32, 4
@@ -373,14 +374,14 @@ def measure(instances: Sequence[Instance], options: Namespace) -> None:
 
 
 def main(options: Namespace) -> None:
-    instances = list(instances_of(data.posts(options.data)))
+    instances = list(instances_of(readers.posts(options.data)))
     np.random.default_rng(0).shuffle(instances)
     measure(instances, options)
 
 
 def parser() -> ArgumentParser:
     made = ArgumentParser(description=__doc__)
-    data.add_data_option(made)
+    readers.add_data_option(made)
     add_json_option(made)
     made.add_argument("--seconds", type=float, default=2.5, help="length of a round")
     made.add_argument("--rounds", type=int, default=5, help="rounds for each")

@@ -20,10 +20,11 @@ from threading import Event, Thread
 
 import numpy as np
 
-from benchmarks import data, load
+from benchmarks import load
 from benchmarks.process import ServerProcess, free_port
 from benchmarks.report import Cell, Report, add_json_option
 from core.text import features_of
+from evaluation import readers
 
 ACTIVE = 80  # features of an instance: a body of about 1.2 KB
 BATCH = 100
@@ -293,7 +294,7 @@ def snapshot_rows(options: Namespace) -> tuple[int, list[dict[str, Cell]]]:
 def main(options: Namespace) -> None:
     os.sched_setaffinity(0, {options.load_core})
     report = Report(options)
-    instances = list(instances_of(data.posts(options.data)))
+    instances = list(instances_of(readers.posts(options.data)))
     np.random.default_rng(0).shuffle(instances)
     body = encoded(instances[0].ranked())
     report.say(f"{len(instances):,} instances of {ACTIVE} features; a body has {len(body)} bytes")
@@ -311,7 +312,7 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    data.add_data_option(parser)
+    readers.add_data_option(parser)
     add_json_option(parser)
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds for each server")

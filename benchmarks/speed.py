@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
-from benchmarks.rows import Rows
 from core.options import Options
+from evaluation import readers
+from training.rows import Rows
 
 Figures = dict[str, float]
 
@@ -268,6 +269,6 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    data.add_data_option(parser)
+    readers.add_data_option(parser)
     add_json_option(parser)
     main(parser.parse_args())

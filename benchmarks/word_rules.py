@@ -7,11 +7,11 @@ figures, so they are no independent confirmation; this table shows how much hang
 import re
 from argparse import ArgumentParser, Namespace
 
-from benchmarks import data
 from benchmarks.paper import ROWS, train_and_test
 from benchmarks.report import Report, add_json_option, spread
 from core.options import Options
-from service.demo.words import WORD
+from core.words import WORD
+from evaluation import readers
 
 RULES = {
     "letters and digits": WORD,
@@ -21,12 +21,12 @@ WORDS = ROWS[0]
 
 
 def main(options: Namespace) -> None:
-    report, texts = Report(options), data.novels(options.data)
+    report, texts = Report(options), readers.novels(options.data)
     ranking = Options(margin_threshold=WORDS.margin_threshold, feature_memory=0)
     table = []
     for name, word in RULES.items():
         for ends in (True, False):
-            rows = data.words_of(texts, word, ends)
+            rows = readers.words_of(texts, word, ends)
             runs = [
                 train_and_test(rows.shuffled(seed), WORDS.training_share, ranking)
                 for seed in range(options.shuffles)
@@ -47,7 +47,7 @@ def main(options: Namespace) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    data.add_data_option(parser)
+    readers.add_data_option(parser)
     add_json_option(parser)
     parser.add_argument("--shuffles", type=int, default=3, help="orders to average over")
     main(parser.parse_args())

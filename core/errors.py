@@ -33,7 +33,7 @@ class EventConflict(CoreError):
 
 
 class UnknownName(CoreError, LookupError):
-    """A class or feature the model does not know. `kind` is "class" or "feature"."""
+    """A name the model does not know. `kind` is "class", "feature" or "learner"."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"no {kind} is named {name!r}")
@@ -42,7 +42,7 @@ class UnknownName(CoreError, LookupError):
 
 
 class OptionError(CoreError, ValueError):
-    """An option of the model out of its range. `option` is its name."""
+    """An option of a learner, or of several together, that cannot be. `option` is its name."""
 
     def __init__(self, option: str, message: str) -> None:
         super().__init__(f"{option}: {message}")

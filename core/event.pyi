@@ -3,7 +3,7 @@ from typing import Literal, Self, final
 
 from _typeshed import ReadableBuffer as Buffer
 
-_Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore"]
+_Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore", "promote"]
 
 LONGEST_NAME: int
 LARGEST_VALUE: float
@@ -71,11 +71,15 @@ class Event:
     def forget_feature(cls, name: str) -> Event: ...
     @classmethod
     def configure(cls, options: Mapping[str, object]) -> Event:
-        """The event that gives the model these options from here on."""
+        """The event that gives the model these learners, with these options, from here on."""
 
     @classmethod
     def restore(cls, seq: int) -> Event:
         """The mark in the log that the state went back to the snapshot taken at `seq`."""
+
+    @classmethod
+    def promote(cls, specification: str) -> Event:
+        """The event that makes this learner the one that answers; the other becomes a shadow."""
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Event:
@@ -107,11 +111,11 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The class or feature to forget, else empty."""
+        """The class or feature to forget, the learner to promote, else empty."""
 
     @property
     def options(self) -> dict[str, object]:
-        """The options of a "configure" event, else empty."""
+        """What a "configure" event says, as `Lineup.to_dict` has it, else empty."""
 
     @property
     def restored(self) -> int:

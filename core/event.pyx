@@ -4,6 +4,7 @@ An event's bytes, little-endian:
     kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     forget_...      the name's UTF-8
+    promote         the learner's specification, in UTF-8
     configure       the options as JSON
     restore         seq u64
 """
@@ -54,7 +55,9 @@ SMALLEST_VALUE = LEAST
 
 cdef object UNMADE = object()  # for an instance whose bytes are there already
 
-cdef tuple KINDS = ("learn", "forget_class", "forget_feature", "configure", "restore")
+cdef tuple KINDS = (
+    "learn", "forget_class", "forget_feature", "configure", "restore", "promote"
+)
 _HEAD = struct.Struct("<BQH")
 cdef enum:
     JOINED = 0x80
@@ -341,6 +344,10 @@ cdef class Event:
         return event
 
     @classmethod
+    def promote(cls, str specification not None):
+        return named_event(5, specification, "learner")
+
+    @classmethod
     def from_bytes(cls, bytes data not None):
         try:
             return parse(data)
@@ -418,6 +425,8 @@ cdef Event parse(bytes data):
         event = Event.configure(options)
     elif kind == 4:
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
+    elif kind == 5:
+        event = Event.promote(data[at:].decode("utf-8"))
     else:
         raise EventError(f"there is no event of kind {kind}")
     if marked_kind != kind:

@@ -16,22 +16,45 @@ cdef extern from "core/native/columns.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeColumns "manyclass::Columns":
         NativeColumns(string bytes, vector[uint64_t] ends) except +
         size_t size()
+        string_view name(size_t column)
+
+cdef extern from "core/native/options.hpp" namespace "manyclass" nogil:
+    cdef enum class Kind "manyclass::Kind":
+        feature_focus
+        independent
+        moving_average
+        slack
+        passive_aggressive
+        perceptron
+        confidence
+        vector_machine
+        frequency
 
 cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeOptions "manyclass::Options":
+        Kind kind
         double margin_threshold
         double min_weight
         double feature_memory
+        double rate
+        double aggressiveness
+        double caution
         uint32_t max_outdegree
         uint32_t rating
         uint32_t retrieval_window
+        uint32_t rivals
+        uint32_t replay
+        uint32_t replay_size
         uint32_t max_features
         uint32_t max_classes
         uint64_t max_bytes
+        uint64_t seed
         cpp_bool leak
         cpp_bool boolean
         cpp_bool l2
+        cpp_bool sublinear
         cpp_bool tfidf
+        cpp_bool pairs
 
     cdef cppclass Ranked:
         double score
@@ -54,6 +77,11 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t classes
         uint64_t class_name_bytes
         uint64_t free_classes
+        uint64_t variances
+        uint64_t kept
+        uint64_t kept_values
+        uint64_t kept_classes
+        uint64_t kept_demands
         uint64_t* counts
         uint16_t* feature_name_sizes
         char* feature_names
@@ -64,12 +92,22 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint16_t* outdegrees
         uint32_t* edge_classes
         float* edge_masses
+        float* edge_variances
         uint16_t* class_name_sizes
         char* class_names
         uint32_t* class_free
         uint64_t* class_learned
         uint64_t* class_born
         uint32_t* class_last_learned
+        uint32_t* kept_features
+        uint32_t* kept_true
+        uint32_t* kept_demanded
+        uint32_t* kept_feature_ids
+        float* kept_feature_values
+        uint32_t* kept_class_ids
+        uint32_t* kept_demands_ahead
+        uint32_t* kept_demands_behind
+        float* kept_demands_multiplier
 
     const size_t COUNTS
 
@@ -83,13 +121,15 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                       double* scores) except +
         void explain(const char* data, size_t size, const vector[string_view]& classes,
                      size_t limit, vector[vector[pair[string, double]]]& explained) except +
-        Learned learn(const char* data, size_t size, const vector[string_view]& classes) except +
+        Learned learn(const char* data, size_t size, const vector[string_view]& classes,
+                      bint first_pass) except +
         Learned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
                           const int32_t* indices, const float* values,
                           NativeColumns& class_columns, const int32_t* class_indices,
                           size_t class_count, bint first_pass) except +
         bint forget_class(string_view name) except +
         bint forget_feature(string_view name) except +
+        uint64_t sparsify(uint64_t wanted) except +
         bint has_class(string_view name) except +
         bint has_feature(string_view name) except +
         uint64_t features() except +
@@ -109,6 +149,8 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                  vector[pair[string, double]]& edges) except +
         void class_page(string_view prefix, string_view after, size_t limit,
                         vector[pair[string, uint64_t]]& page) except +
+        void feature_page(string_view prefix, string_view after, size_t limit,
+                          vector[pair[string, uint64_t]]& page) except +
         void class_ids(NativeColumns& columns, int32_t* ids) except +
         uint64_t measure(State& state) except +
         bint dump(const State& state, uint64_t changes) except +
@@ -123,4 +165,4 @@ cdef class Index:
     cdef unique_ptr[NativeIndex] _native
     cdef readonly object options
 
-    cdef learn_unique(self, Instance instance, list classes)
+    cdef learn_unique(self, Instance instance, list classes, bint first_pass)

@@ -15,12 +15,15 @@ class Columns:
 
     def __new__(cls, names: Sequence[str]) -> Self: ...
     def __len__(self) -> int: ...
+    def __getitem__(self, column: int, /) -> str:
+        """The name of a column; IndexError when there is none."""
 
 @final
 class Index:
     """The sparse index: feature -> a few weighted classes.
 
-    It ranks with RankedRetrieval and learns with FF (Madani et al., JMLR 2009, sections 3 and 4).
+    It ranks with RankedRetrieval (Madani et al., JMLR 2009, section 3) and learns as its options
+    say: docs/learners.md has every rule.
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
     those that come. Array calls release the GIL for all their work.
     """
@@ -29,18 +32,30 @@ class Index:
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
-        """Use other options from the next call on. Rows keep what they hold until updated."""
+        """Use other options from the next call on. Rows keep what they hold until updated.
+
+        OptionError for options of another learner, to which the rows would mean something else.
+        """
 
     # --- one instance -------------------------------------------------------------------------
-    def rank(self, instance: _Given, k: int = 5, threshold: float = 0.0) -> list[tuple[str, float]]:
-        """The k best classes with a score above `threshold` (and above 0), best first."""
+    def rank(
+        self, instance: _Given, k: int = 5, threshold: float | None = None
+    ) -> list[tuple[str, float]]:
+        """The k best classes with a score above `threshold`, best first.
+
+        Without one, all that were retrieved: those with a positive score, or with any score but 0
+        where weights can be negative (learners pa, mmp, arow and svm).
+        """
 
     def explain(
         self, instance: _Given, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
-        """For each class, the features that voted for it and what each gave, heaviest first."""
+        """For each class, the features that voted for it, or against, and what each gave, heaviest
+        first; all of them add up to its score."""
 
-    def learn(self, instance: _Given, classes: Sequence[str]) -> tuple[int, bool]:
+    def learn(
+        self, instance: _Given, classes: Sequence[str], passes_done: int = 0
+    ) -> tuple[int, bool]:
         """(rank, updated): where the best true class stood before learning, 0 when it was not
         retrieved, and whether a margin asked for an update."""
 
@@ -52,6 +67,10 @@ class Index:
 
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...
+    def sparsify(self, edges: int) -> int:
+        """Keep so many edges, the heaviest, and say how many went. For a model of pa, mmp, arow or
+        svm that was learned without a limit on outdegrees; OptionError for other learners.
+        """
 
     # --- many instances, as CSR arrays ------------------------------------------------------------
     def rank_csr(
@@ -135,6 +154,9 @@ class Index:
 
     def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """(class, learned) in the order of the names' UTF-8 bytes, those after `after`."""
+
+    def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
+        """(feature, times seen) in the order of the names' UTF-8 bytes, those after `after`."""
 
     # --- state ----------------------------------------------------------------------------------
     def dump(self) -> dict[str, NDArray[np.generic]]:

@@ -1,6 +1,7 @@
 """The sparse index as Python sees it; the work is done in core/native/index.hpp."""
 
 from cython.operator cimport dereference as deref
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.string cimport string
@@ -17,7 +18,7 @@ from core.event cimport Event, Instance
 
 import numpy as np
 
-from core.errors import InstanceError, SnapshotError, UnknownName
+from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 
 
 cdef Py_ssize_t OUTDEGREE_BINS = 1001
@@ -34,12 +35,34 @@ cdef dict SECTIONS = {
     "outdegrees": np.dtype("<u2"),
     "edge_classes": np.dtype("<u4"),
     "edge_masses": np.dtype("<f4"),
+    "edge_variances": np.dtype("<f4"),
     "class_name_sizes": np.dtype("<u2"),
     "class_names": np.dtype("u1"),
     "class_free": np.dtype("<u4"),
     "class_learned": np.dtype("<u8"),
     "class_born": np.dtype("<u8"),
     "class_last_learned": np.dtype("<u4"),
+    "kept_features": np.dtype("<u4"),
+    "kept_true": np.dtype("<u4"),
+    "kept_demanded": np.dtype("<u4"),
+    "kept_feature_ids": np.dtype("<u4"),
+    "kept_feature_values": np.dtype("<f4"),
+    "kept_class_ids": np.dtype("<u4"),
+    "kept_demands_ahead": np.dtype("<u4"),
+    "kept_demands_behind": np.dtype("<u4"),
+    "kept_demands_multiplier": np.dtype("<f4"),
+}
+
+cdef dict KINDS = {
+    "ff": <int>Kind.feature_focus,
+    "ind": <int>Kind.independent,
+    "ema": <int>Kind.moving_average,
+    "ooz": <int>Kind.slack,
+    "pa": <int>Kind.passive_aggressive,
+    "mmp": <int>Kind.perceptron,
+    "arow": <int>Kind.confidence,
+    "svm": <int>Kind.vector_machine,
+    "frequency": <int>Kind.frequency,
 }
 
 
@@ -64,6 +87,17 @@ cdef list weighted(const vector[pair[string, double]]& pairs):
 
 cdef NativeOptions native(object options) except *:
     cdef NativeOptions out
+    if options.learner not in KINDS:
+        raise OptionError("learner", f"{options.learner!r} is not an index learner")
+    out.kind = <Kind><int>KINDS[options.learner]
+    out.rate = options.rate
+    out.aggressiveness = options.aggressiveness
+    out.caution = options.caution
+    out.pairs = options.demands == "pairs"
+    out.rivals = options.rivals
+    out.replay = options.replay
+    out.replay_size = options.replay_size
+    out.seed = options.seed
     out.margin_threshold = options.margin_threshold
     out.min_weight = options.min_weight
     out.feature_memory = options.feature_memory
@@ -76,6 +110,7 @@ cdef NativeOptions native(object options) except *:
     out.leak = options.leak
     out.boolean = options.boolean
     out.l2 = options.normalize == "l2"
+    out.sublinear = options.sublinear
     out.tfidf = options.tfidf
     return out
 
@@ -104,6 +139,12 @@ cdef class Columns:
 
     def __len__(self):
         return deref(self._native).size()
+
+    def __getitem__(self, size_t column):
+        if column >= deref(self._native).size():
+            raise IndexError(f"there is no column {column}")
+        cdef string_view name = deref(self._native).name(column)
+        return PyUnicode_DecodeUTF8(name.data(), name.size(), NULL)
 
 
 cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_t[::1] indices,
@@ -156,18 +197,23 @@ cdef class Index:
         self._native.reset(new NativeIndex(native(options), hash_seed))
 
     def configure(self, options):
+        if options.learner != self.options.learner:
+            raise OptionError(
+                "learner", f"cannot turn from {self.options.learner} to {options.learner}"
+            )
         deref(self._native).configure(native(options))
         self.options = options
 
-    def rank(self, instance not None, uint32_t k=5, double threshold=0.0):
+    def rank(self, instance not None, uint32_t k=5, threshold=None):
         cdef Instance given = as_instance(instance)
+        cdef double least = -INFINITY if threshold is None else threshold
         cdef vector[Ranked] best
         cdef string names
         cdef const char* at
         cdef uint32_t size
         cdef list ranked = []
         deref(self._native).rank(
-            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), k, threshold, best,
+            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), k, least, best,
             names,
         )
         at = names.data()
@@ -188,24 +234,25 @@ cdef class Index:
         )
         return [weighted(explained[i]) for i in range(explained.size())]
 
-    def learn(self, instance not None, classes):
+    def learn(self, instance not None, classes, int passes_done=0):
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
-        return self.learn_unique(as_instance(instance), list(dict.fromkeys(classes)))
+        unique = list(dict.fromkeys(classes))
+        return self.learn_unique(as_instance(instance), unique, passes_done == 0)
 
-    cdef learn_unique(self, Instance instance, list classes):
+    cdef learn_unique(self, Instance instance, list classes, bint first_pass):
         cdef vector[string_view] names
         cdef Learned result
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         result = deref(self._native).learn(
-            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names
+            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
         )
         return result.rank, result.updated
 
     def apply(self, Event event not None):
         if event.kind == "learn":
-            return self.learn_unique(event._instance, event.classes)
+            return self.learn_unique(event._instance, event.classes, True)
         if event.kind == "forget_class":
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
@@ -221,6 +268,14 @@ cdef class Index:
 
     def forget_feature(self, str name not None):
         return deref(self._native).forget_feature(any_utf8(name))
+
+    def sparsify(self, uint64_t edges):
+        cdef uint64_t gone
+        if self.options.learner not in ("pa", "mmp", "arow", "svm"):
+            raise OptionError("learner", f"{self.options.learner} keeps its rows light by itself")
+        with nogil:
+            gone = deref(self._native).sparsify(edges)
+        return gone
 
     def rank_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                  const int32_t[::1] indices not None, const float[::1] values not None,
@@ -363,6 +418,13 @@ cdef class Index:
             deref(self._native).class_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
+    def feature_page(self, str prefix not None, str after not None, size_t limit):
+        cdef vector[pair[string, uint64_t]] page
+        cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
+        with nogil:
+            deref(self._native).feature_page(begins, behind, limit, page)
+        return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
+
     def dump(self):
         cdef State state
         cdef uint64_t changes
@@ -380,6 +442,7 @@ cdef class Index:
         cdef State state
         cdef Index index = Index(options, hash_seed)
         arrays = {}
+        sections = with_what_older_states_lack(options, dict(sections))
         for name, dtype in SECTIONS.items():
             if name not in sections:
                 raise SnapshotError(f"the state has no {name}")
@@ -393,6 +456,11 @@ cdef class Index:
         state.classes = len(arrays["class_name_sizes"])
         state.class_name_bytes = len(arrays["class_names"])
         state.free_classes = len(arrays["class_free"])
+        state.variances = state.edges if options.learner == "arow" else 0
+        state.kept = len(arrays["kept_features"])
+        state.kept_values = len(arrays["kept_feature_ids"])
+        state.kept_classes = len(arrays["kept_class_ids"])
+        state.kept_demands = len(arrays["kept_demands_ahead"])
         for name, empty in empty_sections(state).items():
             if len(empty) != len(arrays[name]):
                 raise SnapshotError(f"{name} has {len(arrays[name])} places, not {len(empty)}")
@@ -405,6 +473,15 @@ cdef class Index:
         return index
 
 
+cdef dict with_what_older_states_lack(object options, dict sections):
+    """The sections, those of past instances added to a state from before there were any."""
+    if "kept_features" not in sections and len(sections.get("counts", ())) == 5:
+        sections["counts"] = np.append(sections["counts"], [0, options.seed]).astype("<u8")
+        for name in SECTIONS:
+            sections.setdefault(name, np.empty(0, SECTIONS[name]))
+    return sections
+
+
 cdef dict empty_sections(const State& state):
     """Arrays of the measured sizes."""
     sizes = {
@@ -413,8 +490,18 @@ cdef dict empty_sections(const State& state):
         "feature_free": state.free_features,
         "edge_classes": state.edges,
         "edge_masses": state.edges,
+        "edge_variances": state.variances,
         "class_names": state.class_name_bytes,
         "class_free": state.free_classes,
+        "kept_features": state.kept,
+        "kept_true": state.kept,
+        "kept_demanded": state.kept,
+        "kept_feature_ids": state.kept_values,
+        "kept_feature_values": state.kept_values,
+        "kept_class_ids": state.kept_classes,
+        "kept_demands_ahead": state.kept_demands,
+        "kept_demands_behind": state.kept_demands,
+        "kept_demands_multiplier": state.kept_demands,
     }
     return {
         name: np.empty(
@@ -439,6 +526,16 @@ cdef int point_at(State& state, dict sections) except -1:
     state.outdegrees = <uint16_t*>start_of(sections["outdegrees"])
     state.edge_classes = <uint32_t*>start_of(sections["edge_classes"])
     state.edge_masses = <float*>start_of(sections["edge_masses"])
+    state.edge_variances = <float*>start_of(sections["edge_variances"])
+    state.kept_features = <uint32_t*>start_of(sections["kept_features"])
+    state.kept_true = <uint32_t*>start_of(sections["kept_true"])
+    state.kept_feature_ids = <uint32_t*>start_of(sections["kept_feature_ids"])
+    state.kept_feature_values = <float*>start_of(sections["kept_feature_values"])
+    state.kept_class_ids = <uint32_t*>start_of(sections["kept_class_ids"])
+    state.kept_demanded = <uint32_t*>start_of(sections["kept_demanded"])
+    state.kept_demands_ahead = <uint32_t*>start_of(sections["kept_demands_ahead"])
+    state.kept_demands_behind = <uint32_t*>start_of(sections["kept_demands_behind"])
+    state.kept_demands_multiplier = <float*>start_of(sections["kept_demands_multiplier"])
     state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
     state.class_names = <char*>start_of(sections["class_names"])
     state.class_free = <uint32_t*>start_of(sections["class_free"])

@@ -1,14 +1,15 @@
 """The whole state of a service, and the one way to change it: events, in the order of the log."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from core import snapshot
 from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
-from core.index import Index
+from core.learner import Learner, load, make
+from core.lineup import Lineup, Role
 from core.options import Options
 from core.progress import Progress
 from core.recent import RecentEvents
@@ -16,17 +17,36 @@ from core.recent import RecentEvents
 MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class ShadowOutcome(NamedTuple):
+    """What an event came to for a shadow; `seconds` by the clock that was given, else 0."""
+
+    label: str
+    rank: int | None
+    seconds: float
+
+
+class Outcome(NamedTuple):
     """What applying an event came to.
 
     `rank` is where the best true class stood before learning, None when it was not retrieved (or
-    nothing was learned); `updated` says whether a margin asked for an update.
+    nothing was learned); `updated` says whether a margin asked for an update. Both are of the
+    learner that answers, whose specification `label` is.
     """
 
     seq: int
     rank: int | None
     updated: bool
+    label: str = ""
+    shadows: tuple[ShadowOutcome, ...] = ()
+
+
+@dataclass(slots=True)
+class Enrolled:
+    """A learner of a model under its specification, and how well it has done with these options."""
+
+    label: str
+    learner: Learner
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +67,80 @@ class Frozen:
 
 
 class Model:
-    """Index, recent event ids, progressive accuracy and the number of the last event.
+    """Learners and their progressive accuracy, recent event ids and the number of the last event.
+
+    One learner answers. The others are shadows, which learn every event too and rank it before, so
+    that it can be seen which of them would answer best.
 
     The same events in the same order make the same digest, on any machine.
     Threads: `rank` and `explain` from any; `apply`, `dump` and the rest from one at a time.
     """
 
-    def __init__(self, options: Options, hash_seed: int = 0) -> None:
-        """An empty model. `hash_seed` salts the table of names and has no effect on the state."""
+    def __init__(self, lineup: Lineup | Options, hash_seed: int = 0) -> None:
+        """An empty model; options stand for one learner without shadows.
+
+        `hash_seed` salts the tables of names and has no effect on the state.
+        """
+        if isinstance(lineup, Options):
+            lineup = Lineup(lineup)
         self.seq = 0
-        self.index = Index(options, hash_seed)
-        self.progress = Progress()
         self.recent = RecentEvents()
         self.restores: list[tuple[int, int]] = []
+        self._hash_seed = hash_seed
+        self._enroll([self._begun(options) for options in lineup.learners])
+
+    @classmethod
+    def of(cls, learner: Learner, seq: int) -> "Model":
+        """A model in which this learner answers, after event `seq`, and which knows of no other."""
+        model = cls(learner.options)
+        model._enroll([Enrolled(learner.options.specification, learner, Progress())])
+        model.seq = seq
+        return model
+
+    @property
+    def learner(self) -> Learner:
+        """The learner that answers."""
+        return self.answering.learner
+
+    @property
+    def progress(self) -> Progress:
+        """How well the learner that answers has done."""
+        return self.answering.progress
 
     @property
     def options(self) -> Options:
-        """The options in force."""
-        options: Options = self.index.options
-        return options
+        """The options of the learner that answers."""
+        return self.answering.learner.options
+
+    @property
+    def lineup(self) -> Lineup:
+        """The options of all learners."""
+        return Lineup(self.options, tuple(each.learner.options for each in self.shadows.values()))
+
+    @property
+    def enrolled(self) -> tuple[Enrolled, ...]:
+        """All learners, the one that answers first."""
+        return (self.answering, *self.shadows.values())
+
+    @property
+    def roles(self) -> list[tuple[Role, Enrolled]]:
+        """All learners with their roles, the one that answers first."""
+        return [("answers", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
-        self, instance: Instance, k: int = 5, threshold: float = 0.0
+        self, instance: Instance, k: int = 5, threshold: float | None = None
     ) -> list[tuple[str, float]]:
-        """The k best (class, score) above `threshold`, best first; empty when nothing is known."""
-        return self.index.rank(instance, k, threshold)
+        """The k best (class, score), best first; empty when nothing is known.
+
+        Only scores above `threshold`; None: whatever the learner retrieves.
+        """
+        return self.answering.learner.rank(instance, k, threshold)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
         """For each class, the (feature, share of the score) that voted for it, heaviest first."""
-        return self.index.explain(instance, classes, limit)
+        return self.answering.learner.explain(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
         """(seq, fingerprint) of the event that had this id, among the last million with one."""
@@ -86,13 +149,16 @@ class Model:
     def check(self, event: Event) -> None:
         """Raise what stands against applying the event now: UnknownName, OptionError."""
         if event.kind == "forget_class":
-            if not self.index.has_class(event.name):
+            if not any(each.learner.has_class(event.name) for each in self.enrolled):
                 raise UnknownName("class", event.name)
         elif event.kind == "forget_feature":
-            if not self.index.has_feature(event.name):
+            if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
+        elif event.kind == "promote":
+            if event.name != self.answering.label and event.name not in self.shadows:
+                raise UnknownName("learner", event.name)
         elif event.kind == "configure":
-            options_from(event.options)
+            Lineup.from_dict(event.options).after(self.lineup)
 
     def repeats(self, events: Sequence[Event]) -> dict[int, int]:
         """Which of the events of one request, next in the log, were seen before under their id:
@@ -120,25 +186,86 @@ class Model:
         """Count the next events of the log without a change: what they say is not to be applied."""
         self.seq += events
 
-    def apply(self, seq: int, event: Event) -> Outcome:
+    def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
         """Change the state as a checked event says.
 
-        Raises EventError, changing nothing, unless `seq` is the next number. A "restore" mark
-        cannot be applied: the state it goes back to is loaded, then `restored` is called.
+        `clock` tells what each shadow takes. Raises EventError, changing nothing, unless `seq` is
+        the next number. A "restore" mark cannot be applied: the state it goes back to is loaded,
+        then `restored` is called.
         """
         if seq != self.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
-        if event.kind == "restore":
-            raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
-        if event.kind == "configure":
-            self.index.configure(options_from(event.options))
-        rank, updated = self.index.apply(event)
+        shadows: tuple[ShadowOutcome, ...] = ()
+        answering = self.answering
         if event.kind == "learn":
-            self.progress.add(rank)
+            rank, updated = answering.learner.apply(event)
+            answering.progress.add(rank)
+            if self.shadows:
+                shadows = self._learn_in_shadow(event, clock or _no_time)
+        else:
+            rank, updated = 0, False
+            self._change(event)
+            answering = self.answering
         if event.event_id is not None:
             self.recent.add(event.event_id, seq, event.fingerprint)
         self.seq = seq
-        return Outcome(seq, rank or None, updated)
+        return Outcome(seq, rank or None, updated, answering.label, shadows)
+
+    def _learn_in_shadow(
+        self, event: Event, clock: Callable[[], float]
+    ) -> tuple[ShadowOutcome, ...]:
+        outcomes = []
+        began = clock()
+        for shadow in self.shadows.values():
+            rank, _ = shadow.learner.apply(event)
+            shadow.progress.add(rank)
+            ended = clock()
+            outcomes.append(ShadowOutcome(shadow.label, rank or None, ended - began))
+            began = ended
+        return tuple(outcomes)
+
+    def _change(self, event: Event) -> None:
+        """What every event does that is not to be learned."""
+        if event.kind == "restore":
+            seq = self.seq + 1
+            raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
+        if event.kind == "configure":
+            self._configure(Lineup.from_dict(event.options))
+        elif event.kind == "promote":
+            self._promote(event.name)
+        else:
+            for each in self.enrolled:
+                each.learner.apply(event)
+
+    def _configure(self, asked: Lineup) -> None:
+        before = self.lineup
+        try:
+            lineup = asked.after(before)
+        except OptionError:
+            return  # `check` passed it; another learner was promoted while it was on its way
+        origins = lineup.origins(before)
+        enrolled = self.enrolled
+        self._enroll(
+            [
+                self._begun(options) if origin is None else _continued(enrolled[origin], options)
+                for options, origin in zip(lineup.learners, origins, strict=True)
+            ]
+        )
+
+    def _promote(self, label: str) -> None:
+        """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
+        if label in self.shadows:
+            everyone = {each.label: each for each in self.enrolled}
+            lineup = self.lineup.promoted(label)
+            self._enroll([everyone[each] for each in lineup.labels])
+
+    def _begun(self, options: Options) -> Enrolled:
+        return Enrolled(options.specification, make(options, self._hash_seed), Progress())
+
+    def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
+        """Use these learners from here on, the first of them to answer."""
+        self.answering, *shadows = enrolled
+        self.shadows = {each.label: each for each in shadows}
 
     def restored(self, seq: int, snapshot_seq: int) -> None:
         """Make this freshly loaded state the one at `seq`, the mark in the log."""
@@ -148,14 +275,12 @@ class Model:
 
     def freeze(self) -> Frozen:
         """A copy of the state as it is now. The one step for which events have to wait."""
-        return Frozen(
-            {"seq": self.seq, "options": self.options.to_dict(), "restores": [*self.restores]},
-            {
-                **self.index.dump(),
-                **self.progress.dump(),
-                "recent_events": self.recent.dump(),
-            },
-        )
+        facts = {"seq": self.seq, "lineup": self.lineup.to_dict(), "restores": [*self.restores]}
+        arrays: snapshot.Arrays = {}
+        for place, each in enumerate(self.enrolled):
+            sections = {**each.learner.dump(), **each.progress.dump()}
+            arrays |= {_prefix(place) + name: array for name, array in sections.items()}
+        return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
     def dump(self) -> list[memoryview]:
         """A snapshot of the state as it is now, in pieces; later events do not change it."""
@@ -166,9 +291,15 @@ class Model:
         """The model that was dumped; SnapshotError when the bytes are damaged or from elsewhere."""
         facts, arrays = snapshot.read(chunks)
         try:
-            model = cls(options_from(facts["options"]), hash_seed)
-            model.index = Index.load(model.options, arrays, hash_seed)
-            model.progress = Progress.load(arrays)
+            # Releases without shadows wrote the options of the one learner there was.
+            lineup = Lineup.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
+            model = cls(lineup, hash_seed)
+            model._enroll(
+                [
+                    _loaded(options, _sections(place, arrays), hash_seed)
+                    for place, options in enumerate(lineup.learners)
+                ]
+            )
             model.recent = RecentEvents.load(arrays["recent_events"])  # type: ignore[arg-type]  # load checks the dtype
             model.seq = int(facts["seq"])
             model.restores = [(int(seq), int(source)) for seq, source in facts["restores"]]
@@ -181,9 +312,37 @@ class Model:
         return self.freeze().digest()
 
 
-def options_from(values: dict[str, Any]) -> Options:
-    """Options by name; OptionError for a name that is not known or a value out of range."""
-    unknown = values.keys() - Options.__dataclass_fields__.keys()
-    if unknown:
-        raise OptionError(min(unknown), "is not an option of this version")
-    return Options(**values)
+def _continued(before: Enrolled, options: Options) -> Enrolled:
+    """The learner with other options. Its score is that of its specification, so it begins anew
+    when that changes.
+    """
+    before.learner.configure(options)
+    label = options.specification
+    progress = before.progress if label == before.label else Progress()
+    return Enrolled(label, before.learner, progress)
+
+
+def _loaded(options: Options, sections: snapshot.Arrays, hash_seed: int) -> Enrolled:
+    learner = load(options, sections, hash_seed)
+    return Enrolled(options.specification, learner, Progress.load(sections))
+
+
+def _prefix(place: int) -> str:
+    """What the names of a learner's arrays begin with in a snapshot, by its place in the lineup."""
+    return f"shadow{place}." if place else ""
+
+
+def _sections(place: int, arrays: snapshot.Arrays) -> snapshot.Arrays:
+    """The arrays of the learner at this place."""
+    if place == 0:
+        return {name: array for name, array in arrays.items() if not name.startswith("shadow")}
+    prefix = _prefix(place)
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _no_time() -> float:
+    return 0.0

@@ -1,11 +1,13 @@
-// The sparse index: RankedRetrieval and feature-focus learning (Madani et al., JMLR 2009, sections
-// 3 and 4). Rows and names are in their own headers; here they meet.
+// The sparse index: RankedRetrieval (Madani et al., JMLR 2009, section 3) and learning by any of the
+// rules of shares.hpp and lesson.hpp. Names, rows and past instances are in their own headers; here
+// they meet.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <shared_mutex>
@@ -16,44 +18,26 @@
 
 #include "columns.hpp"
 #include "fair_mutex.hpp"
+#include "lesson.hpp"
+#include "log.hpp"
 #include "names.hpp"
+#include "options.hpp"
+#include "popular.hpp"
+#include "reservoir.hpp"
 #include "rows.hpp"
 #include "scores.hpp"
+#include "shares.hpp"
+#include "state.hpp"
+#include "updates.hpp"
+#include "weights.hpp"
 #include "wire.hpp"
 
 namespace manyclass {
-
-struct Options {
-    double margin_threshold, min_weight, feature_memory;
-    std::uint32_t max_outdegree, rating, retrieval_window, max_features, max_classes;
-    std::uint64_t max_bytes;
-    bool leak, boolean, l2, tfidf;
-};
-
-struct Ranked {
-    double score;
-    std::uint32_t cls;
-};
 
 struct Learned {
     std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
     bool updated;
 };
-
-// The logarithm by additions and multiplications alone: those of C libraries differ in the last bit
-// from machine to machine, and the state must not.
-inline double natural_log(double x) {
-    int exponent = 0;
-    double fraction = std::frexp(x, &exponent);
-    if (fraction < 0.7071067811865476) {
-        fraction *= 2;
-        --exponent;
-    }
-    const double z = (fraction - 1) / (fraction + 1), square = z * z;  // |z| < 0.172
-    double sum = 0;
-    for (int n = 21; n >= 1; n -= 2) sum = sum * square + 1.0 / n;
-    return 2 * z * sum + exponent * 0.6931471805599453;
-}
 
 struct ClassRecord {
     std::uint64_t learned;  // events that named it
@@ -61,43 +45,29 @@ struct ClassRecord {
     std::uint32_t last_learned;
 };
 
-// The whole state as flat runs, by feature id and by class id. Where an id is free its name size
-// is 0 and the rest of it is 0.
-struct State {
-    std::uint64_t features, feature_name_bytes, free_features, edges;
-    std::uint64_t classes, class_name_bytes, free_classes;
-    std::uint64_t* counts;  // learned, counted, births, evicted features, evicted classes
-    std::uint16_t* feature_name_sizes;
-    char* feature_names;
-    std::uint32_t* feature_free;
-    double* feature_mass;
-    std::uint32_t* feature_times_seen;
-    std::uint32_t* feature_last_seen;
-    std::uint16_t* outdegrees;
-    std::uint32_t* edge_classes;
-    float* edge_masses;
-    std::uint16_t* class_name_sizes;
-    char* class_names;
-    std::uint32_t* class_free;
-    std::uint64_t* class_learned;
-    std::uint64_t* class_born;
-    std::uint32_t* class_last_learned;
-};
-constexpr std::size_t COUNTS = 5;
-
 // What the bytes limit is held against. By count, so that a reloaded index, whose blocks lie
 // closer together, evicts at the same moment as one that grew.
 constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60, BYTES_PER_EDGE = 9;
+constexpr std::uint64_t BYTES_PER_VARIANCE = 4;
+constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in so many of the bytes
 constexpr std::uint32_t EVICTED_SHARE = 64;  // one in so many goes when a limit is met
 
 class Index {
 public:
     Index(const Options& options, std::uint64_t hash_seed)
-        : features_(hash_seed), classes_(hash_seed), options_(options) {}
+        : features_(hash_seed),
+          classes_(hash_seed),
+          rows_(options.kind == Kind::confidence),
+          options_(options),
+          past_(options.seed) {
+        limit_past();
+    }
 
+    // Options of the same kind of learner: what rows hold means the same.
     void configure(const Options& options) {
         Change change(*this);
         options_ = options;
+        limit_past();
         change.done();
     }
 
@@ -148,7 +118,7 @@ public:
                 read_row(row + 2, coming[1]);
                 prepare(work);
                 retrieve(work);
-                select(work, k, 0.0, best);
+                select(work, k, -std::numeric_limits<double>::infinity(), best);
                 work.scores.undo();
                 for (std::uint32_t i = 0; i < k; ++i) {
                     const bool there = i < best.size();
@@ -174,14 +144,15 @@ public:
                 if (active.feature == NO_ID) continue;
                 const Row& row = rows_[active.feature];
                 const auto edge = static_cast<const Rows&>(rows_).edges(row);
-                const std::uint32_t at = Rows::place_of(cls, edge.classes, scored(row));
-                if (at < scored(row))
+                const std::uint32_t voting = scored(row);
+                const std::uint32_t at = Rows::place_of(cls, edge.classes, voting);
+                if (at < voting)
                     votes.emplace_back(
                         std::string(active.name),
                         coefficient(active, row) * static_cast<double>(edge.masses[at]));
             }
             std::stable_sort(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-                return a.second > b.second;
+                return std::fabs(a.second) > std::fabs(b.second);
             });
             if (votes.size() > limit) votes.resize(limit);
         }
@@ -189,27 +160,27 @@ public:
 
     // --- changing ----------------------------------------------------------------------------
 
-    // Learn an instance in wire form; `true_classes` are unique names.
+    // Learn an instance in wire form; `true_classes` are unique names. `first_pass` counts times seen
+    // (section 4.1: once only).
     Learned learn(const char* data, std::size_t size,
-                  const std::vector<std::string_view>& true_classes) {
+                  const std::vector<std::string_view>& true_classes, bool first_pass) {
         Change change(*this);
         Workspace& work = workspace();
         read(work, data, size);
+        if (options_.kind == Kind::frequency) work.active.clear();  // it knows no features
+        note_values(work);
         prepare(work);
-        count_features(work, true);
+        count_features(work, first_pass);
         for (Active& active : work.active)
             if (active.feature == NO_ID) active.feature = make_feature(active.name);
         work.true_ids.clear();
         for (const std::string_view cls : true_classes) work.true_ids.push_back(classes_.find(cls));
-        count_classes(work);
-        for (std::size_t i = 0; i < true_classes.size(); ++i)
-            if (work.true_ids[i] == NO_ID) work.true_ids[i] = make_class(true_classes[i]);
-        const Learned learned = finish_learning(work);
+        const Learned learned = learn(work, [&](std::size_t i) { return make_class(true_classes[i]); });
         change.done();
         return learned;
     }
 
-    // Learn one row of CSR arrays. `first_pass` counts times seen (section 4.1: once only).
+    // Learn one row of CSR arrays.
     Learned learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
                       const std::int32_t* indices, const float* values, Columns& class_columns,
                       const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
@@ -218,7 +189,9 @@ public:
         const auto in_use = columns.meet(2 * number_, feature_generation_);
         const auto classes_in_use = class_columns.meet(2 * number_ + 1, class_generation_);
         read_csr(work.active, columns, begin, end, indices, values);
+        if (options_.kind == Kind::frequency) work.active.clear();
         prefetch_edges(work.active);
+        note_values(work);
         prepare(work);
         count_features(work, first_pass);
         for (Active& active : work.active)
@@ -230,14 +203,12 @@ public:
         for (std::size_t i = 0; i < class_count; ++i)
             work.true_ids.push_back(
                 class_columns.id(static_cast<std::size_t>(class_indices[i]), classes_));
-        count_classes(work);
-        for (std::size_t i = 0; i < class_count; ++i)
-            if (work.true_ids[i] == NO_ID) {
-                const auto column = static_cast<std::size_t>(class_indices[i]);
-                work.true_ids[i] = make_class(class_columns.name(column));
-                if (work.true_ids[i] != NO_ID) class_columns.set(column, work.true_ids[i]);
-            }
-        const Learned learned = finish_learning(work);
+        const Learned learned = learn(work, [&](std::size_t i) {
+            const auto column = static_cast<std::size_t>(class_indices[i]);
+            const std::uint32_t id = make_class(class_columns.name(column));
+            if (id != NO_ID) class_columns.set(column, id);
+            return id;
+        });
         change.done();
         return learned;
     }
@@ -253,9 +224,36 @@ public:
     bool forget_feature(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = features_.find(name);
-        if (id != NO_ID) drop_feature(id);
+        if (id != NO_ID) drop_features({id});
         change.done();
         return id != NO_ID;
+    }
+
+    // Keep so many edges of signed weights, the heaviest, and of equal ones those of the features
+    // that came first. How many went.
+    std::uint64_t sparsify(std::uint64_t wanted) {
+        Change change(*this);
+        std::vector<float> weights;
+        for (std::uint32_t id = 0; id < rows_.end(); ++id) {
+            const Row& row = rows_[id];
+            const float* of_row = static_cast<const Rows&>(rows_).edges(row).masses;
+            for (std::uint32_t at = 0; at < row.outdegree; ++at)
+                weights.push_back(std::fabs(of_row[at]));
+        }
+        const std::uint64_t before = rows_.edges();
+        if (wanted < before) {
+            std::nth_element(weights.begin(),
+                             weights.begin() + static_cast<std::ptrdiff_t>(wanted), weights.end(),
+                             std::greater<float>());
+            const float least = weights[wanted];
+            std::uint64_t equals = wanted;
+            for (std::uint64_t i = 0; i < wanted; ++i) equals -= weights[i] > least;
+            Weights rows(rows_, options_.max_outdegree);
+            for (std::uint32_t id = 0; id < rows_.end(); ++id)
+                rows.keep_heaviest(rows_[id], least, equals);
+        }
+        change.done();
+        return before - rows_.edges();
     }
 
     // --- looking inside ----------------------------------------------------------------------
@@ -270,7 +268,7 @@ public:
     std::uint64_t resident_bytes() const {
         return guarded([&] {
             return features_.resident_bytes() + classes_.resident_bytes() + rows_.resident_bytes() +
-                   class_records_.capacity() * sizeof(ClassRecord);
+                   class_records_.capacity() * sizeof(ClassRecord) + past_.bytes();
         });
     }
     std::uint64_t active_features_ranked() const { return active_features_ranked_; }
@@ -294,7 +292,10 @@ public:
         const auto edge = rows_.edges(counters);
         for (std::uint32_t at = 0; at < counters.outdegree; ++at)
             edges.emplace_back(std::string(classes_.name(edge.classes[at])),
-                               static_cast<double>(edge.masses[at]) / counters.mass);
+                               weight(counters, edge.masses[at]));
+        std::stable_sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
+            return std::fabs(a.second) > std::fabs(b.second);
+        });
         return true;
     }
 
@@ -311,14 +312,14 @@ public:
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              std::vector<std::pair<std::string, double>>& edges) const {
         constexpr std::uint32_t BLOCK = 16384;
-        std::vector<std::pair<double, std::uint32_t>> found;  // weight, negated; feature
+        std::vector<std::pair<double, std::uint32_t>> found;  // -|weight|; feature
         for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
             const std::shared_lock<FairMutex> lock = reading();
             const std::uint32_t id = classes_.find(name);
             end = rows_.end();
             for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
-                if (const double weight = weight_of(feature, id); weight > 0)
-                    found.emplace_back(-weight, feature);
+                if (const double weight = weight_of(feature, id); weight != 0)
+                    found.emplace_back(-std::fabs(weight), feature);
         }
         const std::shared_lock<FairMutex> lock = reading();
         const std::uint32_t id = classes_.find(name);
@@ -327,10 +328,11 @@ public:
         const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
         std::partial_sort(found.begin(), found.begin() + kept, found.end());
         found.resize(static_cast<std::size_t>(kept));
-        for (auto& [weight, feature] : found) weight = -weight_of(feature, id);
+        for (auto& [order, feature] : found) order = -std::fabs(weight_of(feature, id));
         std::sort(found.begin(), found.end());
-        for (const auto& [weight, feature] : found)
-            if (weight < 0) edges.emplace_back(std::string(features_.name(feature)), -weight);
+        for (const auto& [order, feature] : found)
+            if (order < 0)
+                edges.emplace_back(std::string(features_.name(feature)), weight_of(feature, id));
         return true;
     }
 
@@ -338,17 +340,17 @@ public:
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     std::vector<std::pair<std::string, std::uint64_t>>& page) const {
         const std::shared_lock<FairMutex> lock = reading();
-        std::vector<std::pair<std::string_view, std::uint32_t>> found;
-        for (std::uint32_t id = 0; id < classes_.end(); ++id) {
-            const std::string_view name = classes_.name(id);
-            if (!name.empty() && name > after && name.substr(0, prefix.size()) == prefix)
-                found.emplace_back(name, id);
-        }
-        const std::size_t kept = std::min(limit, found.size());
-        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
-                          found.end());
-        for (std::size_t i = 0; i < kept; ++i)
-            page.emplace_back(std::string(found[i].first), class_records_[found[i].second].learned);
+        name_page(classes_, prefix, after, limit, page);
+        for (auto& [name, count] : page) count = class_records_[count].learned;
+    }
+
+    // The same of features, and how often each was seen.
+    void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                      std::vector<std::pair<std::string, std::uint64_t>>& page) const {
+        const std::shared_lock<FairMutex> lock = reading();
+        name_page(features_, prefix, after, limit, page);
+        for (auto& [name, count] : page)
+            count = rows_[static_cast<std::uint32_t>(count)].times_seen;
     }
 
     void class_ids(Columns& columns, std::int32_t* ids) const {
@@ -369,6 +371,8 @@ public:
         state.classes = classes_.end();
         state.class_name_bytes = classes_.name_bytes();
         state.free_classes = classes_.free_ids().size();
+        state.variances = rows_.has_variances() ? rows_.edges() : 0;
+        past_.measure(state);
         return changes_;
     }
 
@@ -376,8 +380,9 @@ public:
     bool dump(const State& state, std::uint64_t changes) const {
         const std::shared_lock<FairMutex> lock = reading();
         if (changes != changes_) return false;
-        const std::uint64_t counts[COUNTS] = {learned_, counted_, births_, evicted_features_,
-                                              evicted_classes_};
+        const std::uint64_t counts[COUNTS] = {
+            learned_, counted_,       births_, evicted_features_, evicted_classes_,
+            past_.offered(), past_.random()};
         std::copy_n(counts, COUNTS, state.counts);
         dump_names(features_, state.feature_name_sizes, state.feature_names, state.feature_free);
         dump_names(classes_, state.class_name_sizes, state.class_names, state.class_free);
@@ -391,6 +396,8 @@ public:
             const auto edge = rows_.edges(row);
             std::copy_n(edge.classes, row.outdegree, state.edge_classes + at);
             std::copy_n(edge.masses, row.outdegree, state.edge_masses + at);
+            if (rows_.has_variances())
+                std::copy_n(edge.variances, row.outdegree, state.edge_variances + at);
             at += row.outdegree;
         }
         for (std::uint32_t id = 0; id < classes_.end(); ++id) {
@@ -398,6 +405,7 @@ public:
             state.class_born[id] = class_records_[id].born;
             state.class_last_learned[id] = class_records_[id].last_learned;
         }
+        past_.dump(state);
         return true;
     }
 
@@ -433,42 +441,30 @@ public:
             if (state.edges - at < row.outdegree) throw std::invalid_argument("edges are cut short");
             if (!features_.alive(static_cast<std::uint32_t>(id)) && row.outdegree != 0)
                 throw std::invalid_argument("a free feature has edges");
-            if (!(row.mass >= 0) || !std::isfinite(row.mass) || (row.outdegree && row.mass == 0))
-                throw std::invalid_argument("a feature mass is not a mass");
-            double edge_mass = 0;
-            for (std::uint64_t edge = at; edge < at + row.outdegree; ++edge) {
-                const std::uint32_t cls = state.edge_classes[edge];
-                const float mass = state.edge_masses[edge];
-                if (cls >= state.classes || !classes_.alive(cls) || seen_in[cls] == id + 1)
-                    throw std::invalid_argument("an edge leads to no class, or twice to one");
-                seen_in[cls] = id + 1;
-                if (!(mass > 0) || !std::isfinite(mass) ||
-                    (edge > at && mass > state.edge_masses[edge - 1]))
-                    throw std::invalid_argument("the masses of a row are out of order");
-                edge_mass += static_cast<double>(mass);
-            }
-            if (edge_mass > row.mass * (1 + 1e-9))
-                throw std::invalid_argument("a row has more mass in its edges than in all");
-            rows_.load(row, state.edge_classes + at, state.edge_masses + at);
+            check_row(state, row, at, seen_in, id + 1);
+            rows_.load(row, state.edge_classes + at, state.edge_masses + at,
+                       state.edge_variances + at);
             at += row.outdegree;
         }
         if (at != state.edges) throw std::invalid_argument("more edges than rows account for");
+        if (state.kept > (options_.replay > 0 ? options_.replay_size : 0))
+            throw std::invalid_argument("more past instances than the options allow");
+        past_.load(
+            state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
+            [this](std::uint32_t id) { return id < classes_.end() && classes_.alive(id); },
+            options_.kind == Kind::vector_machine);
+        if (options_.kind == Kind::frequency)
+            for (std::uint32_t id = 0; id < classes_.end(); ++id)
+                if (classes_.alive(id)) popular_.insert(popularity(id));
     }
 
 private:
-    struct Active {
-        std::uint32_t feature;
-        std::uint32_t column;
-        double value;
-        std::uint64_t hash;
-        std::string_view name;
-    };
-
     // What one call needs; each thread has its own and keeps its room from call to call.
     struct Workspace {
         std::vector<Active> active;
         std::vector<std::uint32_t> true_ids;
-        std::vector<std::uint32_t> to_update;
+        Lesson lesson;
+        std::vector<float> given;  // the values as they were before they were prepared
         Scores scores;
     };
 
@@ -515,7 +511,28 @@ private:
         const Row& row = rows_[feature];
         const auto edge = rows_.edges(row);
         const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
-        return at < row.outdegree ? static_cast<double>(edge.masses[at]) / row.mass : 0;
+        return at < row.outdegree ? weight(row, edge.masses[at]) : 0;
+    }
+
+    double weight(const Row& row, float mass) const {
+        return options_.shares() ? static_cast<double>(mass) / row.mass : static_cast<double>(mass);
+    }
+
+    // The next names and their ids.
+    static void name_page(const Names& names, std::string_view prefix, std::string_view after,
+                          std::size_t limit,
+                          std::vector<std::pair<std::string, std::uint64_t>>& page) {
+        std::vector<std::pair<std::string_view, std::uint32_t>> found;
+        for (std::uint32_t id = 0; id < names.end(); ++id) {
+            const std::string_view name = names.name(id);
+            if (!name.empty() && name > after && name.substr(0, prefix.size()) == prefix)
+                found.emplace_back(name, id);
+        }
+        const std::size_t kept = std::min(limit, found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
+                          found.end());
+        for (std::size_t i = 0; i < kept; ++i)
+            page.emplace_back(std::string(found[i].first), found[i].second);
     }
 
     // --- an instance -------------------------------------------------------------------------
@@ -563,12 +580,15 @@ private:
         }
     }
 
-    // Weigh by tf-idf and scale to unit length, as the options say.
+    // Damp, weigh by tf-idf and scale to unit length, as the options say.
     void prepare(Workspace& work) const {
         if (options_.boolean) {
             for (Active& active : work.active) active.value = 1.0;
             return;
         }
+        if (options_.sublinear)
+            for (Active& active : work.active)
+                if (active.value > 1) active.value = 1 + natural_log(active.value);
         if (options_.tfidf)
             for (Active& active : work.active) {
                 const double seen =
@@ -589,15 +609,31 @@ private:
         return static_cast<double>(row.times_seen) / static_cast<double>(options_.rating);
     }
 
+    // How many edges of a row vote: the heaviest of a row that stands in order.
     std::uint32_t scored(const Row& row) const {
-        return std::min<std::uint32_t>(row.outdegree, options_.max_outdegree);
+        if (!options_.shares()) return row.outdegree;
+        const std::uint32_t most = std::min<std::uint32_t>(row.outdegree, options_.max_outdegree);
+        if (options_.kind != Kind::independent) return most;
+        const float* masses = rows_.edges(row).masses;  // IND leaves the light ones out
+        return static_cast<std::uint32_t>(
+            std::partition_point(masses, masses + most,
+                                 [&](float mass) {
+                                     return static_cast<double>(mass) / row.mass >=
+                                            options_.min_weight;
+                                 }) -
+            masses);
     }
 
     double coefficient(const Active& active, const Row& row) const {
-        return rating_of(row) * active.value / row.mass;
+        const double vote = rating_of(row) * active.value;
+        return options_.shares() ? vote / row.mass : vote;
     }
 
     void retrieve(Workspace& work) {
+        if (options_.kind == Kind::frequency) {
+            retrieve_popular(work);
+            return;
+        }
         std::size_t edges = 0, known = 0;
         for (const Active& active : work.active) {
             if (active.feature == NO_ID) continue;
@@ -626,11 +662,13 @@ private:
     void select(Workspace& work, std::uint32_t k, double threshold, std::vector<Ranked>& best) const {
         constexpr std::uint32_t SHORT = 32;
         best.clear();
-        const double least = std::max(threshold, 0.0);
-        double last = 0.0;  // the k-th score so far; an equal one may stand before it
+        // A score of 0 is none, since a class without any edge may stand in the table with it.
+        const double least = options_.signed_weights() ? threshold : std::max(threshold, 0.0);
+        double last = least;  // the k-th score so far; an equal one may stand before it
         for (std::size_t i = 0; i < work.scores.count(); ++i) {
             const Scores::Slot& slot = work.scores.touched(i);
-            if (!(slot.score > least) || slot.score < last) continue;
+            if (!(slot.score > least) || slot.score < last || slot.score == 0) continue;
+            if (slot.is_true) continue;  // while learning, rivals are looked for
             best.push_back({slot.score, slot.cls});
             if (k > SHORT) continue;
             for (std::size_t at = best.size() - 1; at > 0 && ahead(best[at], best[at - 1]); --at)
@@ -663,8 +701,10 @@ private:
     void count_classes(const Workspace& work) {
         for (const std::uint32_t cls : work.true_ids) {
             if (cls == NO_ID) continue;
+            if (options_.kind == Kind::frequency) popular_.erase(popularity(cls));
             ++class_records_[cls].learned;
             class_records_[cls].last_learned = stamp();
+            if (options_.kind == Kind::frequency) popular_.insert(popularity(cls));
         }
     }
 
@@ -685,79 +725,255 @@ private:
         const std::uint32_t id = classes_.add(name);
         if (id == class_records_.size()) class_records_.push_back({});
         class_records_[id] = {1, births_++, stamp()};
+        if (options_.kind == Kind::frequency) popular_.insert(popularity(id));
         return id;
     }
 
-    // Retrieve, take every margin, then update for the true classes whose margin is too small.
-    Learned finish_learning(Workspace& work) {
-        retrieve(work);
-        const Learned result = take_margins(work);
-        work.scores.undo();
-        const UpdateRule rule{options_.min_weight,
-                              options_.feature_memory > 0
-                                  ? std::min(options_.feature_memory, LARGEST_MASS)
-                                  : LARGEST_MASS,
-                              options_.leak};
-        for (const std::uint32_t cls : work.to_update)
-            for (const Active& active : work.active)
-                if (active.feature != NO_ID)
-                    rows_.update(active.feature, cls, static_cast<float>(active.value), rule);
+    // Learn the instance that was read and its true classes, then some of the past again. `make`
+    // gives a new true class, by its place among them, an id.
+    template <class F>
+    Learned learn(Workspace& work, F&& make) {
+        Learned learned{0, true};
+        // by frequency, classes are ranked by the counts from before
+        if (options_.kind == Kind::frequency) learned.rank = improve(work).rank;
+        count_classes(work);
+        for (std::size_t i = 0; i < work.true_ids.size(); ++i)
+            if (work.true_ids[i] == NO_ID) work.true_ids[i] = make(i);
+        work.lesson.demands.clear();
+        if (options_.kind != Kind::frequency) learned = improve(work);
+        if (options_.replay > 0) {
+            Kept instance = to_keep(work);
+            for (std::uint32_t i = 0; i < options_.replay && !past_.empty(); ++i) {
+                const std::size_t at = past_.draw();
+                read_past(work, past_[at]);
+                improve(work);
+                past_.put_demands(at, work.lesson.demands);
+            }
+            past_.offer(std::move(instance));
+        }
         keep_within_bytes();
-        return result;
+        return learned;
     }
 
-    Learned take_margins(Workspace& work) {
+    // Retrieve, see how the true classes stand, and change the rows as the learner does.
+    Learned improve(Workspace& work) {
+        retrieve(work);
+        Learned learned = take_stand(work);
+        work.scores.undo();
+        if (learned.updated)
+            learned.updated = Updates(rows_, options_, work.active, work.lesson).apply();
+        return learned;
+    }
+
+    // The lesson of what was retrieved, and whether there is anything to learn from it.
+    Learned take_stand(Workspace& work) {
         Scores& scores = work.scores;
+        Lesson& lesson = work.lesson;
         for (const std::uint32_t cls : work.true_ids)
             if (Scores::Slot* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
-        double other = 0;
-        for (std::size_t i = 0; i < scores.count(); ++i) {
-            const Scores::Slot& slot = scores.touched(i);
-            if (!slot.is_true && slot.score > other) other = slot.score;
-        }
+        find_rivals(work);
         Learned result{0, false};
-        work.to_update.clear();
+        lesson.trues.clear();
         for (const std::uint32_t cls : work.true_ids) {
             if (cls == NO_ID) continue;
             const Scores::Slot* slot = scores.find(cls);
             double score = 0;
-            if (slot != nullptr && slot->score > 0) {
-                std::uint32_t rank = 1;
-                for (std::size_t i = 0; i < scores.count(); ++i) {
-                    const Scores::Slot& rival = scores.touched(i);
-                    rank += ahead({rival.score, rival.cls}, {slot->score, cls});
-                }
-                if (rank <= options_.retrieval_window) score = slot->score;
+            if (slot != nullptr && is_retrieved(slot->score)) {
+                const std::uint32_t rank = rank_of({slot->score, cls}, scores);
+                if (!options_.has_window() || rank <= options_.retrieval_window)
+                    score = slot->score;
                 if (result.rank == 0 || rank < result.rank) result.rank = rank;
             }
-            if (score - other <= options_.margin_threshold) work.to_update.push_back(cls);
+            lesson.trues.push_back({score, cls});
         }
-        result.updated = !work.to_update.empty();
+        find_others(work);
+        leave_out_those_that_stand_well(lesson);
+        result.updated = !lesson.trues.empty();
         return result;
+    }
+
+    void leave_out_those_that_stand_well(Lesson& lesson) const {
+        if (options_.kind == Kind::independent || options_.kind == Kind::frequency ||
+            options_.kind == Kind::vector_machine)
+            return;
+        const double margin =
+            options_.kind == Kind::perceptron ? 0.0 : options_.margin_threshold;
+        const double best = lesson.best_rival();
+        const auto stands_well = [&](const Ranked& each) { return each.score - best > margin; };
+        lesson.trues.erase(std::remove_if(lesson.trues.begin(), lesson.trues.end(), stands_well),
+                           lesson.trues.end());
+    }
+
+    // The wrong classes that score highest: all a learner wants to know of, best first.
+    void find_rivals(Workspace& work) const {
+        std::vector<Ranked>& rivals = work.lesson.rivals;
+        if (!options_.shares()) {
+            select(work, options_.rivals, -std::numeric_limits<double>::infinity(), rivals);
+            return;
+        }
+        Ranked best{0, NO_ID};
+        for (std::size_t i = 0; i < work.scores.count(); ++i) {
+            const Scores::Slot& slot = work.scores.touched(i);
+            if (!slot.is_true && slot.score > best.score) best = {slot.score, slot.cls};
+        }
+        rivals.assign(best.cls == NO_ID ? 0 : 1, best);
+    }
+
+    // The scores of classes that the instance has made demands of before.
+    void find_others(Workspace& work) const {
+        Lesson& lesson = work.lesson;
+        lesson.others.clear();
+        for (const Demand& demand : work.lesson.demands)
+            for (const std::uint32_t cls : {demand.ahead, demand.behind}) {
+                if (cls == NO_ID) continue;
+                if (const Scores::Slot* slot = work.scores.find(cls))
+                    lesson.others.push_back({slot->score, cls});
+            }
+    }
+
+    bool is_retrieved(double score) const {
+        return score > 0 || (options_.signed_weights() && score < 0);
+    }
+
+    std::uint32_t rank_of(const Ranked& wanted, Scores& scores) const {
+        std::uint32_t rank = 1;
+        for (std::size_t i = 0; i < scores.count(); ++i) {
+            const Scores::Slot& rival = scores.touched(i);
+            rank += rival.score != 0 && ahead({rival.score, rival.cls}, wanted);
+        }
+        return rank;
+    }
+
+    // --- frequency -----------------------------------------------------------------------------
+
+    Popular::Entry popularity(std::uint32_t cls) const {
+        return {class_records_[cls].learned, class_records_[cls].born, cls};
+    }
+
+    // The classes learned most often, whatever the instance; the score is the share among them.
+    void retrieve_popular(Workspace& work) const {
+        const std::vector<Popular::Entry> first = popular_.first(options_.retrieval_window);
+        std::uint64_t learned = 0;
+        for (const Popular::Entry& each : first) learned += each.learned;
+        work.scores.start(first.size(), classes_.end());
+        const float one = 1;
+        for (const Popular::Entry& each : first)
+            work.scores.add(&each.cls, &one, 1,
+                            static_cast<double>(each.learned) / static_cast<double>(learned));
+    }
+
+    // --- the past ------------------------------------------------------------------------------
+
+    void limit_past() {
+        past_.limit(options_.replay > 0 ? options_.replay_size : 0,
+                    options_.max_bytes / KEPT_SHARE);
+    }
+
+    // What the instance's values were before they were prepared, for the past to keep.
+    void note_values(Workspace& work) const {
+        if (options_.replay == 0) return;
+        work.given.clear();
+        for (const Active& active : work.active)
+            work.given.push_back(static_cast<float>(active.value));
+    }
+
+    Kept to_keep(const Workspace& work) const {
+        Kept kept;
+        for (std::size_t i = 0; i < work.active.size(); ++i)
+            if (work.active[i].feature != NO_ID)
+                kept.values.emplace_back(work.active[i].feature, work.given[i]);
+        for (const std::uint32_t cls : work.true_ids)
+            if (cls != NO_ID) kept.classes.push_back(cls);
+        kept.demands = work.lesson.demands;
+        return kept;
+    }
+
+    void read_past(Workspace& work, const Kept& kept) const {
+        work.active.clear();
+        for (const auto& [feature, value] : kept.values) {
+            rows_.prefetch(feature);
+            work.active.push_back({feature, 0, static_cast<double>(value), 0, {}});
+        }
+        prefetch_edges(work.active);
+        prepare(work);
+        work.true_ids = kept.classes;
+        work.lesson.demands = kept.demands;
+    }
+
+    double most_mass() const {
+        if (options_.signed_weights()) return 0;
+        if (options_.kind == Kind::slack) return 1 + 1e-9;
+        // EMA's is a scale, which is brought down when it is above the largest
+        return options_.kind == Kind::moving_average ? LARGEST_SCALE * LARGEST_SCALE : LARGEST_MASS;
+    }
+
+    // Throw std::invalid_argument unless the row that was dumped is one the learner could have.
+    void check_row(const State& state, const Row& row, std::uint64_t at,
+                   std::vector<std::uint64_t>& seen_in, std::uint64_t mark) const {
+        if (!(row.mass >= 0) || !(row.mass <= most_mass()) ||
+            (options_.shares() && row.outdegree && row.mass == 0))
+            throw std::invalid_argument("a feature mass is not a mass");
+        const bool positive = !options_.signed_weights();
+        double sum = 0;
+        for (std::uint64_t edge = at; edge < at + row.outdegree; ++edge) {
+            const std::uint32_t cls = state.edge_classes[edge];
+            const float mass = state.edge_masses[edge];
+            if (cls >= state.classes || !classes_.alive(cls) || seen_in[cls] == mark)
+                throw std::invalid_argument("an edge leads to no class, or twice to one");
+            seen_in[cls] = mark;
+            if (!std::isfinite(mass) || mass == 0 || (positive && mass < 0))
+                throw std::invalid_argument("an edge has no weight");
+            if (options_.shares() && edge > at && mass > state.edge_masses[edge - 1])
+                throw std::invalid_argument("the masses of a row are out of order");
+            if (rows_.has_variances() &&
+                !(state.edge_variances[edge] > 0 && state.edge_variances[edge] <= 1))
+                throw std::invalid_argument("a variance is not above 0 and at most 1");
+            sum += static_cast<double>(mass);
+        }
+        // EMA's weights add up to 1 but for their rounding, which does not add up
+        const double most = options_.kind == Kind::moving_average ? 1.01 : 1 + 1e-9;
+        if (positive && sum > row.mass * most)
+            throw std::invalid_argument("a row has more mass in its edges than in all");
     }
 
     // --- forgetting ----------------------------------------------------------------------------
 
     std::uint64_t counted_bytes() const {
         return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() + class_bytes() +
-               rows_.edges() * BYTES_PER_EDGE;
+               rows_.edges() *
+                   (BYTES_PER_EDGE + (rows_.has_variances() ? BYTES_PER_VARIANCE : 0)) +
+               past_.bytes();
     }
 
     std::uint64_t class_bytes() const {
         return classes_.count() * BYTES_PER_CLASS + classes_.name_bytes();
     }
 
-    void drop_feature(std::uint32_t id) {
-        rows_.clear(id);
-        features_.remove(id);
+    void drop_features(const std::vector<std::uint32_t>& ids) {
+        if (!past_.empty()) past_.forget(marks(ids, features_.end()), {});
+        for (const std::uint32_t id : ids) {
+            rows_.clear(id);
+            features_.remove(id);
+        }
         ++feature_generation_;
     }
 
+    static std::vector<bool> marks(const std::vector<std::uint32_t>& ids, std::uint32_t end) {
+        std::vector<bool> marked(end, false);
+        for (const std::uint32_t id : ids) marked[id] = true;
+        return marked;
+    }
+
     void forget_classes(const std::vector<std::uint32_t>& ids) {
-        std::vector<bool> doomed(classes_.end(), false);
-        for (const std::uint32_t id : ids) doomed[id] = true;
-        rows_.forget_classes(doomed);
+        const std::vector<bool> doomed = marks(ids, classes_.end());
+        // Their share of the mass goes along, but for EMA, whose mass is a scale.
+        rows_.forget_classes(doomed, [this](Row& row, double without, double left) {
+            if (options_.signed_weights() || options_.kind == Kind::moving_average) return;
+            row.mass = row.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
+        });
+        if (!past_.empty()) past_.forget({}, doomed);
         for (const std::uint32_t id : ids) {
+            if (options_.kind == Kind::frequency) popular_.erase(popularity(id));
             classes_.remove(id);
             class_records_[id] = {};
         }
@@ -808,9 +1024,11 @@ private:
             if (features_.alive(id) && age != 0) idle.push_back({age, rows_[id].times_seen, id});
         }
         keep_first(idle, wanted);
-        for (const Idle& feature : idle) drop_feature(feature.id);
-        evicted_features_ += idle.size();
-        return !idle.empty();
+        std::vector<std::uint32_t> ids;
+        for (const Idle& feature : idle) ids.push_back(feature.id);
+        if (!ids.empty()) drop_features(ids);
+        evicted_features_ += ids.size();
+        return !ids.empty();
     }
 
     bool evict_classes(std::size_t wanted) {
@@ -849,7 +1067,9 @@ private:
     Names classes_;
     Rows rows_;
     std::vector<ClassRecord> class_records_;
+    Popular popular_;  // every class, if the learner is frequency
     Options options_;
+    Reservoir past_;
     std::uint64_t learned_ = 0;  // instances learned, which is also the time by which idleness goes
     std::uint64_t counted_ = 0;  // of these, in a first pass: N of tf-idf
     std::uint64_t births_ = 0;   // classes ever made

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "utf8.hpp"
 
 namespace manyclass {
 
@@ -135,6 +136,7 @@ public:
             }
             if (byte_count - at < sizes[id]) throw std::invalid_argument("names are cut short");
             const std::string_view name(bytes + at, sizes[id]);
+            if (!is_utf8(name)) throw std::invalid_argument("a name is not UTF-8");
             if (find(name) != NO_ID) throw std::invalid_argument("a name stands twice");
             if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
                 rebuild(slots_.size() + slots_.size() / 4 + 16);

@@ -1,7 +1,7 @@
 import numpy as np
 
 from benchmarks.drift import MEMORIES, drifting, recommend
-from benchmarks.rows import Rows
+from training.rows import Rows
 
 
 def made(count):

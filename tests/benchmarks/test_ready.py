@@ -7,8 +7,8 @@ from service.store import open_store
 def test_the_model_has_as_many_edges_as_asked_for_and_the_options_of_a_service():
     model = ready.grown(50_000)
 
-    assert 0.95 * 50_000 < model.index.edges <= 50_000
-    assert model.index.features == 2_000
+    assert 0.95 * 50_000 < model.learner.edges <= 50_000
+    assert model.learner.features == 2_000
     assert model.options == ready.Settings().options()
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 
 from benchmarks.learner import Learner
-from benchmarks.rows import Rows
 from benchmarks.speed import ids_of_columns, per_edge_and_feature
 from core.options import Options
+from training.rows import Rows
 
 
 def test_columns_are_found_in_a_dumped_state():

@@ -20,6 +20,7 @@ events = st.one_of(
     ),
     names.map(Event.forget_class),
     names.map(Event.forget_feature),
+    names.map(Event.promote),
     st.dictionaries(names, st.booleans() | st.integers() | names, max_size=3).map(Event.configure),
     st.integers(0, 2**64 - 1).map(Event.restore),
 )

@@ -16,7 +16,9 @@ from core.errors import (
 )
 from core.event import Event, Instance
 from core.index import Columns, Index
-from core.model import Model
+from core.learner import make
+from core.lineup import Lineup
+from core.model import Model, ShadowOutcome
 from core.options import Options
 
 letters = st.sampled_from("abcdef")
@@ -35,6 +37,23 @@ events = st.one_of(
     st.sampled_from([0.0, 0.5]).map(lambda m: Event.configure({"margin_threshold": m})),
 )
 streams = st.lists(events, max_size=30)
+
+lineups = st.builds(
+    lambda answering, shadows: Lineup(
+        answering, tuple(each for each in shadows if each != answering)
+    ),
+    st.sampled_from([Options(), Options(rating=0), Options.of("pa")]),
+    st.lists(
+        st.sampled_from([Options(), Options(rating=2), Options.of("pa", replay=2)]),
+        max_size=3,
+        unique=True,
+    ),
+)
+changes = st.one_of(
+    lineups.map(lambda lineup: Event.configure(lineup.to_dict())),
+    lineups.map(lambda lineup: Event.promote(lineup.labels[-1])),
+)
+streams_with_shadows = st.lists(st.one_of(learn, learn, learn, events, changes), max_size=30)
 
 
 def applied(stream, model=None):
@@ -125,8 +144,8 @@ def test_forgetting_takes_a_class_out_of_every_answer():
     assert "c1" in dict(model.rank(instance, 50))
     model.apply(model.seq + 1, Event.forget_class("c1"))
     assert "c1" not in dict(model.rank(instance, 50))
-    assert model.index.classes == 5
-    weights = dict(model.index.feature("always")["edges"])
+    assert model.learner.classes == 5
+    weights = dict(model.learner.feature("always")["edges"])
     assert sum(weights.values()) <= 1 + 1e-12
 
 
@@ -340,3 +359,218 @@ def test_what_is_passed_over_counts_and_changes_nothing_else():
     assert one.digest() != other.digest()
     other.seq = 4
     assert one.digest() == other.digest()
+
+
+# --- several learners -----------------------------------------------------------------------------
+
+FF, PA, OTHER = Options(), Options.of("pa"), Options(rating=0)
+
+
+def lessons(count, begin=0):
+    return [
+        Event.learn(Instance({f"f{n % 7}": 1, f"g{n % 5}": 2, "always": 1}), [f"c{n % 6}"])
+        for n in range(begin, begin + count)
+    ]
+
+
+def state_of(enrolled):
+    sections = {**enrolled.learner.dump(), **enrolled.progress.dump()}
+    return {name: array.tobytes() for name, array in sections.items()}
+
+
+def alone(options, stream):
+    return state_of(applied(stream, Model(options)).answering)
+
+
+@settings(max_examples=50)
+@given(lineups, streams_with_shadows, streams_with_shadows)
+def test_shadows_are_part_of_the_state(lineup, before, after):
+    model = applied(before, Model(lineup))
+    loaded = Model.load(model.dump(), hash_seed=5)
+    assert loaded.digest() == model.digest()
+    assert loaded.lineup == model.lineup
+    again = [Event.from_bytes(bytes(event)) for event in after]
+    assert applied(again, loaded).digest() == applied(after, model).digest()
+    whole = applied([*before, *after], Model(lineup, 99))
+    assert whole.digest() == model.digest()
+
+
+def test_each_learner_learns_as_if_it_were_alone():
+    stream = [
+        *lessons(40),
+        Event.forget_class("c1"),
+        Event.forget_feature("f2"),
+        *lessons(20, begin=40),
+    ]
+    model = applied(stream, Model(Lineup(FF, (PA, OTHER))))
+    assert [each.label for each in model.enrolled] == ["ff", "pa", "ff(rating=0)"]
+    for each, options in zip(model.enrolled, (FF, PA, OTHER), strict=True):
+        assert state_of(each) == alone(options, stream)
+
+
+def test_an_outcome_tells_where_each_learner_had_the_class():
+    model, clock = Model(Lineup(FF, (PA, OTHER))), iter([1.0, 2.0, 4.0])
+    instance = Instance({"a": 1})
+    first = model.apply(1, Event.learn(instance, ["x"]), lambda: next(clock))
+    assert (first.label, first.rank) == ("ff", None)
+    assert first.shadows == (
+        ShadowOutcome("pa", None, 1.0),
+        ShadowOutcome("ff(rating=0)", None, 2.0),
+    )
+    second = model.apply(2, Event.learn(instance, ["x"]))
+    assert second.rank == 1
+    assert [shadow.rank for shadow in second.shadows] == [1, 1]
+    assert [shadow.seconds for shadow in second.shadows] == [0, 0]
+    assert model.apply(3, Event.forget_class("x")).shadows == ()
+    assert [each.progress.examples for each in model.enrolled] == [2, 2, 2]
+
+
+def test_only_the_one_that_answers_answers():
+    model = Model(Lineup(FF, (PA,)))
+    for event in lessons(30):
+        model.apply(model.seq + 1, event)
+    instance = Instance({"f1": 1, "g1": 1})
+    answers = {
+        label: model_of.rank(instance)
+        for label, model_of in (
+            ("ff", applied(lessons(30), Model(FF))),
+            ("pa", applied(lessons(30), Model(PA))),
+        )
+    }
+    assert answers["ff"] != answers["pa"]
+    assert model.rank(instance) == answers["ff"]
+    outcome = model.apply(31, Event.promote("pa"))
+    assert (outcome.label, outcome.rank, outcome.updated) == ("pa", None, False)
+    assert model.rank(instance) == answers["pa"]
+    assert model.explain(instance, ["c1"]) == model.learner.explain(instance, ["c1"])
+
+
+def test_a_promoted_learner_changes_places_with_the_one_that_answered():
+    stream = lessons(30)
+    model = applied([*stream, Event.promote("pa"), *lessons(9)], Model(Lineup(FF, (OTHER, PA))))
+    assert model.lineup == Lineup(PA, (OTHER, FF))
+    assert model.progress is model.answering.progress
+    for each, options in zip(model.enrolled, (PA, OTHER, FF), strict=True):
+        assert state_of(each) == alone(options, [*stream, *lessons(9)])
+    back = applied([Event.promote("ff")], model)
+    assert back.lineup == Lineup(FF, (OTHER, PA))
+
+
+def test_to_promote_what_answers_or_is_not_there_any_more_changes_nothing():
+    model = applied(lessons(9), Model(Lineup(FF, (PA,))))
+    lineup, states = model.lineup, [state_of(each) for each in model.enrolled]
+    for event in (Event.promote("ff"), Event.promote("ema")):  # refused, but for a race
+        model.apply(model.seq + 1, event)
+    assert (model.seq, model.lineup) == (11, lineup)
+    assert [state_of(each) for each in model.enrolled] == states
+
+
+def test_what_is_learned_is_forgotten_by_every_learner():
+    model = applied(lessons(30), Model(Lineup(Options(max_classes=2), (PA,))))
+    kept = [name for name, _ in model.learner.class_page("", "", 9)]
+    evicted = next(f"c{n}" for n in range(6) if f"c{n}" not in kept)
+    model.check(Event.forget_class(evicted))  # the shadow has it
+    model.apply(31, Event.forget_class(evicted))
+    with pytest.raises(UnknownName):
+        model.check(Event.forget_class(evicted))
+    _, arrays = snapshot.read(model.dump())
+    for prefix in ("", "shadow1."):
+        assert evicted.encode() not in arrays[prefix + "class_names"].tobytes()
+
+
+def configured(model, lineup):
+    event = Event.configure(lineup.to_dict())
+    model.check(event)
+    model.apply(model.seq + 1, event)
+    return model
+
+
+def test_a_new_shadow_begins_with_nothing_and_one_that_is_not_named_is_gone():
+    model = applied(lessons(30), Model(Lineup(FF, (PA,))))
+    before = state_of(model.answering)
+    configured(model, Lineup(FF, (OTHER,)))
+    assert model.lineup == Lineup(FF, (OTHER,))
+    assert state_of(model.answering) == before
+    assert state_of(model.shadows["ff(rating=0)"]) == alone(OTHER, [])
+    with pytest.raises(UnknownName, match="learner"):
+        model.check(Event.promote("pa"))
+
+
+def test_a_learner_with_other_options_goes_on_and_its_score_begins_anew():
+    model = applied(lessons(30), Model(Lineup(FF, (PA,))))
+    states = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
+    lineup = Lineup(Options(max_outdegree=3), (Options.of("pa", rivals=2),))
+    configured(model, lineup)
+    assert model.lineup == lineup
+    assert [each.label for each in model.enrolled] == ["ff(max_outdegree=3)", "pa(rivals=2)"]
+    now = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
+    assert now == states
+    assert [each.progress.examples for each in model.enrolled] == [0, 0]
+
+
+def test_other_limits_leave_the_score_as_it_is():
+    model = applied(lessons(30), Model(Lineup(FF, (PA,))))
+    limits = {"max_features": 3, "max_classes": 2}
+    configured(model, Lineup(Options(**limits), (Options.of("pa", **limits),)))
+    assert [each.progress.examples for each in model.enrolled] == [30, 30]
+    assert [options.max_features for options in model.lineup.learners] == [3, 3]
+
+
+def test_options_from_before_there_were_shadows_leave_one_learner():
+    model = applied(lessons(30), Model(Lineup(FF, (PA,))))
+    event = Event.configure({"learner": "ff", "rating": 3})
+    model.check(event)
+    model.apply(31, event)
+    assert model.lineup == Lineup(Options(rating=3))
+
+
+def test_no_other_learner_takes_the_place_of_the_one_that_answers():
+    model = applied(lessons(30), Model(Lineup(FF, (OTHER,))))
+    digest_of = [state_of(each) for each in model.enrolled]
+    event = Event.configure(Lineup(PA).to_dict())
+    with pytest.raises(OptionError, match="add 'pa' to the shadows, and promote it"):
+        model.check(event)
+    model.apply(31, event)  # passed its check before another learner was promoted
+    assert [state_of(each) for each in model.enrolled] == digest_of
+
+
+def test_a_lineup_that_names_the_one_that_answers_as_a_shadow_leaves_it_in_its_place():
+    model = applied([*lessons(30), Event.promote("pa")], Model(Lineup(FF, (PA,))))
+    configured(model, Lineup(FF, (PA, OTHER)))
+    assert model.lineup == Lineup(PA, (FF, OTHER))
+    assert [each.progress.examples for each in model.enrolled] == [30, 30, 0]
+
+
+def test_a_snapshot_without_shadows_of_an_older_release_is_read():
+    model = taught()
+    facts, arrays = snapshot.read(model.dump())
+    options = facts.pop("lineup")["answering"]
+    known_then = ("learner", "margin_threshold", "max_outdegree", "max_bytes")
+    older = facts | {"options": {name: options[name] for name in known_then}}
+    assert Model.load(snapshot.write(older, arrays)).digest() == model.digest()
+
+
+@pytest.mark.parametrize("missing", ["shadow1.counts", "shadow1.progress_ranks"])
+def test_a_state_without_that_of_a_shadow_is_not_loaded(missing):
+    facts, arrays = snapshot.read(applied(lessons(9), Model(Lineup(FF, (PA,)))).dump())
+    del arrays[missing]
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
+
+
+def test_a_model_of_a_learner_that_was_taught_elsewhere():
+    learner = make(PA)
+    for event in lessons(30):
+        learner.apply(event)
+    model = Model.of(learner, 30)
+    assert (model.seq, model.lineup, model.progress.examples) == (30, Lineup(PA), 0)
+    assert model.rank(Instance({"f1": 1})) == learner.rank(Instance({"f1": 1}))
+    assert Model.load(model.dump()).digest() == model.digest()
+
+
+def test_as_many_learners_as_there_may_be_fit_into_a_snapshot():
+    members = "+".join(f"ff(seed={n})" for n in range(64))
+    committee = Options.of("committee", members=members)
+    shadows = tuple(Options(rating=n) for n in range(15))
+    small = applied(lessons(9), Model(Lineup(committee, shadows)))
+    assert Model.load(small.dump()).digest() == small.digest()

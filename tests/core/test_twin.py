@@ -1,4 +1,4 @@
-"""The twin itself, on cases small enough to work out by hand from the definition of the learner."""
+"""The twin of feature focus itself, on cases worked out by hand from its definition."""
 
 from dataclasses import replace
 from math import log, sqrt
@@ -7,13 +7,14 @@ import pytest
 from numpy import float32
 
 from core.options import Options
-from tests.core.twin import Edge, Feature, Twin
+from tests.core.twins.ff import FeatureFocus
+from tests.core.twins.state import Edge, Feature
 
 PLAIN = Options(normalize="none", rating=0, margin_threshold=0, feature_memory=0)
 
 
 def taught(options, *lessons):
-    twin = Twin(options)
+    twin = FeatureFocus(options)
     for instance, classes in lessons:
         twin.learn(instance, classes)
     return twin
@@ -24,7 +25,7 @@ def row(twin, name):
 
 
 def test_first_lesson_makes_an_edge_of_full_weight():
-    twin = Twin(PLAIN)
+    twin = FeatureFocus(PLAIN)
 
     assert twin.learn({"f": 2.0}, ["c"]) == (0, True)
     assert twin.feature("f")["edges"] == [("c", 1.0)]
@@ -130,7 +131,7 @@ def test_equal_scores_rank_the_older_class_first():
 def test_a_class_outside_the_window_scores_nothing():
     options = replace(PLAIN, retrieval_window=1, margin_threshold=-0.5)
     lessons = [({"f": 3}, ["a"]), ({"f": 2}, ["b"])]
-    twin = Twin(replace(PLAIN, margin_threshold=100.0))
+    twin = FeatureFocus(replace(PLAIN, margin_threshold=100.0))
     for instance, classes in lessons:
         twin.learn(instance, classes)
 
@@ -139,7 +140,7 @@ def test_a_class_outside_the_window_scores_nothing():
 
 
 def test_margins_are_taken_before_any_update():
-    twin = Twin(PLAIN)
+    twin = FeatureFocus(PLAIN)
 
     assert twin.learn({"f": 1}, ["a", "b"]) == (0, True)
     assert row(twin, "f") == [("a", 1), ("b", 1)]
@@ -229,7 +230,7 @@ def test_the_class_idle_longest_makes_room():
 
 
 def test_one_in_64_goes_at_once():
-    twin = Twin(replace(PLAIN, max_features=128))
+    twin = FeatureFocus(replace(PLAIN, max_features=128))
     for number in range(128):
         twin.learn({f"f{number}": 1}, ["a"])
     twin.learn({"one more": 1}, ["a"])
@@ -242,7 +243,7 @@ def test_one_in_64_goes_at_once():
 
 def test_bytes_are_held_by_forgetting_features():
     name = "x" * 20_000
-    twin = Twin(replace(PLAIN, max_bytes=2**20))
+    twin = FeatureFocus(replace(PLAIN, max_bytes=2**20))
     for number in range(100):
         twin.learn({f"{name}{number}": 1}, ["a"])
 
@@ -264,7 +265,7 @@ def test_explain_gives_each_feature_its_share():
 
 
 def test_later_passes_do_not_count_features_again():
-    twin = Twin(PLAIN)
+    twin = FeatureFocus(PLAIN)
     twin.learn({"f": 1}, ["a"])
     twin.learn({"f": 1}, ["a"], first_pass=False)
 
@@ -272,7 +273,7 @@ def test_later_passes_do_not_count_features_again():
 
 
 def test_scores_of_the_paper_are_sums_over_features():
-    twin = Twin(Options(rating=0))
+    twin = FeatureFocus(Options(rating=0))
     twin.rows = {
         "f": Feature(0, 1, 1, 4.0, [Edge("a", float32(3)), Edge("b", float32(1))]),
         "g": Feature(1, 1, 1, 2.0, [Edge("b", float32(2))]),

@@ -1,0 +1,208 @@
+// Past instances, kept to be learned again: a uniform sample of all that came, of a bounded size
+// (algorithm R of Vitter 1985), drawn by a generator that is part of the state.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "lesson.hpp"
+#include "state.hpp"
+
+namespace manyclass {
+
+// Steele, Lea and Flood's SplitMix64: one word of state, the same numbers everywhere.
+inline std::uint64_t next_random(std::uint64_t& state) {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+// A number below `end`, which is less than 2^32 times smaller than what it is drawn from.
+inline std::uint64_t random_below(std::uint64_t& state, std::uint64_t end) {
+    return static_cast<std::uint64_t>(
+        (static_cast<unsigned __int128>(next_random(state)) * end) >> 64);
+}
+
+// An instance as it was given, by feature ids.
+struct Kept {
+    std::vector<std::pair<std::uint32_t, float>> values;
+    std::vector<std::uint32_t> classes;
+    std::vector<Demand> demands;  // if the learner makes any
+
+    std::uint64_t bytes() const {
+        return 64 + 8 * values.size() + 4 * classes.size() + 12 * demands.size();
+    }
+};
+
+class Reservoir {
+public:
+    explicit Reservoir(std::uint64_t seed) : random_(seed) {}
+
+    bool empty() const { return kept_.empty(); }
+    std::size_t size() const { return kept_.size(); }
+    std::uint64_t bytes() const { return bytes_; }
+    const Kept& operator[](std::size_t at) const { return kept_[at]; }
+    std::size_t draw() { return random_below(random_, kept_.size()); }
+
+    // What an instance demands has changed.
+    void put_demands(std::size_t at, const std::vector<Demand>& demands) {
+        bytes_ -= kept_[at].bytes();
+        kept_[at].demands = demands;
+        bytes_ += kept_[at].bytes();
+        while (bytes_ > most_bytes_) take_out(random_below(random_, kept_.size()));
+    }
+
+    // Keep at most so many instances and bytes from here on.
+    void limit(std::size_t most, std::uint64_t most_bytes) {
+        most_ = most;
+        most_bytes_ = most_bytes;
+        while (kept_.size() > most_ || bytes_ > most_bytes_)
+            take_out(random_below(random_, kept_.size()));
+    }
+
+    // One more instance has come: it takes a place, another's, or none.
+    void offer(Kept&& instance) {
+        if (instance.values.empty() || instance.classes.empty()) return;
+        ++offered_;
+        if (instance.bytes() > most_bytes_) return;
+        if (kept_.size() >= most_ || bytes_ + instance.bytes() > most_bytes_) {
+            const std::uint64_t at = random_below(random_, offered_);
+            if (at >= kept_.size()) return;
+            take_out(at);
+        }
+        while (bytes_ + instance.bytes() > most_bytes_)
+            take_out(random_below(random_, kept_.size()));
+        bytes_ += instance.bytes();
+        kept_.push_back(std::move(instance));
+    }
+
+    // Take the features and classes that are marked out of every instance, and with them those
+    // instances that are left without either.
+    void forget(const std::vector<bool>& features, const std::vector<bool>& classes) {
+        std::size_t left = 0;
+        bytes_ = 0;
+        for (Kept& instance : kept_) {
+            remove_if(instance.values, [&](const auto& one) { return marked(features, one.first); });
+            remove_if(instance.classes, [&](std::uint32_t cls) { return marked(classes, cls); });
+            remove_if(instance.demands, [&](const Demand& demand) {
+                return marked(classes, demand.ahead) || marked(classes, demand.behind);
+            });
+            if (instance.values.empty() || instance.classes.empty()) continue;
+            bytes_ += instance.bytes();
+            if (&kept_[left] != &instance) kept_[left] = std::move(instance);
+            ++left;
+        }
+        kept_.resize(left);
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    std::uint64_t offered() const { return offered_; }
+    std::uint64_t random() const { return random_; }
+
+    // Fill in the sizes of the runs.
+    void measure(State& state) const {
+        state.kept = kept_.size();
+        state.kept_values = state.kept_classes = state.kept_demands = 0;
+        for (const Kept& instance : kept_) {
+            state.kept_values += instance.values.size();
+            state.kept_classes += instance.classes.size();
+            state.kept_demands += instance.demands.size();
+        }
+    }
+
+    void dump(const State& state) const {
+        std::uint64_t value = 0, cls = 0, demand = 0;
+        for (std::size_t i = 0; i < kept_.size(); ++i) {
+            state.kept_features[i] = static_cast<std::uint32_t>(kept_[i].values.size());
+            state.kept_true[i] = static_cast<std::uint32_t>(kept_[i].classes.size());
+            state.kept_demanded[i] = static_cast<std::uint32_t>(kept_[i].demands.size());
+            for (const auto& [feature, given] : kept_[i].values) {
+                state.kept_feature_ids[value] = feature;
+                state.kept_feature_values[value++] = given;
+            }
+            for (const std::uint32_t id : kept_[i].classes) state.kept_class_ids[cls++] = id;
+            for (const Demand& each : kept_[i].demands) {
+                state.kept_demands_ahead[demand] = each.ahead;
+                state.kept_demands_behind[demand] = each.behind;
+                state.kept_demands_multiplier[demand++] = each.multiplier;
+            }
+        }
+    }
+
+    // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
+    // feature or class that there is not.
+    template <class F, class C>
+    void load(const State& state, F&& is_feature, C&& is_class, bool may_demand) {
+        offered_ = state.counts[5];
+        random_ = state.counts[6];
+        std::uint64_t value = 0, cls = 0, demand = 0;
+        for (std::uint64_t i = 0; i < state.kept; ++i) {
+            if (state.kept_values - value < state.kept_features[i] ||
+                state.kept_classes - cls < state.kept_true[i] ||
+                state.kept_demands - demand < state.kept_demanded[i])
+                throw std::invalid_argument("past instances are cut short");
+            Kept instance;
+            for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
+                instance.values.emplace_back(state.kept_feature_ids[value],
+                                             state.kept_feature_values[value]);
+            for (std::uint32_t left = state.kept_true[i]; left > 0; --left, ++cls)
+                instance.classes.push_back(state.kept_class_ids[cls]);
+            for (std::uint32_t left = state.kept_demanded[i]; left > 0; --left, ++demand)
+                instance.demands.push_back({state.kept_demands_ahead[demand],
+                                            state.kept_demands_behind[demand],
+                                            state.kept_demands_multiplier[demand]});
+            check(instance, is_feature, is_class, may_demand);
+            bytes_ += instance.bytes();
+            kept_.push_back(std::move(instance));
+        }
+        if (value != state.kept_values || cls != state.kept_classes ||
+            demand != state.kept_demands)
+            throw std::invalid_argument("more past than instances account for");
+    }
+
+private:
+    static bool marked(const std::vector<bool>& marks, std::uint32_t id) {
+        return id < marks.size() && marks[id];
+    }
+
+    template <class T, class F>
+    static void remove_if(std::vector<T>& from, F&& which) {
+        from.erase(std::remove_if(from.begin(), from.end(), which), from.end());
+    }
+
+    template <class F, class C>
+    static void check(const Kept& instance, F&& is_feature, C&& is_class, bool may_demand) {
+        for (const auto& [feature, given] : instance.values)
+            if (!is_feature(feature) || !(given > 0) || !std::isfinite(given))
+                throw std::invalid_argument("a past instance has no such feature");
+        for (const std::uint32_t cls : instance.classes)
+            if (!is_class(cls)) throw std::invalid_argument("a past instance has no such class");
+        for (const Demand& demand : instance.demands)
+            for (const std::uint32_t cls : {demand.ahead, demand.behind})
+                if (!may_demand || (cls != NO_ID && !is_class(cls)) ||
+                    demand.ahead == demand.behind || !(demand.multiplier > 0) ||
+                    !std::isfinite(demand.multiplier))
+                    throw std::invalid_argument("a past instance makes no such demand");
+    }
+
+    void take_out(std::size_t at) {
+        bytes_ -= kept_[at].bytes();
+        if (at + 1 != kept_.size()) kept_[at] = std::move(kept_.back());
+        kept_.pop_back();
+    }
+
+    std::vector<Kept> kept_;
+    std::uint64_t bytes_ = 0;
+    std::size_t most_ = 0;
+    std::uint64_t most_bytes_ = 0;
+    std::uint64_t offered_ = 0;
+    std::uint64_t random_;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,47 @@
+// The whole state of an index as flat runs, which a snapshot is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace manyclass {
+
+// By feature id, by class id, and by past instance. Where an id is free its name size is 0 and the
+// rest of it is 0.
+struct State {
+    std::uint64_t features, feature_name_bytes, free_features, edges;
+    std::uint64_t classes, class_name_bytes, free_classes;
+    std::uint64_t variances;  // as many as edges, or none
+    std::uint64_t kept, kept_values, kept_classes, kept_demands;
+    std::uint64_t* counts;  // see COUNTS
+    std::uint16_t* feature_name_sizes;
+    char* feature_names;
+    std::uint32_t* feature_free;
+    double* feature_mass;
+    std::uint32_t* feature_times_seen;
+    std::uint32_t* feature_last_seen;
+    std::uint16_t* outdegrees;
+    std::uint32_t* edge_classes;
+    float* edge_masses;
+    float* edge_variances;
+    std::uint16_t* class_name_sizes;
+    char* class_names;
+    std::uint32_t* class_free;
+    std::uint64_t* class_learned;
+    std::uint64_t* class_born;
+    std::uint32_t* class_last_learned;
+    std::uint32_t* kept_features;  // of each past instance, how many
+    std::uint32_t* kept_true;
+    std::uint32_t* kept_demanded;
+    std::uint32_t* kept_feature_ids;
+    float* kept_feature_values;
+    std::uint32_t* kept_class_ids;
+    std::uint32_t* kept_demands_ahead;
+    std::uint32_t* kept_demands_behind;
+    float* kept_demands_multiplier;
+};
+// Learned, counted, births, evicted features, evicted classes; of the past instances, how many came
+// and the state of the generator that draws them.
+constexpr std::size_t COUNTS = 7;
+
+}  // namespace manyclass

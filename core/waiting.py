@@ -1,0 +1,117 @@
+"""The events that wait for a member of a committee, which learns them in another order."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import EventError
+from core.event import Event, Instance
+
+EVENT_BYTES = 100  # counted for a waiting event, its own bytes apart
+
+SECTIONS = {"waiting_events": "u1", "waiting_sizes": "<u8", "waiting_first_pass": "u1"}
+
+
+class Waiting:
+    """Learn events, each with whether it is of a first pass. `bytes` is what they count."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._events: list[tuple[bytes, bool]] = []
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def add(self, event: Event, first_pass: bool) -> None:
+        """Let one more event wait."""
+        self._append(bytes(event), first_pass)
+
+    def take(self, drawn: int) -> tuple[Event, bool]:
+        """Remove the event that a drawn number, of any size, picks; the last takes its place."""
+        place = drawn % len(self._events)
+        (event, first_pass), last = self._events[place], self._events.pop()
+        if place < len(self._events):
+            self._events[place] = last
+        self.bytes -= len(event) + EVENT_BYTES
+        return Event.from_bytes(event), first_pass
+
+    # --- forgetting -------------------------------------------------------------------------------
+
+    def has_class(self, name: str) -> bool:
+        """Whether an event names the class."""
+        return any(name in event.classes for event in self._with(name))
+
+    def has_feature(self, name: str) -> bool:
+        """Whether the feature is active in an event."""
+        return any(name in dict(event.instance.items()) for event in self._with(name))
+
+    def forget_class(self, name: str) -> bool:
+        """Take the class out of every event, and with it those that have no other."""
+        return self._rewrite(name, _without_class)
+
+    def forget_feature(self, name: str) -> bool:
+        """Take the feature out of every event."""
+        return self._rewrite(name, _without_feature)
+
+    def _with(self, name: str) -> list[Event]:
+        """The events in whose bytes the name occurs, as a name or by chance."""
+        encoded = name.encode()
+        return [Event.from_bytes(event) for event, _ in tuple(self._events) if encoded in event]
+
+    def _rewrite(self, name: str, without: Callable[[Event, str], Event | None]) -> bool:
+        encoded = name.encode()
+        before, self._events, self.bytes = self._events, [], 0
+        for event, first_pass in before:
+            if encoded not in event:
+                self._append(event, first_pass)
+            elif (left := without(Event.from_bytes(event), name)) is not None:
+                self._append(bytes(left), first_pass)
+        return self._events != before
+
+    def _append(self, event: bytes, first_pass: bool) -> None:
+        self._events.append((event, first_pass))
+        self.bytes += len(event) + EVENT_BYTES
+
+    # --- state ------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """The events as flat arrays."""
+        joined = b"".join(event for event, _ in self._events)
+        return {
+            "waiting_events": np.frombuffer(joined, "u1"),
+            "waiting_sizes": np.array([len(event) for event, _ in self._events], "<u8"),
+            "waiting_first_pass": np.array([first for _, first in self._events], "u1"),
+        }
+
+    @classmethod
+    def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> "Waiting":
+        """What was dumped; KeyError or ValueError when the arrays do not make it."""
+        for name, dtype in SECTIONS.items():
+            if sections[name].dtype != dtype or sections[name].ndim != 1:
+                raise ValueError(f"{name} is not a run of {dtype}")
+        joined = sections["waiting_events"].tobytes()
+        sizes: list[int] = sections["waiting_sizes"].tolist()
+        first_passes: list[int] = sections["waiting_first_pass"].tolist()
+        if sum(sizes) != len(joined):
+            raise ValueError("the waiting events have other sizes than it says")
+        waiting, at = cls(), 0
+        for size, first_pass in zip(sizes, first_passes, strict=True):
+            if first_pass not in (0, 1):
+                raise ValueError("a waiting event is of no pass")
+            event = Event.from_bytes(joined[at : at + size])
+            if event.kind != "learn":
+                raise EventError(f"a {event.kind} event cannot wait")
+            waiting.add(event, first_pass == 1)
+            at += size
+        return waiting
+
+
+def _without_class(event: Event, name: str) -> Event | None:
+    classes = [other for other in event.classes if other != name]
+    return Event.learn(event.instance, classes) if classes else None
+
+
+def _without_feature(event: Event, name: str) -> Event:
+    left = {feature: value for feature, value in event.instance.items() if feature != name}
+    return Event.learn(Instance(left), event.classes)

@@ -1,0 +1,128 @@
+"""An index beside its twin."""
+
+import numpy as np
+
+from core.event import Event, Instance
+from core.index import Columns, Index
+from tests.core.twins import twin_of
+
+MOST = 200  # more than there are classes
+COUNTERS = [
+    "features",
+    "classes",
+    "edges",
+    "bytes",
+    "learned",
+    "evicted_features",
+    "evicted_classes",
+    "active_features_ranked",
+    "edges_touched",
+]
+
+
+class Both:
+    """Every call goes to both, and must answer the same."""
+
+    def __init__(self, options, features, classes):
+        self.index = Index(options)
+        self.twin = twin_of(options)
+        self.features, self.classes = features, classes
+        self.feature_columns, self.class_columns = Columns(features), Columns(classes)
+
+    # --- one instance -----------------------------------------------------------------------------
+
+    def rank(self, instance, k=MOST, threshold=None):
+        given = Instance(instance)
+        ours = self.index.rank(given, k, threshold)
+        assert ours == self.twin.rank(dict(given.items()), k, threshold)
+
+    def explain(self, instance, limit):
+        given = Instance(instance)
+        ours = self.index.explain(given, self.classes, limit)
+        assert ours == self.twin.explain(dict(given.items()), self.classes, limit)
+
+    def learn(self, instance, classes, passes_done=0):
+        given = Instance(instance)
+        ours = self.index.learn(given, classes, passes_done)
+        assert ours == self.twin.learn(dict(given.items()), classes, passes_done == 0)
+
+    def apply(self, instance, classes):
+        given = Instance(instance)
+        ours = self.index.apply(Event.learn(given, classes))
+        assert ours == self.twin.learn(dict(given.items()), classes)
+
+    def forget_class(self, name):
+        assert self.index.forget_class(name) == self.twin.forget_class(name)
+
+    def forget_feature(self, name):
+        assert self.index.forget_feature(name) == self.twin.forget_feature(name)
+
+    # --- many instances ---------------------------------------------------------------------------
+
+    def rank_csr(self, instances, k):
+        ids, scores = self.index.rank_csr(self.feature_columns, *self.rows(instances), k)
+        for row, instance in enumerate(instances):
+            ranked = self.twin.rank(instance, k)
+            gap = k - len(ranked)
+            assert ids[row].tolist() == [self.twin.labels[c].id for c, _ in ranked] + [-1] * gap
+            assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
+
+    def learn_csr(self, lessons, passes_done):
+        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
+        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
+        ranks = self.index.learn_csr(
+            self.feature_columns,
+            *self.rows([instance for instance, _ in lessons]),
+            self.class_columns,
+            class_indptr.astype(np.int64),
+            np.array(class_indices, np.int32),
+            passes_done,
+        )
+        assert ranks.tolist() == [
+            self.twin.learn(instance, classes, passes_done == 0)[0] for instance, classes in lessons
+        ]
+
+    def rows(self, instances):
+        indptr = np.cumsum([0] + [len(instance) for instance in instances])
+        indices = [self.features.index(name) for instance in instances for name in instance]
+        values = [value for instance in instances for value in instance.values()]
+        return indptr.astype(np.int64), np.array(indices, np.int32), np.array(values, np.float32)
+
+    # --- the whole --------------------------------------------------------------------------------
+
+    def configure(self, options):
+        self.index.configure(options)
+        self.twin.configure(options)
+
+    def sparsify(self, edges):
+        assert self.index.sparsify(edges) == self.twin.sparsify(edges)
+
+    def reload(self, hash_seed):
+        self.index = Index.load(self.index.options, self.index.dump(), hash_seed)
+        self.twin.active_features_ranked = self.twin.edges_touched = 0  # no part of the state
+
+    def compare(self):
+        """Every counter and every array of the state."""
+        for counter in COUNTERS:
+            assert getattr(self.index, counter) == getattr(self.twin, counter), counter
+        ours = self.index.dump()
+        its_own = self.twin.dump()
+        assert list(ours) == list(its_own)
+        for name, array in ours.items():
+            assert array.tolist() == its_own[name], name
+
+    def look_inside(self):
+        """Every view of it."""
+        index, twin = self.index, self.twin
+        for name in twin.rows:
+            assert index.feature(name) == twin.feature(name)
+        for name in twin.labels:
+            assert index.class_(name) == twin.class_(name)
+            assert index.class_(name, 1) == twin.class_(name, 1)
+        assert index.class_page("", "", MOST) == twin.class_page("", "", MOST)
+        assert index.feature_page("", "", MOST) == twin.feature_page("", "", MOST)
+        degrees = twin.outdegrees()
+        assert index.outdegrees()[: len(degrees)].tolist() == degrees.tolist()
+        assert index.class_ids(self.class_columns).tolist() == [
+            twin.labels[name].id if name in twin.labels else -1 for name in self.classes
+        ]

@@ -1,0 +1,45 @@
+"""The weights of an index as a dense matrix, to hold textbook formulas against."""
+
+import numpy as np
+
+
+class Matrices:
+    """Rows are features, columns are classes, both in the order of the names given."""
+
+    def __init__(self, features, classes):
+        self.features, self.classes = features, classes
+
+    def weights(self, index):
+        """(features, classes), 0 where there is no edge."""
+        return self.dense(index, "edge_masses", 0.0)
+
+    def variances(self, index):
+        """(features, classes), 1 where there is no edge."""
+        return self.dense(index, "edge_variances", 1.0)
+
+    def vector(self, instance):
+        """(features,), scaled to length 1."""
+        x = np.array([instance.get(name, 0.0) for name in self.features])
+        return x / np.linalg.norm(x)
+
+    def columns(self, classes):
+        return [self.classes.index(name) for name in classes]
+
+    def dense(self, index, section, default):
+        state = index.dump()
+        features = names(state, "feature")
+        classes = names(state, "class")
+        matrix = np.full((len(self.features), len(self.classes)), default)
+        rows = np.repeat([self.features.index(name) for name in features], state["outdegrees"])
+        columns = [self.classes.index(classes[id]) for id in state["edge_classes"]]
+        matrix[rows.astype(int), columns] = state[section]
+        return matrix
+
+
+def names(state, of):
+    """The names in a dumped state, by id."""
+    sizes = state[f"{of}_name_sizes"].astype(int)
+    joined = state[f"{of}_names"].tobytes()
+    return [
+        joined[end - size : end].decode() for size, end in zip(sizes, np.cumsum(sizes), strict=True)
+    ]

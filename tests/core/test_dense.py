@@ -1,0 +1,138 @@
+"""Learners of signed weights, one rival at a time, beside the textbook's dense matrices."""
+
+import numpy as np
+import pytest
+
+from core.index import Index
+from core.options import Options
+from tests.core.matrices import Matrices
+
+FEATURES = [f"f{number}" for number in range(25)]
+CLASSES = [f"c{number}" for number in range(6)]
+MATRICES = Matrices(FEATURES, CLASSES)
+UNBOUND = {"max_outdegree": 1000, "rating": 0}
+
+
+def lessons(count, most_classes):
+    """Classes that lean to features of their own, and many features in each instance."""
+    random = np.random.default_rng(5)
+    for _ in range(count):
+        true = random.choice(len(CLASSES), random.integers(1, most_classes + 1), replace=False)
+        active = {*random.integers(0, len(FEATURES), 8)}
+        active |= {4 * label + offset for label in true for offset in range(2)}
+        instance = {FEATURES[place]: random.uniform(0.2, 2) for place in sorted(active)}
+        yield instance, [CLASSES[label] for label in true]
+
+
+def steps(options, most_classes=1):
+    """Each lesson of a stream: the index before and after, x, scores, true and wrong columns."""
+    index = Index(options)
+    for instance, classes in lessons(400, most_classes):
+        before = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
+        index.learn(instance, classes)
+        after = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
+        x = MATRICES.vector(instance)
+        true = MATRICES.columns(classes)
+        wrong = [column for column in range(len(CLASSES)) if column not in true]
+        yield before, after, x, x @ before[0], true, wrong
+
+
+def variances(index):
+    return index.options.learner == "arow"
+
+
+@pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
+def test_passive_aggressive_with_one_rival_is_pa_ii(aggressiveness):
+    options = Options.of("pa", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
+    compared = changed = 0
+    for (before, _), (after, _), x, scores, (true,), wrong in steps(options):
+        rival = max(wrong, key=lambda column: scores[column])
+        if scores[rival] <= 0:
+            continue
+        expected = before.copy()
+        loss = max(0.0, 1 - scores[true] + scores[rival])
+        tau = loss / (x @ x + 1 / (2 * aggressiveness))
+        expected[:, true] += tau * x
+        expected[:, rival] -= tau * x
+
+        np.testing.assert_allclose(after, expected, rtol=0, atol=1e-6)
+        compared += 1
+        changed += loss > 0
+    assert compared > 300
+    assert changed > 100
+
+
+def test_perceptron_moves_every_pair_in_the_wrong_order():
+    options = Options.of("mmp", **UNBOUND)
+    compared = changed = 0
+    for (before, _), (after, _), x, scores, true, wrong in steps(options, most_classes=3):
+        if min(scores[true]) <= 0:  # then classes without a score would be rivals to the textbook
+            continue
+        expected = before.copy()
+        pairs = [(c, w) for c in true for w in wrong if scores[w] >= scores[c]]
+        for ahead, behind in pairs:
+            expected[:, ahead] += x / len(pairs)
+            expected[:, behind] -= x / len(pairs)
+
+        np.testing.assert_allclose(after, expected, rtol=0, atol=1e-6)
+        compared += 1
+        changed += len({behind for _, behind in pairs}) > 1
+    assert compared > 200
+    assert changed > 30
+
+
+@pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
+def test_confidence_with_one_rival_is_diagonal_arow(aggressiveness):
+    options = Options.of("arow", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
+    compared = changed = 0
+    for before, after, x, scores, (true,), wrong in steps(options):
+        rival = max(wrong, key=lambda column: scores[column])
+        if scores[rival] <= 0:
+            continue
+        # as one binary problem: the features of the true class for it, those of the rival against
+        psi = np.zeros_like(before[0])
+        psi[:, true], psi[:, rival] = x, -x
+        mean, sigma = before
+        loss = max(0.0, 1 - np.sum(mean * psi))
+        beta = 1 / (np.sum(sigma * psi * psi) + 1 / aggressiveness)
+        if loss > 0:
+            mean = mean + loss * beta * sigma * psi
+            sigma = sigma - beta * sigma * sigma * psi * psi
+
+        np.testing.assert_allclose(after[0], mean, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(after[1], sigma, rtol=0, atol=1e-6)
+        compared += 1
+        changed += loss > 0
+    assert compared > 300
+    assert changed > 100
+
+
+# --- several rivals, by hand ----------------------------------------------------------------------
+
+
+def test_rivals_step_back_by_how_much_too_close_they_come():
+    index = Index(Options.of("pa", normalize="none", **UNBOUND))
+    for name, size in [("a", 0.1), ("b", 0.4), ("c", 0.8)]:
+        index.learn({name: size}, [name])  # alone: no rival steps back
+    weights = {name: index.feature(name)["edges"][0][1] for name in "abc"}
+    instance = dict.fromkeys("abc", 1.0)
+    index.learn(instance, ["a"])
+
+    tau = (1 - weights["a"] + weights["c"]) / (3 + 1 / 2)
+    violations = {name: 1 - weights["a"] + weights[name] for name in "bc"}
+    gains = {name: -tau * each / sum(violations.values()) for name, each in violations.items()}
+    gains["a"] = tau
+    for feature in "abc":
+        moved = dict(index.feature(feature)["edges"])
+        moved[feature] -= weights[feature]
+        assert moved == pytest.approx(gains, abs=1e-6)
+
+
+def test_a_true_class_without_a_rival_in_its_way_steps_forward():
+    index = Index(Options.of("mmp", normalize="none"))
+    assert index.learn({"f": 2.0}, ["a", "b"]) == (0, True)
+    assert index.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]
+    assert index.learn({"f": 2.0}, ["a"]) == (1, True)  # b scores as much
+
+    assert index.feature("f")["edges"] == [("a", 4.0)]
+    assert index.learn({"f": 1.0}, ["a"]) == (1, False)

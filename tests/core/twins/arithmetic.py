@@ -1,0 +1,50 @@
+"""Arithmetic that answers the same on every machine, bit by bit."""
+
+from math import frexp
+
+import numpy as np
+from numpy import float32
+
+SMALLEST_VALUE = 1e-30  # what is less is no value
+SMALLEST_WEIGHT = np.finfo(float32).tiny  # whether lighter ones exist is up to the processor
+
+
+def log(x):
+    """The natural logarithm by the index's own series: other ones differ in the last bit."""
+    fraction, exponent = frexp(x)
+    if fraction < 0.7071067811865476:
+        fraction, exponent = fraction * 2, exponent - 1
+    z = (fraction - 1) / (fraction + 1)
+    total = 0.0
+    for n in range(21, 0, -2):
+        total = total * (z * z) + 1 / n
+    return 2 * z * total + exponent * 0.6931471805599453
+
+
+def total(numbers):
+    """The sum as it comes out when one is added after the other; Python's own rounds better."""
+    so_far = 0.0
+    for number in numbers:
+        so_far += number
+    return so_far
+
+
+def is_weight(weight):
+    return abs(weight) >= SMALLEST_WEIGHT
+
+
+class Random:
+    """SplitMix64 (Steele, Lea, Flood): 64 bits of state, any seed."""
+
+    def __init__(self, seed):
+        self.state = seed
+
+    def bits(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        mixed = self.state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) % 2**64
+        return mixed ^ (mixed >> 31)
+
+    def below(self, end):
+        return self.bits() * end // 2**64

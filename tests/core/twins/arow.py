@@ -1,0 +1,47 @@
+"""AROW: adaptive regularization of weights, with a variance for each."""
+
+from numpy import float32
+
+from tests.core.twins.arithmetic import SMALLEST_WEIGHT, is_weight
+from tests.core.twins.signed import Signed
+from tests.core.twins.state import Edge
+
+
+class Confidence(Signed):
+    has_variances = True
+
+    def change(self, values, standing, demands):
+        for true, score in standing.trues:
+            shares = self.shares(score, standing)
+            doubt = 0.0
+            for feature, value in self.known(values):
+                variances = self.variance(feature, true)
+                for rival, share in shares:
+                    variances += share * share * self.variance(feature, rival)
+                doubt += value * value * variances
+            kappa = 1 / (doubt + 1 / self.options.aggressiveness)
+            for feature, value in self.known(values):
+                gain = self.loss(score, standing) * kappa * value
+                shrink = kappa * value * value
+                self.step(feature, true, gain, shrink)
+                for rival, share in shares:
+                    self.step(feature, rival, -gain * share, shrink * share * share)
+        return True
+
+    @staticmethod
+    def variance(feature, name):
+        edge = feature.edge_to(name)
+        return float(edge.variance) if edge else 1.0
+
+    def step(self, feature, name, gain, shrink):
+        """Move a weight by gain times its variance, which loses shrink times its square."""
+        edge = feature.edge_to(name)
+        variance = self.variance(feature, name)
+        left = max(float32(variance - shrink * variance * variance), SMALLEST_WEIGHT)
+        moved = float32((float(edge.mass) if edge else 0.0) + gain * variance)
+        if edge is None:
+            self.enter(feature, Edge(name, moved, left))
+            return
+        edge.mass, edge.variance = moved, left
+        if not is_weight(moved):
+            self.remove(feature, edge)

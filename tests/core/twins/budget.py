@@ -1,0 +1,39 @@
+"""Rows that keep their `max_outdegree` heaviest edges, by size whatever the sign.
+
+All of them vote. They stand in no order; where one goes, the last of the row takes its place. Of
+equally light ones the first goes.
+"""
+
+from tests.core.twins.arithmetic import is_weight
+from tests.core.twins.twin import Twin
+
+
+class Budgeted(Twin):
+    def enter(self, feature, edge):
+        """A new edge asks for a place; all that are without one then, this one perhaps."""
+        if not is_weight(edge.mass):
+            return [edge]
+        out = []
+        while len(feature.edges) > self.options.max_outdegree:
+            out.append(self.remove_lightest(feature))
+        if len(feature.edges) == self.options.max_outdegree:
+            if abs(edge.mass) <= abs(self.lightest(feature).mass):
+                return [*out, edge]
+            out.append(self.remove_lightest(feature))
+        feature.edges.append(edge)
+        return out
+
+    def remove_lightest(self, feature):
+        edge = self.lightest(feature)
+        self.remove(feature, edge)
+        return edge
+
+    @staticmethod
+    def lightest(feature):
+        return min(feature.edges, key=lambda edge: abs(edge.mass))
+
+    @staticmethod
+    def remove(feature, edge):
+        place = feature.place_of(edge.to)
+        feature.edges[place] = feature.edges[-1]
+        feature.edges.pop()

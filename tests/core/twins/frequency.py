@@ -1,0 +1,23 @@
+"""The baseline: whatever the instance, what was learned most often."""
+
+from tests.core.twins.twin import Twin
+
+
+class Frequency(Twin):
+    def retrieve(self, values):
+        counts = self.in_order((name, label.learned) for name, label in self.labels.items())
+        counts = counts[: self.options.retrieval_window]
+        whole = sum(count for _, count in counts)
+        return [(name, count / whole) for name, count in counts]
+
+    def explain(self, instance, classes, limit=10):
+        return [[] for _ in classes]
+
+    def learn(self, instance, classes, first_pass=True):
+        ranked = [name for name, _ in self.retrieve(instance)]
+        self.learned += 1
+        self.counted += first_pass
+        true = self.meet_classes(dict.fromkeys(classes))
+        self.hold_bytes({}, true)
+        ranks = [place for place, name in enumerate(ranked, start=1) if name in classes]
+        return min(ranks, default=0), bool(true)

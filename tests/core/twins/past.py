@@ -1,0 +1,90 @@
+"""The past instances that are learned again: a sample of all that came."""
+
+from dataclasses import dataclass
+
+from tests.core.twins.arithmetic import Random
+
+INSTANCE_BYTES = 64  # what one takes in memory, as the limit counts it
+VALUE_BYTES = 8
+CLASS_BYTES = 4
+DEMAND_BYTES = 12
+
+
+@dataclass
+class Lesson:
+    values: dict[str, float]  # float32, not prepared
+    classes: list[str]
+    demands: dict[tuple[str | None, str | None], float]  # see svm.py
+
+    @property
+    def bytes(self):
+        return (
+            INSTANCE_BYTES
+            + VALUE_BYTES * len(self.values)
+            + CLASS_BYTES * len(self.classes)
+            + DEMAND_BYTES * len(self.demands)
+        )
+
+
+class Past:
+    def __init__(self, seed):
+        self.random = Random(seed)
+        self.kept = []
+        self.came = 0
+        self.most = self.most_bytes = 0
+
+    @property
+    def bytes(self):
+        return sum(lesson.bytes for lesson in self.kept)
+
+    def limit(self, most, most_bytes):
+        """Keep no more from here on; which ones go is drawn."""
+        self.most, self.most_bytes = most, most_bytes
+        while len(self.kept) > most:
+            self.take_out(self.random.below(len(self.kept)))
+        self.hold_bytes()
+
+    def hold_bytes(self, coming=0):
+        while self.bytes + coming > self.most_bytes:
+            self.take_out(self.random.below(len(self.kept)))
+
+    def draw(self):
+        return self.kept[self.random.below(len(self.kept))]
+
+    def offer(self, lesson):
+        """Algorithm R (Vitter 1985): what finds it full gets in with probability kept / came.
+
+        That is for a limit in numbers. A limit in bytes may cost several of those kept their place.
+        """
+        if not lesson.values or not lesson.classes:
+            return
+        self.came += 1
+        if lesson.bytes > self.most_bytes:
+            return
+        if len(self.kept) >= self.most or self.bytes + lesson.bytes > self.most_bytes:
+            place = self.random.below(self.came)
+            if place >= len(self.kept):
+                return
+            self.take_out(place)
+        self.hold_bytes(lesson.bytes)
+        self.kept.append(lesson)
+
+    def take_out(self, place):
+        """The last one moves to its place."""
+        self.kept[place] = self.kept[-1]
+        self.kept.pop()
+
+    def forget(self, features=(), classes=()):
+        """What an instance loses by it may be all that it had: then it goes."""
+        kept = []
+        for lesson in self.kept:
+            values = {name: x for name, x in lesson.values.items() if name not in features}
+            true = [name for name in lesson.classes if name not in classes]
+            demands = {
+                sides: multiplier
+                for sides, multiplier in lesson.demands.items()
+                if not {*sides} & {*classes}
+            }
+            if values and true:
+                kept.append(Lesson(values, true, demands))
+        self.kept = kept

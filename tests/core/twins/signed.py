@@ -1,0 +1,70 @@
+"""Rows of signed weights, and steps: a class's step of g moves its weights by g times the value."""
+
+from numpy import float32
+
+from tests.core.twins.arithmetic import is_weight, total
+from tests.core.twins.budget import Budgeted
+from tests.core.twins.state import Edge
+
+
+class Signed(Budgeted):
+    signed = True
+
+    def take_steps(self, values, steps):
+        """`steps`: class -> how far, in the order they are taken. Whether there are any."""
+        for feature, value in self.known(values):
+            for name, step in steps.items():
+                self.add(feature, name, step * value)
+        return bool(steps)
+
+    def add(self, feature, name, gain):
+        edge = feature.edge_to(name)
+        if edge is None:
+            self.enter(feature, Edge(name, float32(gain)))
+            return
+        edge.mass = float32(float(edge.mass) + gain)
+        if not is_weight(edge.mass):
+            self.remove(feature, edge)
+
+    def loss(self, score, standing):
+        return self.options.margin_threshold - score + standing.to_beat
+
+    def shares(self, score, standing):
+        """(rival, share) of those that come too close to a true class, by how much too close."""
+        too_close = {}
+        for name, its_score in standing.rivals:
+            violation = self.options.margin_threshold - score + its_score
+            if violation > 0:
+                too_close[name] = violation
+        whole = total(too_close.values())
+        return [(name, violation / whole) for name, violation in too_close.items()]
+
+    # --- a finished model made sparser ------------------------------------------------------------
+
+    def sparsify(self, wanted):
+        """Keep so many edges, the heaviest; how many went.
+
+        Of those as heavy as the lightest one kept, those of the features with the smallest ids
+        stay. A row is gone through from the front; one that goes is replaced by the last, which
+        comes next.
+        """
+        before = self.edges
+        if wanted < before:
+            weights = [abs(edge.mass) for row in self.rows.values() for edge in row.edges]
+            weights.sort(reverse=True)
+            least = weights[wanted]
+            room = wanted - sum(weight > least for weight in weights)
+            for feature in sorted(self.rows.values(), key=lambda feature: feature.id):
+                room = self.thin_out(feature, least, room)
+        return before - self.edges
+
+    def thin_out(self, feature, least, room):
+        place = 0
+        while place < len(feature.edges):
+            weight = abs(feature.edges[place].mass)
+            if weight < least or (weight == least and room == 0):
+                self.remove(feature, feature.edges[place])
+                continue
+            room -= weight == least
+            place += 1
+        return room

@@ -1,0 +1,113 @@
+"""What a twin of the index holds, and the arrays in which an index dumps the same."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import float32
+
+
+@dataclass
+class Edge:
+    to: str
+    mass: float32  # the weight itself, or what makes it when divided by the feature mass
+    variance: float32 = field(default_factory=lambda: float32(1))
+
+
+@dataclass
+class Feature:
+    id: int
+    times_seen: int = 0
+    last_seen: int = 0
+    mass: float = 0.0
+    edges: list[Edge] = field(default_factory=list)
+
+    def place_of(self, name):
+        """Where the edge to this class stands in the row, None where there is none."""
+        return next((place for place, edge in enumerate(self.edges) if edge.to == name), None)
+
+    def edge_to(self, name):
+        place = self.place_of(name)
+        return None if place is None else self.edges[place]
+
+
+@dataclass
+class Class:
+    id: int
+    born: int
+    learned: int = 0
+    last_learned: int = 0
+
+
+class Ids:
+    """Dense ids from 0; a freed one is given again, the last freed first."""
+
+    def __init__(self):
+        self.made = 0
+        self.free = []
+
+    def take(self):
+        if self.free:
+            return self.free.pop()
+        self.made += 1
+        return self.made - 1
+
+    def give_back(self, id):
+        self.free.append(id)
+
+
+NO_CLASS = 2**32 - 1
+FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
+
+
+def dump(twin):
+    """The arrays core.index.Index.dump gives for the same state, as lists."""
+    features, classes = [FREE_FEATURE] * twin.feature_ids.made, [FREE_CLASS] * twin.class_ids.made
+    for name, feature in twin.rows.items():
+        features[feature.id] = name, feature
+    for name, label in twin.labels.items():
+        classes[label.id] = name, label
+    edges = [edge for _, feature in features for edge in feature.edges]
+    past = twin.past.kept
+    demands = [demand for lesson in past for demand in lesson.demands.items()]
+
+    def class_id(name):
+        return NO_CLASS if name is None else twin.labels[name].id
+
+    return {
+        "counts": [
+            *(twin.learned, twin.counted, twin.born, twin.evicted_features, twin.evicted_classes),
+            *(twin.past.came, twin.past.random.state),
+        ],
+        "feature_name_sizes": [len(name.encode()) for name, _ in features],
+        "feature_names": list("".join(name for name, _ in features).encode()),
+        "feature_free": twin.feature_ids.free,
+        "feature_mass": [feature.mass for _, feature in features],
+        "feature_times_seen": [feature.times_seen for _, feature in features],
+        "feature_last_seen": [feature.last_seen for _, feature in features],
+        "outdegrees": [len(feature.edges) for _, feature in features],
+        "edge_classes": [class_id(edge.to) for edge in edges],
+        "edge_masses": [float(edge.mass) for edge in edges],
+        "edge_variances": [float(edge.variance) for edge in edges] if twin.has_variances else [],
+        "class_name_sizes": [len(name.encode()) for name, _ in classes],
+        "class_names": list("".join(name for name, _ in classes).encode()),
+        "class_free": twin.class_ids.free,
+        "class_learned": [label.learned for _, label in classes],
+        "class_born": [label.born for _, label in classes],
+        "class_last_learned": [label.last_learned for _, label in classes],
+        "kept_features": [len(lesson.values) for lesson in past],
+        "kept_true": [len(lesson.classes) for lesson in past],
+        "kept_demanded": [len(lesson.demands) for lesson in past],
+        "kept_feature_ids": [twin.rows[name].id for lesson in past for name in lesson.values],
+        "kept_feature_values": [
+            float(float32(value)) for lesson in past for value in lesson.values.values()
+        ],
+        "kept_class_ids": [class_id(name) for lesson in past for name in lesson.classes],
+        "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in demands],
+        "kept_demands_behind": [class_id(behind) for (_, behind), _ in demands],
+        "kept_demands_multiplier": [float(multiplier) for _, multiplier in demands],
+    }
+
+
+def outdegrees(twin):
+    """How many features have 0, 1, 2, ... edges."""
+    return np.bincount(np.array([len(feature.edges) for feature in twin.rows.values()], int))

@@ -1,0 +1,61 @@
+"""A linear support vector machine with squared hinge loss, in the dual.
+
+A demand is (class ahead, class behind); None in the place of a class means a score of 0.
+"""
+
+from math import inf
+
+from numpy import float32
+
+from tests.core.twins.arithmetic import total
+from tests.core.twins.signed import Signed
+
+LEAST_STEP = 0.01
+
+
+class VectorMachine(Signed):
+    def margin_to_leave_alone(self):
+        return inf
+
+    def change(self, values, standing, demands):
+        trues = [name for name, _ in standing.trues]
+        made_now = [(true, None) for true in trues]
+        for rival, _ in standing.rivals:
+            if self.options.demands == "each":
+                made_now.append((None, rival))
+            else:
+                made_now.extend((true, rival) for true in trues)
+        made_before = [demand for demand in demands if demand not in made_now]
+
+        squares = total(value * value for value in values.values())
+        steps = {}
+        for demand in made_now + made_before:
+            multiplier = demands.get(demand, float32(0))
+            step = self.step(demand, float(multiplier), standing, squares, steps)
+            if abs(step) <= LEAST_STEP:
+                continue
+            demands[demand] = float32(float(multiplier) + step)
+            for name, sign in zip(demand, (1, -1), strict=True):
+                if name is not None:
+                    steps[name] = steps.get(name, 0.0) + sign * step
+        for demand in [demand for demand in demands if demands[demand] <= 0]:
+            del demands[demand]
+        return self.take_steps(values, steps)
+
+    def step(self, demand, multiplier, standing, squares, steps):
+        """By how much the multiplier falls short of its best, the others being as they are."""
+        ahead, behind = (
+            0.0 if name is None else standing.scores.get(name, 0.0) + steps.get(name, 0.0) * squares
+            for name in demand
+        )
+        margin = self.options.margin_threshold if demand[0] is not None else 0.0
+        softness = 1 / (2 * self.price(demand, len(standing.trues)))
+        sides = sum(name is not None for name in demand)
+        missing = margin - (ahead - behind) - multiplier * softness
+        return max(missing / (sides * squares + softness), -multiplier)
+
+    def price(self, demand, trues):
+        ahead, behind = demand
+        if behind is None:
+            return self.options.aggressiveness
+        return self.options.caution if ahead is None else self.options.caution / trues

@@ -1,0 +1,400 @@
+"""What all learners have in common: names, counts, limits, preparing, ranking, the past.
+
+An instance is a dict name -> value here. Rows and arithmetic follow docs/learners.md: weights are
+float32, all else is double, and sums are made in the order of the instance's features.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+from numpy import float32
+
+from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
+from tests.core.twins.past import Lesson, Past
+from tests.core.twins.state import Class, Feature, Ids, dump, outdegrees
+
+FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
+CLASS_BYTES = 60
+EDGE_BYTES = 9
+VARIANCE_BYTES = 4
+PAST_SHARE = 4  # the past may take one in 4 of max_bytes
+EVICTED_SHARE = 64  # one in 64 goes when there is no room for one more
+
+
+@dataclass
+class Standing:
+    """How the classes of an instance score before it changes anything."""
+
+    scores: dict[str, float]  # of all that were retrieved
+    trues: list[tuple[str, float]]  # those to learn: name, score
+    rivals: list[tuple[str, float]]  # the best wrong classes, best first
+
+    @property
+    def to_beat(self):
+        """b of the margin."""
+        return max([0.0, *(score for _, score in self.rivals)])
+
+
+class Twin:
+    signed = False  # whether weights can be negative
+    has_variances = False
+
+    def __init__(self, options):
+        self.rows = {}  # name -> Feature
+        self.labels = {}  # name -> Class
+        self.feature_ids = Ids()
+        self.class_ids = Ids()
+        self.past = Past(options.seed)
+        self.learned = 0
+        self.counted = 0  # those of a first pass
+        self.born = 0
+        self.evicted_features = 0
+        self.evicted_classes = 0
+        self.active_features_ranked = 0
+        self.edges_touched = 0
+        self.configure(options)
+
+    def configure(self, options):
+        self.options = replace(options)
+        most = options.replay_size if options.replay else 0
+        self.past.limit(most, options.max_bytes // PAST_SHARE)
+
+    # --- what each learner has its own way of -----------------------------------------------------
+
+    def change(self, values, standing, demands):
+        """Learn the true classes of the standing; whether anything changed.
+
+        `demands` are what the instance has made, to be changed in place; only an SVM makes any.
+        """
+        raise NotImplementedError
+
+    def margin_to_leave_alone(self):
+        """A true class with a larger margin is not learned."""
+        return self.options.margin_threshold
+
+    def score_within_reach(self, place, score):
+        """What a true class at this place of the ranking scores when it is learned."""
+        return score
+
+    def voting(self, feature):
+        """The edges that take part in ranking."""
+        return feature.edges
+
+    def vote_of_weight_one(self, feature, value):
+        return self.rating(feature) * value
+
+    def weight(self, feature, edge):
+        return float(edge.mass)
+
+    def mass_after_forgetting(self, feature, without, left):
+        """The feature mass when edges are gone: `without` theirs; `left` is the sum of the rest."""
+        return feature.mass
+
+    # --- preparing an instance --------------------------------------------------------------------
+
+    def prepare(self, instance):
+        """The instance as it votes: positive values, weighted and scaled as the options say."""
+        values = {name: value for name, value in instance.items() if value >= SMALLEST_VALUE}
+        if self.options.boolean:
+            return dict.fromkeys(values, 1.0)
+        if self.options.sublinear:
+            for name, value in values.items():
+                values[name] = 1 + log(value) if value > 1 else value
+        if self.options.tfidf:
+            for name, value in values.items():
+                times_seen = self.rows[name].times_seen if name in self.rows else 0
+                values[name] = value * log((1 + self.counted) / (1 + times_seen)) + value
+        if self.options.normalize == "l2" and values:
+            scale = 1 / sqrt(total(value * value for value in values.values()))
+            values = {name: value * scale for name, value in values.items()}
+        return values
+
+    def known(self, values):
+        """(feature, value) of those in the index."""
+        return [(self.rows[name], value) for name, value in values.items() if name in self.rows]
+
+    # --- ranking ----------------------------------------------------------------------------------
+
+    def rating(self, feature):
+        if self.options.rating == 0:
+            return 1.0
+        return min(1.0, feature.times_seen / self.options.rating)
+
+    def votes(self, feature, value):
+        """(class, vote) of each edge that takes part."""
+        if not feature.edges:
+            return []
+        one = self.vote_of_weight_one(feature, value)
+        return [(edge.to, one * float(edge.mass)) for edge in self.voting(feature)]
+
+    def retrieve(self, values):
+        """Every class with a score, best first; of equal ones the older class first."""
+        scores = {}
+        for feature, value in self.known(values):
+            self.active_features_ranked += 1
+            votes = self.votes(feature, value)
+            self.edges_touched += len(votes)
+            for name, vote in votes:
+                scores[name] = scores.get(name, 0.0) + vote
+        return self.in_order(
+            (name, score)
+            for name, score in scores.items()
+            if score > 0 or (self.signed and score < 0)
+        )
+
+    def in_order(self, scored):
+        return sorted(scored, key=lambda each: (-each[1], self.labels[each[0]].born))
+
+    def rank(self, instance, k=5, threshold=None):
+        ranked = self.retrieve(self.prepare(instance))
+        return [(name, score) for name, score in ranked if threshold is None or score > threshold][
+            :k
+        ]
+
+    def explain(self, instance, classes, limit=10):
+        values = self.prepare(instance)
+        answer = []
+        for wanted in classes:
+            reasons = [
+                (name, vote)
+                for name, value in values.items()
+                if name in self.rows
+                for to, vote in self.votes(self.rows[name], value)
+                if to == wanted
+            ]
+            reasons.sort(key=lambda reason: -abs(reason[1]))
+            answer.append(reasons[:limit])
+        return answer
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def learn(self, instance, classes, first_pass=True):
+        values = self.prepare(instance)
+        self.learned += 1
+        self.counted += first_pass
+        values = self.meet_features(values, first_pass)
+        true = self.meet_classes(dict.fromkeys(classes))
+        demands = {}
+        outcome = self.improve(values, true, demands)
+        if self.options.replay:
+            self.learn_again()
+            given = {name: float32(instance[name]) for name in values}
+            self.past.offer(Lesson(given, true, demands))
+        self.hold_bytes(values, true)
+        return outcome
+
+    def learn_again(self):
+        for _ in range(self.options.replay):
+            if self.past.kept:
+                lesson = self.past.draw()
+                values = {name: float(value) for name, value in lesson.values.items()}
+                self.improve(self.prepare(values), lesson.classes, lesson.demands)
+                self.past.hold_bytes()  # its demands may have become more
+
+    def improve(self, values, true, demands):
+        """Rank, then change what the margins ask for: (rank of the best true class, changed?)."""
+        ranked = self.retrieve(values)
+        places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
+        scores = dict(ranked)
+        wrong = [(name, score) for name, score in ranked if name not in true]
+        standing = Standing(scores, [], wrong[: self.options.rivals])
+        for name in true:
+            score = 0.0
+            if name in scores:
+                score = self.score_within_reach(places[name], scores[name])
+            if score - standing.to_beat <= self.margin_to_leave_alone():
+                standing.trues.append((name, score))
+        changed = bool(standing.trues) and self.change(values, standing, demands)
+        return min((places[name] for name in true if name in places), default=0), changed
+
+    def meet_features(self, values, first_pass):
+        """Count and stamp the active features, making the unknown ones that there is room for.
+
+        What comes back are those that have a row then.
+        """
+        unknown = [name for name in values if name not in self.rows]
+        for feature, _ in self.known(values):
+            self.see(feature, first_pass)
+        for name in unknown:
+            while len(self.rows) >= self.options.max_features:
+                wanted = self.surplus(len(self.rows), self.options.max_features)
+                if not self.evict_features(wanted, values):
+                    break
+            if len(self.rows) < self.options.max_features:
+                self.rows[name] = Feature(self.feature_ids.take())
+                self.see(self.rows[name])
+        return {name: value for name, value in values.items() if name in self.rows}
+
+    def see(self, feature, count=True):
+        feature.last_seen = self.learned
+        feature.times_seen += count
+
+    def meet_classes(self, names):
+        """The same for the true classes; those that are known now."""
+        unknown = [name for name in names if name not in self.labels]
+        for name in names:
+            if name in self.labels:
+                self.name_class(self.labels[name])
+        for name in unknown:
+            while len(self.labels) >= self.options.max_classes:
+                wanted = self.surplus(len(self.labels), self.options.max_classes)
+                if not self.evict_classes(wanted, names):
+                    break
+            if len(self.labels) < self.options.max_classes:
+                self.labels[name] = Class(self.class_ids.take(), self.born)
+                self.born += 1
+                self.name_class(self.labels[name])
+        return [name for name in names if name in self.labels]
+
+    def name_class(self, label):
+        label.learned += 1
+        label.last_learned = self.learned
+
+    # --- forgetting -------------------------------------------------------------------------------
+
+    def forget_class(self, name):
+        known = name in self.labels
+        if known:
+            self.forget_classes([name])
+        return known
+
+    def forget_classes(self, names):
+        for feature in self.rows.values():
+            gone = [edge for edge in feature.edges if edge.to in names]
+            if not gone:
+                continue
+            feature.edges = [edge for edge in feature.edges if edge.to not in names]
+            without = feature.mass
+            for edge in gone:
+                without -= float(edge.mass)
+            left = total(float(edge.mass) for edge in feature.edges)
+            feature.mass = self.mass_after_forgetting(feature, without, left)
+        self.past.forget(classes=names)
+        for name in names:
+            self.class_ids.give_back(self.labels.pop(name).id)
+
+    def forget_feature(self, name):
+        known = name in self.rows
+        if known:
+            self.forget_features([name])
+        return known
+
+    def forget_features(self, names):
+        self.past.forget(features=names)
+        for name in names:
+            self.feature_ids.give_back(self.rows.pop(name).id)
+
+    @staticmethod
+    def surplus(count, limit):
+        """How many go at once when there is no room for one more."""
+        return max(1, limit // EVICTED_SHARE) + count - limit
+
+    def evict_features(self, wanted, touched):
+        """Forget so many of those idle longest, none of those `touched`; how many went."""
+        idle = [name for name in self.rows if name not in touched]
+        idle.sort(key=lambda name: self.idleness(self.rows[name]))
+        victims = idle[: max(1, wanted)]
+        if victims:
+            self.forget_features(victims)
+        self.evicted_features += len(victims)
+        return len(victims)
+
+    @staticmethod
+    def idleness(feature):
+        return feature.last_seen, feature.times_seen, feature.id
+
+    def evict_classes(self, wanted, touched):
+        idle = [name for name in self.labels if name not in touched]
+        idle.sort(
+            key=lambda name: (
+                self.labels[name].last_learned,
+                self.labels[name].learned,
+                self.labels[name].id,
+            )
+        )
+        victims = idle[: max(1, wanted)]
+        if victims:
+            self.forget_classes(victims)
+        self.evicted_classes += len(victims)
+        return len(victims)
+
+    def hold_bytes(self, features, classes):
+        """Evict features, or classes if these take more than half; the others if none is left."""
+        while self.bytes > self.options.max_bytes:
+            ways = [
+                lambda: self.evict_features(len(self.rows) // EVICTED_SHARE, features),
+                lambda: self.evict_classes(len(self.labels) // EVICTED_SHARE, classes),
+            ]
+            if self.class_bytes > self.options.max_bytes // 2:
+                ways.reverse()
+            if not any(evict() for evict in ways):
+                break
+
+    # --- looking inside ---------------------------------------------------------------------------
+
+    @property
+    def features(self):
+        return len(self.rows)
+
+    @property
+    def classes(self):
+        return len(self.labels)
+
+    @property
+    def edges(self):
+        return sum(len(feature.edges) for feature in self.rows.values())
+
+    @property
+    def bytes(self):
+        edge_bytes = EDGE_BYTES + (VARIANCE_BYTES if self.has_variances else 0)
+        return (
+            sum(FEATURE_BYTES + len(name.encode()) for name in self.rows)
+            + self.class_bytes
+            + edge_bytes * self.edges
+            + self.past.bytes
+        )
+
+    @property
+    def class_bytes(self):
+        return sum(CLASS_BYTES + len(name.encode()) for name in self.labels)
+
+    def feature(self, name):
+        feature = self.rows[name]
+        edges = [(edge.to, self.weight(feature, edge)) for edge in feature.edges]
+        return {
+            "times_seen": feature.times_seen,
+            "rating": self.rating(feature),
+            "outdegree": len(edges),
+            "mass": feature.mass,
+            "edges": sorted(edges, key=lambda weighted: -abs(weighted[1])),
+        }
+
+    def class_(self, name, limit=100):
+        weights = [
+            (feature, self.weight(self.rows[feature], edge))
+            for feature in self.rows
+            for edge in self.rows[feature].edges
+            if edge.to == name
+        ]
+        weights.sort(key=lambda weighted: (-abs(weighted[1]), self.rows[weighted[0]].id))
+        return {"learned": self.labels[name].learned, "features": weights[:limit]}
+
+    def class_page(self, prefix, after, limit):
+        counts = {name: label.learned for name, label in self.labels.items()}
+        return page(counts, prefix, after, limit)
+
+    def feature_page(self, prefix, after, limit):
+        counts = {name: feature.times_seen for name, feature in self.rows.items()}
+        return page(counts, prefix, after, limit)
+
+    def outdegrees(self):
+        return outdegrees(self)
+
+    def dump(self):
+        return dump(self)
+
+
+def page(counts, prefix, after, limit):
+    """The next names in the order of their UTF-8 bytes, and their counts."""
+    names = [name for name in counts if name.startswith(prefix) and name.encode() > after.encode()]
+    return [(name, counts[name]) for name in sorted(names, key=str.encode)[:limit]]
