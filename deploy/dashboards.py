@@ -46,8 +46,16 @@ def quantiles(name, **labels):
 
 
 def of_the_examples(name, **labels):
-    """The share of the events learned that `name` counts."""
-    return f"sum({per_second(name, **labels)}) / sum({per_second('progressive_examples_total')})"
+    """What `name` counts for each event learned, of the learner that answers."""
+    examples = per_second("progressive_examples_total", role="answers")
+    return f"sum({per_second(name, **labels, role='answers')}) / sum({examples})"
+
+
+def of_each_learner(name, **labels):
+    """What `name` counts for each event learned, by learner; legend and expression."""
+    parts = (per_second(name, **labels), per_second("progressive_examples_total"))
+    counted, examples = (f"sum by (learner) ({part})" for part in parts)
+    return {"{{learner}}": f"{counted} / {examples}"}
 
 
 def panel(title, unit, lines, description="", width=8, kind="timeseries", least=0):
@@ -153,7 +161,9 @@ REQUESTS = [
 ]
 
 LEARNING = [
-    figure("Events learned", "ops", f"max({per_second('progressive_examples_total')})"),
+    figure(
+        "Events learned", "ops", f"max({per_second('progressive_examples_total', role='answers')})"
+    ),
     figure("Recall at 1", "percentunit", of_the_examples("progressive_hits_total", k="1")),
     figure("Features", "short", f"max({series('features')})"),
     figure("Classes", "short", f"max({series('classes')})"),
@@ -269,6 +279,42 @@ LEARNING = [
         {"{{result}}": f"sum by (result) ({per_second('late_questions_total')})"},
         "A label came to a process that had not ranked the instance.",
         width=12,
+    ),
+    panel(
+        "Recall at 1 by learner",
+        "percentunit",
+        of_each_learner("progressive_hits_total", k="1"),
+        "Of the same events, but for a shadow that was added since.",
+    ),
+    panel(
+        "Recall at 5 by learner",
+        "percentunit",
+        of_each_learner("progressive_hits_total", k="5"),
+        "Of the same events.",
+    ),
+    panel(
+        "Mean reciprocal rank by learner",
+        "percentunit",
+        of_each_learner("progressive_reciprocal_rank_total"),
+        "Of the same events.",
+    ),
+    panel(
+        "Time to learn an event, by learner",
+        "s",
+        of_each_learner("learner_seconds_total"),
+        "On the mean. An event takes what all learners take together.",
+    ),
+    panel(
+        "Memory by learner",
+        "bytes",
+        {"{{learner}}": f"max by (learner) ({series('learner_memory_bytes')})"},
+        "By the rule MAX_BYTES is held against, for each by itself.",
+    ),
+    panel(
+        "Learner that answers",
+        "short",
+        {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='answers')})"},
+        "In so many processes. The others are shadows; a promotion changes it.",
     ),
 ]
 

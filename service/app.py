@@ -23,7 +23,7 @@ from service.late import LateLabels
 from service.metrics import Exposition, Metrics, State
 from service.neighbours import Neighbours
 from service.origin import Origins
-from service.routes import health, learn, names, rank, snapshots, state, stats
+from service.routes import health, learn, learners, names, rank, snapshots, state, stats
 from service.routes.learn_stream import LearnStream
 from service.settings import Settings
 from service.store import open_store
@@ -53,7 +53,8 @@ class App(Front):
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.late = late
-        self.api.state.exposition = Exposition(metrics, State(self.engine, clock))
+        self.api.state.metrics = metrics
+        self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, clock))
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
         ranking = rank.Rank(settings, self.engine, keys, late, metrics)
@@ -95,7 +96,7 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    for routes in (rank, learn, names, stats, snapshots, state, health):
+    for routes in (rank, learn, names, learners, stats, snapshots, state, health):
         api.include_router(routes.router)
     return api
 

@@ -31,7 +31,7 @@ class Result(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a model counts, each an only growing number as long as the model is the same."""
+    """What the learner that answers counts, each an only growing number as long as it answers."""
 
     evicted_features: int = 0
     evicted_classes: int = 0
@@ -40,13 +40,13 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> "Counts":
-        """The counts of a model, some of which its snapshot may have brought along."""
-        index = model.index
+        """The counts of a model, some of which are from before this process began."""
+        learner = model.learner
         return cls(
-            index.evicted_features,
-            index.evicted_classes,
-            index.active_features_ranked,
-            index.edges_touched,
+            learner.evicted_features,
+            learner.evicted_classes,
+            learner.active_features_ranked,
+            learner.edges_touched,
         )
 
 
@@ -92,8 +92,8 @@ class Applier:
         self._broken = broken
         self._on_applied = on_applied
         self._loop = asyncio.get_running_loop()
-        self._counted_before = Counts()  # with other models
-        self._counts_at_first = Counts.of(model)  # of this one, when it was put in use
+        self._counted_before = Counts()  # by other learners, or in other models
+        self._counts_at_first = Counts.of(model)  # by this one, when it was put in use
         self._arrived: deque[Arrival] = deque()
         self._steps: Iterator[float] | None = None  # what is under way
         self._amid = False  # some events of a request are applied, others not yet
@@ -132,7 +132,7 @@ class Applier:
         self.model = model
 
     def counts(self) -> Counts:
-        """What has been counted since the applier was made, over every model it has used."""
+        """What has been counted since the applier was made, by every learner that answered."""
         each = zip(self._counted_before, Counts.of(self.model), self._counts_at_first, strict=True)
         return Counts(*(before + now - first for before, now, first in each))
 
@@ -283,9 +283,14 @@ class Applier:
             heard(outcome)
 
     def _take(self, event: Event, results: list[Result]) -> float:
+        if event.kind == "promote":
+            self._counted_before = self.counts()
         began = perf_counter()
-        outcome = self.model.apply(self.model.seq + 1, event)
+        outcome = self.model.apply(self.model.seq + 1, event, perf_counter)
         ended = perf_counter()
+        if event.kind == "promote":
+            self._counts_at_first = Counts.of(self.model)
+            log.info("%s answers from event %d on", outcome.label, outcome.seq)
         if self._on_applied is not None:
             self._on_applied(event, outcome, ended - began)
         results.append(Result(outcome.seq, False, outcome.rank, outcome.updated))

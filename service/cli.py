@@ -2,13 +2,16 @@
 
 import typer
 
-from service.commands import snapshot
+from service.commands import learners, snapshot
 from service.commands.config import config
 from service.commands.copy import copy
 from service.commands.demo import demo
+from service.commands.evaluate import evaluate
+from service.commands.export import export
 from service.commands.learn import learn
 from service.commands.rank import rank
 from service.commands.serve import serve
+from service.commands.train import train
 
 app = typer.Typer(
     name="manyclass",
@@ -21,7 +24,11 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)
+app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
+app.command()(train)
+app.command()(export)
+app.command()(evaluate)
 app.command()(config)
 app.command()(copy)
 app.command()(demo)

@@ -142,6 +142,25 @@ class Accuracy(msgspec.Struct, frozen=True):
     mrr: float
 
 
+class Learner(msgspec.Struct, frozen=True):
+    """A learner under its specification: what it holds, and how well it does.
+
+    `role` is "answers" or "shadow". `learn_seconds` is the mean time to learn an event, since the
+    process began; None before the first. `accuracy` is by the number of events looked back on.
+    """
+
+    label: str = msgspec.field(name="learner")
+    role: str
+    options: dict[str, bool | int | float | str]
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int
+    learn_seconds: float | None
+    accuracy: dict[str, Accuracy]
+
+
 class Stats(msgspec.Struct, frozen=True):
     """What the service holds and how well it does.
 
@@ -167,6 +186,10 @@ class _ClassPage(msgspec.Struct, frozen=True):
 
 class _Snapshots(msgspec.Struct, frozen=True):
     snapshots: tuple[Snapshot, ...]
+
+
+class _Learners(msgspec.Struct, frozen=True):
+    learners: tuple[Learner, ...]
 
 
 class _Seq(msgspec.Struct, frozen=True):
@@ -280,25 +303,27 @@ class Client:
         instance: InstanceBody,
         *,
         k: int = 5,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Ranking:
-        """The k best classes of an instance, by a process that has seen event `min_seq`."""
-        how = {"k": k, "threshold": threshold, "explain": explain, "min_seq": min_seq}
-        return self._post("/rank", {**instance, **how}, Ranking)
+        """The k best classes of an instance, by a process that has seen event `min_seq`.
+
+        Only scores above `threshold`; None: whatever the learner retrieves.
+        """
+        return self._post("/rank", {**instance, **_how(k, threshold, explain, min_seq)}, Ranking)
 
     def rank_many(
         self,
         instances: Sequence[InstanceBody],
         *,
         k: int = 5,
-        threshold: float = 0.0,
+        threshold: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """The k best classes of each instance, in order, as `rank` has it."""
-        how = {"k": k, "threshold": threshold, "explain": explain, "min_seq": min_seq}
+        how = _how(k, threshold, explain, min_seq)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody) -> Learned:
@@ -342,6 +367,14 @@ class Client:
         return self._get("/stats", Stats)
 
     # --- operation --------------------------------------------------------------------------------
+
+    def learners(self) -> tuple[Learner, ...]:
+        """The learners there are, the one that answers first."""
+        return self._get("/learners", _Learners).learners
+
+    def promote(self, label: str) -> int:
+        """Let a learner answer from here on; the number of the event that did."""
+        return self._ask("POST", _path("learners", label) + "/promote", _Seq).seq
 
     def snapshots(self) -> tuple[Snapshot, ...]:
         """The snapshots there are, newest first."""
@@ -466,6 +499,12 @@ class Client:
             case ServiceUnreachable(__cause__=httpx.TransportError()):
                 return self._answered and repeatable
         return False
+
+
+def _how(k: int, threshold: float | None, explain: bool, min_seq: int) -> dict[str, object]:
+    """What a request to rank says beside the instances."""
+    how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
+    return how if threshold is None else {**how, "threshold": threshold}
 
 
 def _path(kind: str, name: str) -> str:

@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeVar
 
 from core.errors import CoreError
 from core.event import Event, Instance
+from core.lineup import Lineup
 from core.model import Frozen, Model, Outcome
-from core.options import Options
 from service.applier import Counts, Result
 from service.follower import Follower
 from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
-from service.settings import Settings
+from service.settings import SettingError, Settings
 from service.snapshots import Snapshots
 from service.store.protocol import (
     Batch,
@@ -123,7 +123,7 @@ class Engine:
         """
         try:
             await self._start()
-        except (RecoveryError, OptionsDiffer, StoreError, CoreError) as error:
+        except (RecoveryError, OptionsDiffer, SettingError, StoreError, CoreError) as error:
             if self._status == "closed":
                 return
             log.critical("cannot start: %s", with_hint(error))
@@ -138,8 +138,7 @@ class Engine:
         if self.shared is not None:
             self._answered_at = asyncio.get_running_loop().time()
             self._tick()
-        options = self.settings.options()
-        model = await self._recover(options)
+        model = await self._recover(self.settings.lineup)
         if model is None:
             return
         writer = Writer(
@@ -159,7 +158,7 @@ class Engine:
         self._snapshots.leads = self.shared is None
         try:
             self._follow(writer)
-            await self._agree_on_options(writer, options)
+            await self._agree_on_lineup(writer, self.settings.lineup(writer.model.lineup))
             await self._introduce()
         except BaseException:
             await self._follow_no_more()
@@ -174,7 +173,7 @@ class Engine:
         if self.shared is None:
             self._tick_later()
 
-    async def _recover(self, options: Options) -> Model | None:
+    async def _recover(self, lineup: Callable[[], Lineup] | Lineup) -> Model | None:
         """The restored model; None when the engine was closed meanwhile.
 
         Others may trim a shared log behind newer snapshots than the one that is being loaded.
@@ -182,7 +181,7 @@ class Engine:
         again = 0 if self.shared is None else TRIES
         while self._status != "closed":
             recovering = asyncio.to_thread(
-                recover, self.store, options, self._clock, self.recovery, self._hash_seed
+                recover, self.store, lineup, self._clock, self.recovery, self._hash_seed
             )
             self._recovering = asyncio.ensure_future(recovering)
             try:
@@ -210,9 +209,20 @@ class Engine:
                 return
             await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _agree_on_options(self, writer: Writer, options: Options) -> None:
-        """Make the model's options those of the settings if that was asked for, or refuse."""
-        differences = writer.model.options.differences(options)
+    async def _agree_on_lineup(self, writer: Writer, asked: Lineup) -> None:
+        """Make the model's learners those of the settings if that was asked for, or refuse.
+
+        Who answers stays as it is: LEARNER says it for a new store, a promotion from then on.
+        """
+        stored = writer.model.lineup
+        lineup = asked.after(stored)
+        if lineup.answering is not asked.answering:
+            log.warning(
+                "%s answers, as it was promoted; the settings have %s in its place",
+                lineup.answering.specification,
+                asked.answering.specification,
+            )
+        differences = stored.differences(lineup)
         if not differences:
             return
         if not self.settings.reconfigure:
@@ -220,14 +230,14 @@ class Engine:
         agreed = False
         while not agreed:
             try:
-                await writer.admit([Event.configure(options.to_dict())])
+                await writer.admit([Event.configure(lineup.to_dict())])
                 agreed = True
             except StoreUnavailable as error:
                 if self.shared is None or self._status != "recovering":
                     raise
-                log.warning("the options cannot be changed yet: %s", with_hint(error))
+                log.warning("the learners cannot be changed yet: %s", with_hint(error))
                 await asyncio.sleep(AGAIN_SECONDS)
-        log.warning("the model goes on with other options, (before, now): %s", differences)
+        log.warning("the model goes on with other learners, (before, now): %s", differences)
 
     def _fail(self, reason: str) -> None:
         self._status = "failed"
@@ -287,9 +297,9 @@ class Engine:
         return self._writer.model
 
     def rank(
-        self, instance: Instance, k: int = 5, threshold: float = 0.0
+        self, instance: Instance, k: int = 5, threshold: float | None = None
     ) -> list[tuple[str, float]]:
-        """The k best (class, score) above `threshold`, best first; NotReady."""
+        """The k best (class, score), best first, as `Model.rank` has them; NotReady."""
         return self.model.rank(instance, k, threshold)
 
     # --- learn -----------------------------------------------------------------------------------
@@ -474,7 +484,7 @@ class Engine:
     async def _restore_anew(self, writer: Writer) -> None:
         await self._follow_no_more()
         try:
-            model = await self._recover(writer.model.options)
+            model = await self._recover(writer.model.lineup)
         except Exception as error:  # whatever it is, nothing can be learned without the state
             log.critical("the state cannot be restored: %r", error)
             self._give_up(writer, f"the state cannot be restored: {error}")

@@ -7,6 +7,7 @@ prometheus_client lock and check at every call: 2 µs each, a tenth of what a ra
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 from prometheus_client.exposition import generate_latest
@@ -20,6 +21,7 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from core.event import Event
+from core.lineup import Role
 from core.model import Model, Outcome
 from service.applier import Counts
 from service.engine import Engine, Figures
@@ -40,15 +42,17 @@ HELP = {  # name without the prefix -> what it says
     "rank_duration_seconds": "time to rank one instance",
     "learn_duration_seconds": "time to learn one event, once it is durable",
     "learn_events_total": "events sent to be learned, by result",
-    "progressive_examples_total": "events learned since the process began",
+    "progressive_examples_total": "events learned since the process began, by learner",
     "progressive_hits_total": "of those, events with a true class in the first k before learning",
     "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
-    "outdegree": "edges of a feature, over all features",
+    "learner_seconds_total": "time spent on learning events, by learner",
+    "learner_memory_bytes": "what each learner needs, by the rule MAX_BYTES is held against",
+    "outdegree": "edges of a feature, over all features of the learner that answers",
     "edges_touched": "edges scored, over the features of instances ranked, also before learning",
-    "features": "features the model knows",
-    "classes": "classes the model knows",
-    "edges": "edges of the model",
-    "memory_bytes": "what the model needs, by the rule MAX_BYTES is held against",
+    "features": "features the learner that answers knows",
+    "classes": "classes it knows",
+    "edges": "edges it has",
+    "memory_bytes": "what it needs, by the rule MAX_BYTES is held against",
     "memory_limit_bytes": "MAX_BYTES",
     "evicted_total": "rows evicted to stay within the limits, by kind",
     "seq": "number of the last event learned",
@@ -102,6 +106,31 @@ class Histogram:
         family.add_metric(labels, list(zip(bounds, counts, strict=True)), self._sum)
 
 
+class Score:
+    """How well a learner ranked events before it learned them, and how long that took it."""
+
+    __slots__ = ("_at_rank", "examples", "reciprocal_ranks", "seconds")
+
+    def __init__(self) -> None:
+        self.examples = 0
+        self.reciprocal_ranks = 0.0
+        self.seconds = 0.0
+        self._at_rank = [0] * (HITS_AT[-1] + 1)
+
+    def add(self, rank: int | None, seconds: float) -> None:
+        """Count an event whose best true class stood at `rank`; None: it was not retrieved."""
+        self.examples += 1
+        self.seconds += seconds
+        if rank is not None:
+            self.reciprocal_ranks += 1 / rank
+            if rank <= HITS_AT[-1]:
+                self._at_rank[rank] += 1
+
+    def hits(self) -> dict[int, int]:
+        """By k: the events with a true class among the first k."""
+        return {k: sum(self._at_rank[: k + 1]) for k in HITS_AT}
+
+
 class Metrics(Collector):
     """What the service has counted since it began."""
 
@@ -113,9 +142,7 @@ class Metrics(Collector):
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
         self.late_labels = 0  # that came when their instance was no longer kept
         self.late_questions = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
-        self._examples = 0
-        self._hits = dict.fromkeys(HITS_AT, 0)
-        self._reciprocal_ranks = 0.0
+        self._scores: dict[Role, dict[str, Score]] = {"answers": {}, "shadow": {}}
 
     def request(self, endpoint: str, status: int, seconds: float) -> None:
         """Count an answered request. `endpoint` is a route's path, never what a client sent."""
@@ -130,12 +157,30 @@ class Metrics(Collector):
             return
         self.learn_duration.observe(seconds)
         self.learn_events["learned"] += 1
-        self._examples += 1
-        rank = outcome.rank
-        if rank is not None:
-            self._reciprocal_ranks += 1 / rank
-            for k in HITS_AT:
-                self._hits[k] += rank <= k
+        for shadow in outcome.shadows:
+            seconds -= shadow.seconds
+            self.score("shadow", shadow.label).add(shadow.rank, shadow.seconds)
+        self.score("answers", outcome.label).add(outcome.rank, seconds)
+
+    def score(self, role: Role, label: str) -> Score:
+        """What has been counted for a learner, while it had this role."""
+        scores = self._scores[role]
+        score = scores.get(label)
+        if score is None:
+            score = scores[label] = Score()
+        return score
+
+    def seconds_an_event(self, label: str) -> float | None:
+        """The mean time a learner took to learn, in whatever role; None when it has not learned."""
+        scores = [score for _, each, score in self.scores() if each == label]
+        examples = sum(score.examples for score in scores)
+        return sum(score.seconds for score in scores) / examples if examples else None
+
+    def scores(self) -> Iterator[tuple[Role, str, Score]]:
+        """Every learner that has been counted, in each of its roles."""
+        for role, scores in self._scores.items():
+            for label, score in scores.items():
+                yield role, label, score
 
     def collect(self) -> Iterator[Metric]:
         """Everything counted so far."""
@@ -154,16 +199,14 @@ class Metrics(Collector):
         yield _counter("learn_events_total", "result", self.learn_events)
         yield _counter("late_labels_total", value=self.late_labels)
         yield _counter("late_questions_total", "result", self.late_questions)
-        yield _counter("progressive_hits_total", "k", {str(k): n for k, n in self._hits.items()})
-        yield _counter("progressive_examples_total", value=self._examples)
-        yield _counter("progressive_reciprocal_rank_total", value=self._reciprocal_ranks)
 
 
 class State(Collector):
     """What the engine is like when Prometheus asks."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, metrics: Metrics, clock: Callable[[], float]) -> None:
         self._engine = engine
+        self._metrics = metrics
         self._clock = clock
 
     def collect(self) -> Iterator[Metric]:
@@ -173,23 +216,48 @@ class State(Collector):
         except NotReady:
             return
         figures = self._engine.figures()
-        yield from self._of_the_model(model, figures.counts)
+        yield from self._of_the_learners(model)
+        yield from self._of_the_one_that_answers(model, figures.counts)
         yield from self._of_the_log(model, figures)
         yield from self._of_the_store(figures)
         yield from self._of_snapshots(figures)
 
-    def _of_the_model(self, model: Model, counts: Counts) -> Iterator[Metric]:
-        index = model.index
-        yield _gauge("features", index.features)
-        yield _gauge("classes", index.classes)
-        yield _gauge("edges", index.edges)
-        yield _gauge("memory_bytes", index.bytes)
+    def _of_the_learners(self, model: Model) -> Iterator[Metric]:
+        labels = ["learner", "role"]
+        memory = _labelled(GaugeMetricFamily, "learner_memory_bytes", labels)
+        for role, each in model.roles:
+            memory.add_metric([each.label, role], each.learner.bytes)
+            self._metrics.score(role, each.label)  # a counter is there before it first counts
+        yield memory
+        examples, ranks, seconds = (
+            _labelled(CounterMetricFamily, name, labels)
+            for name in (
+                "progressive_examples_total",
+                "progressive_reciprocal_rank_total",
+                "learner_seconds_total",
+            )
+        )
+        hits = _labelled(CounterMetricFamily, "progressive_hits_total", [*labels, "k"])
+        for role, label, score in self._metrics.scores():
+            examples.add_metric([label, role], score.examples)
+            ranks.add_metric([label, role], score.reciprocal_ranks)
+            seconds.add_metric([label, role], score.seconds)
+            for k, count in score.hits().items():
+                hits.add_metric([label, role, str(k)], count)
+        yield from (examples, hits, ranks, seconds)
+
+    def _of_the_one_that_answers(self, model: Model, counts: Counts) -> Iterator[Metric]:
+        learner = model.learner
+        yield _gauge("features", learner.features)
+        yield _gauge("classes", learner.classes)
+        yield _gauge("edges", learner.edges)
+        yield _gauge("memory_bytes", learner.bytes)
         yield _gauge("memory_limit_bytes", model.options.max_bytes)
         evicted = {"feature": counts.evicted_features, "class": counts.evicted_classes}
         yield _counter("evicted_total", "kind", evicted)
         yield _summary("edges_touched", counts.active_features_ranked, counts.edges_touched)
         outdegrees = Histogram(OUTDEGREES)
-        for outdegree, features in enumerate(index.outdegrees().tolist()):
+        for outdegree, features in enumerate(learner.outdegrees().tolist()):
             outdegrees.observe_often(outdegree, features)
         family = _histogram("outdegree")
         outdegrees.add_to(family, [])
@@ -241,6 +309,13 @@ class Exposition:
     def text(self) -> bytes:
         """The metrics as they are now."""
         return generate_latest(self._registry)
+
+
+Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
+
+
+def _labelled(kind: type[Family], name: str, labels: Sequence[str]) -> Family:
+    return kind(PREFIX + name, HELP[name], labels=labels)
 
 
 def _histogram(name: str, labels: Sequence[str] = ()) -> HistogramMetricFamily:

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.errors import EventConflict, EventError, SnapshotError
 from core.event import Event
+from core.lineup import Lineup
 from core.model import Model
 from core.options import Options
 from service.store.protocol import LogDamaged, SnapshotDamaged, SnapshotInfo, SnapshotMissing, Store
@@ -28,7 +29,7 @@ class RecoveryError(Exception):
 
 
 class OptionsDiffer(Exception):
-    """The stored model was made with other options: name -> (stored, asked for)."""
+    """The stored model has other learners or options: name -> (stored, asked for)."""
 
     hint = "start with the stored values, or with --reconfigure to go on with those asked for"
 
@@ -66,16 +67,17 @@ def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
 
 def recover(
     store: Store,
-    options: Options,
+    lineup: Callable[[], Lineup] | Lineup | Options,
     clock: Callable[[], float],
     recovery: Recovery,
     hash_seed: int = 0,
 ) -> Model:
     """The model after the last event of the log. Blocks: run it in a thread.
 
-    A store without events gets a snapshot of the empty model first, so that the options a log was
+    A store without events gets a snapshot of the empty model first, so that the learners a log was
     made with are always stored before it. When others append meanwhile, the model is at least as
-    far as the log was at first. Raises RecoveryError and StoreError.
+    far as the log was at first. `lineup` is only asked for where no snapshot can be used. Raises
+    RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -84,11 +86,11 @@ def recover(
     recovery.last_seq = store.last_seq
     model = _newest_usable(store, recovery, hash_seed)
     if model is None:
-        model = Model(options, hash_seed)
+        model = Model(lineup() if callable(lineup) else lineup, hash_seed)
         if recovery.last_seq == 0:
             model = _begun(store, model, recovery, hash_seed)
         else:
-            log.warning("no snapshot is usable: replaying the whole log, with the options set now")
+            log.warning("no snapshot is usable: replaying the whole log, with the learners set now")
     try:
         model = _replay(store, model, clock, recovery, hash_seed)
     except (LogDamaged, EventError) as error:

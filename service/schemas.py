@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from core.errors import InstanceError
 from core.event import Instance
+from core.lineup import Role
 from core.text import features_of, has_more_features
 from service.errors import FaultDocument, Problem, invalid, problem_of
 
@@ -52,7 +53,10 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     """The body of /rank: one instance, or many as `instances`."""
 
     k: Annotated[int, _K] | Annotated[float, _K] = DEFAULT_RANKED
-    threshold: Annotated[float, Meta(description="Only scores above it are answered.")] = 0.0
+    threshold: Annotated[
+        float | None,
+        Meta(description="Only scores above it are answered; else whatever the learner retrieves."),
+    ] = None
     explain: bool = False
     min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
     instances: list[RankInstance] | UnsetType = UNSET
@@ -368,6 +372,51 @@ class Accuracy(BaseModel):
     mrr: float
 
 
+class MemberStats(BaseModel):
+    """A member of a committee by itself, over the events of the committee."""
+
+    learner: str
+    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+
+
+class LearnerStats(BaseModel):
+    """A learner, what it holds, and how well it does.
+
+    `learner` is its specification, `options` are those that have an effect on it. One `answers`;
+    each `shadow` ranks every event before it learns it too, and is asked by nobody. `learn_seconds`
+    is the mean time it took to learn an event, since the process began; null before the first.
+    """
+
+    learner: str
+    role: Role
+    options: dict[str, bool | int | float | str]
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int = Field(description="its state, by the rule MAX_BYTES is held against")
+    resident_bytes: int
+    evicted_features: int
+    evicted_classes: int
+    learn_seconds: float | None
+    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    members: list[MemberStats] = Field(description="of a committee, else empty")
+
+
+class LearnerList(BaseModel):
+    """The learners as they were after event `seq`, the one that answers first."""
+
+    seq: int
+    learners: list[LearnerStats]
+
+
+class Promoted(BaseModel):
+    """The number of the event that promoted a learner, and the one that answers since."""
+
+    seq: int
+    learner: str
+
+
 class LateLabelStats(BaseModel):
     """Ranked instances that wait for a label."""
 
@@ -385,6 +434,9 @@ class ProcessStats(BaseModel):
 
 class Stats(BaseModel):
     """What the service holds and how well it does.
+
+    Sizes, outdegrees and accuracy at this level are those of the learner that answers; `learners`
+    has those of every one.
 
     `process` is the name of the one that answers, `leads` whether it takes the snapshots and trims
     the log, `processes` are all that use the store and live, as last heard. The three are null when
@@ -409,6 +461,7 @@ class Stats(BaseModel):
     evicted_classes: int
     outdegrees: list[int] = Field(description="how many features have 0, 1, 2, … edges")
     accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    learners: list[LearnerStats]
     late_labels: LateLabelStats
     newest_snapshot: Snapshot | None
     recovery: dict[str, object]

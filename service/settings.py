@@ -2,21 +2,39 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
 from ipaddress import ip_address
 from math import isfinite
 from typing import Any, Literal
 
 from core.errors import OptionError
-from core.options import Options
+from core.lineup import Lineup
+from core.options import (
+    DEFAULT_LEARNER,
+    LEARNERS,
+    LIMITS,
+    MATTERS,
+    Options,
+    defaults_of,
+    split,
+)
 
 PREFIX = "MANYCLASS_"
 HIDDEN = "(hidden)"
 
-Kind = Literal["text", "URL", "whole number", "number", "seconds", "bytes", "yes or no", "keys"]
-
-_MODEL = Options()  # the one place where the defaults of the model's options stand
+Kind = Literal[
+    "text",
+    "URL",
+    "whole number",
+    "number",
+    "seconds",
+    "bytes",
+    "yes or no",
+    "keys",
+    "learner",
+    "learners",
+]
 
 
 class SettingError(Exception):
@@ -58,64 +76,118 @@ class Settings:
         ),
     )
 
-    learner: Literal["ff"] = field(
-        default=_MODEL.learner, metadata=_about("text", "how the model learns: ff (feature focus)")
+    learner: str | None = field(
+        default=None,
+        metadata=_about(
+            "learner", "which learner answers, with options of its own or not: pa(replay=4)"
+        ),
     )
-    margin_threshold: float = field(
-        default=_MODEL.margin_threshold,
+    shadows: tuple[str, ...] | None = field(
+        default=None,
+        metadata=_about(
+            "learners", "learners beside it that learn and do not answer, with commas, or none"
+        ),
+    )
+    margin_threshold: float | None = field(
+        default=None,
         metadata=_about("number", "an instance is learned when its margin is not above this"),
     )
-    min_weight: float = field(
-        default=_MODEL.min_weight,
+    min_weight: float | None = field(
+        default=None,
         metadata=_about("number", "edges lighter than this are dropped; from 0 to below 1"),
     )
-    max_outdegree: int = field(
-        default=_MODEL.max_outdegree,
+    max_outdegree: int | None = field(
+        default=None,
         metadata=_about("whole number", "how many classes, at most, a feature votes for"),
     )
-    rating: int = field(
-        default=_MODEL.rating,
+    rating: int | None = field(
+        default=None,
         metadata=_about(
             "whole number", "how often a feature must be seen for its full vote; 0: at once"
         ),
     )
-    leak: bool = field(
-        default=_MODEL.leak,
+    leak: bool | None = field(
+        default=None,
         metadata=_about("yes or no", "the mass of a dropped edge stays in its feature"),
     )
-    boolean: bool = field(
-        default=_MODEL.boolean,
-        metadata=_about("yes or no", "every value counts as 1, and nothing is scaled"),
+    boolean: bool | None = field(
+        default=None, metadata=_about("yes or no", "every value counts as 1, and nothing is scaled")
     )
-    normalize: Literal["l2", "none"] = field(
-        default=_MODEL.normalize,
-        metadata=_about("text", "how an instance's values are scaled: l2 or none"),
+    normalize: Literal["l2", "none"] | None = field(
+        default=None, metadata=_about("text", "how an instance's values are scaled: l2 or none")
     )
-    tfidf: bool = field(
-        default=_MODEL.tfidf,
+    sublinear: bool | None = field(
+        default=None,
+        metadata=_about("yes or no", "a value counts as 1 + log(value) when it is above 1"),
+    )
+    tfidf: bool | None = field(
+        default=None,
         metadata=_about("yes or no", "weigh each value by how rare its feature has been so far"),
     )
-    retrieval_window: int = field(
-        default=_MODEL.retrieval_window,
+    retrieval_window: int | None = field(
+        default=None,
         metadata=_about(
             "whole number", "a true class ranked beyond this place scores 0 when learning"
         ),
     )
-    feature_memory: float = field(
-        default=_MODEL.feature_memory,
+    feature_memory: float | None = field(
+        default=None,
         metadata=_about("number", "a feature with more mass than this has it halved; 0: never"),
     )
-    max_features: int = field(
-        default=_MODEL.max_features,
-        metadata=_about("whole number", "features kept, at most; beyond it some are evicted"),
+    rate: float | None = field(
+        default=None,
+        metadata=_about("number", "how far one update moves a weight; above 0, at most 1"),
     )
-    max_classes: int = field(
-        default=_MODEL.max_classes,
-        metadata=_about("whole number", "classes kept, at most; beyond it some are evicted"),
+    aggressiveness: float | None = field(
+        default=None, metadata=_about("number", "how far one instance may move the model")
     )
-    max_bytes: int = field(
-        default=_MODEL.max_bytes,
-        metadata=_about("bytes", "size of the model, at most; beyond it features are evicted"),
+    caution: float | None = field(
+        default=None,
+        metadata=_about("number", "how far one instance may move a wrong class of an SVM"),
+    )
+    demands: Literal["pairs", "each"] | None = field(
+        default=None,
+        metadata=_about("text", "what an SVM is after: true above wrong classes in pairs, or each"),
+    )
+    rivals: int | None = field(
+        default=None,
+        metadata=_about(
+            "whole number", "wrong classes, at most, that give way when an instance is learned"
+        ),
+    )
+    replay: int | None = field(
+        default=None,
+        metadata=_about(
+            "whole number", "past instances that are learned again after each event; 0: none"
+        ),
+    )
+    replay_size: int | None = field(
+        default=None, metadata=_about("whole number", "past instances that are kept for it")
+    )
+    seed: int | None = field(
+        default=None, metadata=_about("whole number", "of what is drawn at random when learning")
+    )
+    members: str | None = field(
+        default=None, metadata=_about("text", "the learners of a committee, with + between them")
+    )
+    vote: Literal["majority", "rarest", "score"] | None = field(
+        default=None, metadata=_about("text", "how a committee ranks: majority, rarest or score")
+    )
+    max_features: int | None = field(
+        default=None,
+        metadata=_about(
+            "whole number", "features a learner keeps, at most; beyond it some are evicted"
+        ),
+    )
+    max_classes: int | None = field(
+        default=None,
+        metadata=_about(
+            "whole number", "classes a learner keeps, at most; beyond it some are evicted"
+        ),
+    )
+    max_bytes: int | None = field(
+        default=None,
+        metadata=_about("bytes", "size of a learner, at most; beyond it features are evicted"),
     )
 
     snapshot_events: int = field(
@@ -193,13 +265,8 @@ class Settings:
         """Raise SettingError for the first value out of range or at odds with another."""
         for row in TABLE:
             row.check(getattr(self, row.name))
-        try:
-            self.options()
-        except OptionError as error:
-            row = _ROWS[error.option]
-            text = row.text(getattr(self, row.name))
-            message = str(error).removeprefix(f"{error.option}: ")
-            raise SettingError(row.variable, repr(text), message) from error
+        if not self._fit_a_stored_learner():
+            self.lineup()
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
             raise SettingError(
                 _ROWS["host"].variable,
@@ -214,18 +281,83 @@ class Settings:
         """True when no scope has a key, so that everything is open."""
         return not (self.rank_keys or self.learn_keys or self.admin_keys)
 
-    def options(self) -> Options:
-        """The part that shapes the model and is stored with it."""
-        return Options(**{option.name: getattr(self, option.name) for option in fields(Options)})
+    def options(self, stored: Options | None = None) -> Options:
+        """The options of the learner that answers; SettingError when there can be none such.
 
-    def shown(self, in_force: Options | None = None) -> dict[str, str]:
+        They may be given in its specification or each as its own setting. Where no learner is
+        named it is the stored one, as it is stored, but for the options that are given.
+        """
+        chosen = {name: getattr(self, name) for name in OPTIONS}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        try:
+            if self.learner is not None:
+                options = Options.parse(self.learner, **chosen)
+            elif stored is not None:
+                options = replace(stored, **chosen)
+            else:
+                options = Options.of(DEFAULT_LEARNER, **chosen)
+        except OptionError as error:
+            raise self._refused(
+                error, error.option if error.option in chosen else "learner"
+            ) from error
+        for name, value in chosen.items():
+            if getattr(options, name) != value:
+                text = _ROWS[name].text(value)
+                message = f"{_ROWS['learner'].variable} says otherwise: {self.learner!r}"
+                raise SettingError(_ROWS[name].variable, repr(text), message)
+        return options
+
+    def _fit_a_stored_learner(self) -> bool:
+        """Whether none is named, and the options that are given suit one that may be stored."""
+        if self.learner is not None or self.shadows is not None:
+            return False
+        for learner in LEARNERS:
+            if learner != "committee":
+                try:
+                    self.options(Options.of(learner))
+                except SettingError:
+                    continue
+                return True
+        return False
+
+    def lineup(self, stored: Lineup | None = None) -> Lineup:
+        """All learners, which are stored with the model; SettingError as `options`.
+
+        Shadows have the limits of the one that answers, unless their specifications say otherwise.
+        Where none are named they are the stored ones.
+        """
+        if self.shadows is None:
+            answering = self.options(None if stored is None else stored.answering)
+            try:
+                return Lineup(answering, () if stored is None else stored.without(answering))
+            except OptionError as error:
+                raise self._refused(error, "learner") from error
+        limits = {name: getattr(self, name) for name in LIMITS}
+        limits = {name: value for name, value in limits.items() if value is not None}
+        try:
+            shadows = tuple(Options.parse(each, **limits) for each in self.shadows)
+            answering = self.options(None if stored is None else stored.beside(shadows))
+            return Lineup(answering, shadows)
+        except OptionError as error:
+            raise self._refused(error, "shadows") from error
+
+    def shown(self, in_force: Lineup | None = None) -> dict[str, str]:
         """Variable -> value as text, in the order of the table; keys are only counted.
 
-        `in_force`: the options of the model, which another process may have changed.
+        `in_force`: the learners of the model, which another process may have changed.
         """
+        lineup = in_force or self.lineup()
         values = {row.name: getattr(self, row.name) for row in TABLE}
-        values |= in_force.to_dict() if in_force is not None else {}
+        values |= lineup.answering.to_dict() | {"shadows": tuple(lineup.labels[1:])}
         return {row.variable: row.text(values[row.name]) for row in TABLE}
+
+    def _refused(self, error: OptionError, name: str) -> SettingError:
+        """The error as that of the setting `name`."""
+        row = _ROWS[name]
+        message = str(error)
+        if error.option == name:
+            message = message.removeprefix(f"{error.option}: ")
+        return SettingError(row.variable, repr(row.text(getattr(self, name))), message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +370,25 @@ class Row:
     help: str
     least: float | None
     most: float | None
+
+    @property
+    def shown_default(self) -> str:
+        """The default for people: of an option, the one of every learner it matters to."""
+        if self.name == "learner":
+            return DEFAULT_LEARNER
+        if self.name not in OPTIONS:
+            return self.text(self.default)
+        texts = {
+            self.text(defaults_of(name)[self.name]) for name in LEARNERS if self._matters(name)
+        }
+        return texts.pop() if len(texts) == 1 else "by learner"
+
+    def default_of(self, learner: str) -> str:
+        """The default of an option for this learner, a dash when it has no effect there."""
+        return self.text(defaults_of(learner)[self.name]) if self._matters(learner) else "—"
+
+    def _matters(self, learner: str) -> bool:
+        return self.name in MATTERS[learner]
 
     @property
     def variable(self) -> str:
@@ -261,6 +412,8 @@ class Row:
             "bytes": "a number of bytes, as 1048576 or 1MiB",
             "yes or no": "yes or no",
             "keys": "printable ASCII without spaces, keys separated by commas",
+            "learner": "a learner, as pa or pa(replay=4)",
+            "learners": "learners separated by commas, as ff,pa(replay=4), or none",
         }
         if self.least is not None and self.most is not None:
             return f"{nouns[self.kind]} from {self.least} to {self.most}"
@@ -269,7 +422,12 @@ class Row:
         return nouns[self.kind]
 
     def read(self, text: str) -> Any:
-        """The value that `text` stands for; SettingError when it stands for none."""
+        """The value that `text` stands for; SettingError when it stands for none.
+
+        A learner, shadows or an option left empty are not given: None.
+        """
+        if self.name in ("learner", "shadows", *OPTIONS) and not text.strip():
+            return None
         try:
             value = _READERS[self.kind](text.strip())
         except ValueError:
@@ -279,7 +437,9 @@ class Row:
 
     def check(self, value: Any) -> None:
         """Raise SettingError when the value is out of this setting's range."""
-        if self.kind in ("text", "URL") and not value:
+        if value is None:
+            return
+        if self.kind in ("text", "URL", "learner") and not value:
             raise self._error(value)
         if self.kind == "keys" and not all(map(_is_key, value)):
             raise self._error(HIDDEN)
@@ -290,10 +450,14 @@ class Row:
 
     def text(self, value: Any) -> str:
         """The value as text that `read` takes; keys are only counted, passwords hidden."""
+        if value is None:
+            return ""
         if self.kind == "keys":
             return f"{len(value)} {HIDDEN}" if value else ""
         if self.kind == "URL":
             return _without_passwords(value)
+        if self.kind == "learners":
+            return ",".join(value) or "none"
         if self.kind == "yes or no":
             return "yes" if value else "no"
         if self.kind == "bytes":
@@ -332,16 +496,49 @@ def markdown() -> str:
         "`manyclass config` prints what is in force. A variable that begins with `MANYCLASS_` and",
         "is not in this table is an error. Those marked *model* are stored with the model: a start",
         "with other values is refused, with the difference shown, unless `--reconfigure` is given.",
+        "What is not said stays as it is stored: without `LEARNER` the stored learner goes on with",
+        "its options but for those that are given, without `SHADOWS` the stored shadows do. Which",
+        "of the learners answers is changed by a promotion only.",
         "",
         "| variable | flag | default | what it does |",
         "| --- | --- | --- | --- |",
     ]
-    model = {option.name for option in fields(Options)}
+    model = {"learner", "shadows", *OPTIONS}
     for row in TABLE:
-        default = f"`{row.text(row.default)}`" if row.text(row.default) else ""
+        default = f"`{row.shown_default}`" if row.shown_default else ""
+        if default == "`by learner`":
+            default = "[by learner](#defaults-by-learner)"
         help = row.help + (" *(model)*" if row.name in model else "")
         lines.append(f"| `{row.variable}` | `{row.flag}` | {default} | {help} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_defaults_by_learner()]) + "\n"
+
+
+def _defaults_by_learner() -> list[str]:
+    """The section on what depends on the learner."""
+    names = [f"`{name}`" for name in LEARNERS]
+    lines = [
+        "",
+        "## Learners and their options",
+        "",
+        f"`LEARNER` is {', '.join(names[:-1])} or {names[-1]},",
+        "with options in parentheses if it is to have others than its defaults:",
+        "`pa(replay=4,rivals=3)`. An option can also be given by its own setting, for the one",
+        "that answers; given in both ways, the values have to be the same. Those of the learners",
+        "in `SHADOWS` stand in their parentheses. `MAX_FEATURES`, `MAX_CLASSES` and `MAX_BYTES`",
+        "hold for each learner by itself, shadows too. An option that has no effect on the learner",
+        "is an error, not ignored.",
+        "",
+        "### Defaults by learner",
+        "",
+        "A dash: the option has no effect. The limits above are the same for all.",
+        "",
+        f"| option | {' | '.join(names)} |",
+        f"| --- |{' --- |' * len(names)}",
+    ]
+    for row in (_ROWS[name] for name in OPTIONS if name not in LIMITS):
+        defaults = " | ".join(row.default_of(learner) for learner in LEARNERS)
+        lines.append(f"| `{row.name}` | {defaults} |")
+    return lines
 
 
 def _unknown(variable: str, known: list[str]) -> str:
@@ -407,8 +604,14 @@ def _read_keys(text: str) -> tuple[str, ...]:
     return tuple(key.strip() for key in text.split(",")) if text else ()
 
 
+def _read_learners(text: str) -> tuple[str, ...]:
+    return () if text == "none" else tuple(split(text))
+
+
 _READERS: dict[Kind, Callable[[str], Any]] = {
     "text": str,
+    "learner": str,
+    "learners": _read_learners,
     "URL": str,
     "whole number": _read_whole,
     "number": _read_number,
@@ -418,6 +621,12 @@ _READERS: dict[Kind, Callable[[str], Any]] = {
     "keys": _read_keys,
 }
 
+# The options of a learner that have a setting each.
+OPTIONS = tuple(
+    option.name
+    for option in fields(Options)
+    if option.name != "learner" and option.name in Settings.__dataclass_fields__
+)
 TABLE: tuple[Row, ...] = tuple(
     Row(
         name=entry.name,

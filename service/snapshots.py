@@ -8,8 +8,11 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from core.errors import OptionError
 from core.event import Event
+from core.lineup import MOST_SHADOWS, Lineup
 from core.model import Frozen, Model
+from core.options import Options
 from service.recovery import Recovery, load_snapshot
 from service.settings import Settings
 from service.store.protocol import (
@@ -131,16 +134,15 @@ class Snapshots:
 
         The snapshot is loaded beside the model in use, which ranks and learns until a mark in the
         log is durable. Stopped before that, nothing has happened; stopped after it, recovery
-        finds the mark and does the rest, and so does every other process. The options stay those
-        in force. Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed
-        (but for StoreUncertain); NotReady when the mark could not be followed.
+        finds the mark and does the rest, and so does every other process. The learners stay those
+        in force. So does the one that answers, unless the snapshot has nothing it has learned.
+
+        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed (but for
+        StoreUncertain); NotReady when the mark could not be followed.
         """
         async with self._lock:
             model = await self._load(seq)
-            events = [Event.restore(seq)]
-            options = self._writer.model.options
-            if model.options != options:
-                events.append(Event.configure(options.to_dict()).join())
+            events = [Event.restore(seq), *_changes(self._writer.model.lineup, model.lineup)]
             self._loaded = (seq, model)
             try:
                 results = await self._writer.admit(events)
@@ -246,6 +248,26 @@ class Snapshots:
                 self._store.delete_snapshot(seq)
         self._damaged.clear()
         self._store.trim(oldest)
+
+
+def _changes(in_force: Lineup, restored: Lineup) -> list[Event]:
+    """What makes the learners of a restored state those in force, joined to the mark before."""
+    try:
+        lineup = in_force.after(restored)
+    except OptionError:  # the one that answered is gone since: none other can take its place
+        lineup = Lineup(restored.answering, in_force.learners[:MOST_SHADOWS])
+    changes = []
+    if restored.differences(lineup):
+        changes.append(Event.configure(lineup.to_dict()))
+    answering = in_force.answering
+    if lineup.answering != answering and _had_learned(answering, lineup, restored):
+        changes.append(Event.promote(answering.specification))
+    return [event.join() for event in changes]
+
+
+def _had_learned(options: Options, lineup: Lineup, restored: Lineup) -> bool:
+    """Whether a learner of the lineup goes on from one of the restored state."""
+    return lineup.origins(restored)[lineup.learners.index(options)] is not None
 
 
 def _give_way() -> None:

@@ -37,8 +37,18 @@ def is_within(name, *packages):
 
 
 def test_the_core_knows_nothing_of_what_uses_it():
-    others = ("service", "benchmarks", "load_tests", "tests")
+    others = ("training", "evaluation", "service", "benchmarks", "load_tests", "tests")
     assert [each for each in imports_of("core") if is_within(each[1], *others)] == []
+
+
+def test_training_knows_the_core_alone():
+    others = ("evaluation", "service", "benchmarks", "load_tests", "tests")
+    assert [each for each in imports_of("training") if is_within(each[1], *others)] == []
+
+
+def test_the_evaluation_knows_nothing_of_the_service():
+    others = ("service", "benchmarks", "load_tests", "tests")
+    assert [each for each in imports_of("evaluation") if is_within(each[1], *others)] == []
 
 
 def test_the_store_knows_nothing_of_the_rest_of_the_service():
@@ -53,11 +63,12 @@ def test_the_store_knows_nothing_of_the_rest_of_the_service():
 def test_nor_does_its_native_part():
     files = [*ROOT.glob("core/*.pyx"), *ROOT.glob("core/*.pxd")]
     assert files
-    importing = re.compile(r"^\s*(from|c?import)\s+(service|benchmarks|load_tests|tests)\b", re.M)
+    others = "training|evaluation|service|benchmarks|load_tests|tests"
+    importing = re.compile(rf"^\s*(from|c?import)\s+({others})\b", re.M)
     assert [file.name for file in files if importing.search(file.read_text())] == []
 
 
-@pytest.mark.parametrize("package", ["core", "service"])
+@pytest.mark.parametrize("package", ["core", "training", "evaluation", "service"])
 def test_no_other_distribution_has_a_package_of_this_name(package):
     assert {*packages_distributions()[package]} == {"manyclass"}
 

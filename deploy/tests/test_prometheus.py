@@ -13,7 +13,7 @@ from deploy.tests.load import Load
 from deploy.tests.programs import DEPLOY, PATIENCE, Prometheus, instant, until
 from deploy.tests.replicas import ports_of, two_on_one_redis
 
-SETTINGS = {"max_features": 3000, "store_seconds": 2, "rank_wait_seconds": 0.05}
+SETTINGS = {"shadows": "pa", "max_features": 3000, "store_seconds": 2, "rank_wait_seconds": 0.05}
 RULES = [
     rule
     for group in yaml.safe_load((DEPLOY / "prometheus/alerts.yml").read_text())["groups"]

@@ -5,7 +5,8 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from service.client import RequestRefused
-from service.commands.lines import Body, Line
+from service.commands.lines import Body
+from training.lines import Line
 
 MOST_BYTES = 1024 * 1024  # of a batch: well below what a service takes by default
 

@@ -27,7 +27,10 @@ def rank(
     url: Url = URL,
     key: Key = None,
     k: Annotated[int, typer.Option(min=1, help="Classes of each instance, at most.")] = 5,
-    threshold: Annotated[float, typer.Option(help="Only scores above it.")] = 0.0,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Only scores above it; otherwise whatever is retrieved."),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which features voted for each class.")
     ] = False,

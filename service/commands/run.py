@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from service.client import ClientError
+from service.commands.bar import bar, bytes_of, bytes_read
 from service.commands.batches import Item, batches, deliver
 from service.commands.connection import BAD_LINES, INTERRUPTED
-from service.commands.lines import Body, FileFault, Line, LineFault, Source
+from service.commands.lines import Body
 from service.commands.tally import Tally
+from training.lines import FileFault, Line, LineFault, Source
 
 Answer = TypeVar("Answer")
 
@@ -88,29 +88,7 @@ def _shown(tally: Tally, sources: Sequence[Source]) -> Iterator[Callable[[], Non
 
     There is none without a terminal.
     """
-    sizes = [source.size for source in sources]
-    known = [size for size in sizes if size is not None]
-    total = sum(known) if len(known) == len(sizes) else None
-    console = Console(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        BarColumn(bar_width=24),
-        TextColumn("{task.fields[state]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(
-        *columns,
-        console=console,
-        disable=not console.is_terminal,
-        redirect_stdout=False,  # results go where they are sent, never into the bar
-    ) as progress:
-        task = progress.add_task("", total=total, state="")
-
-        def move() -> None:
-            progress.update(
-                task,
-                completed=sum(source.position for source in sources),
-                state=f"{tally.done:,} · {tally.rate:,.0f}/s  {tally.recall}",
-            )
-
-        yield move
+    with bar(bytes_of(sources)) as move:
+        yield lambda: move(
+            bytes_read(sources), f"{tally.done:,} · {tally.rate:,.0f}/s  {tally.recall}"
+        )

@@ -36,7 +36,7 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
 
 
 def _parameter(row: Row) -> Parameter:
-    default = row.text(row.default)
+    default = row.shown_default
     help = row.help + (f" (default: {default})" if default else "")
     if row.kind == "yes or no":
         option = typer.Option(f"{row.flag}/--no-{row.flag[2:]}", help=help, show_default=False)

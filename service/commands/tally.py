@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from service.commands.connection import complain
-from service.commands.lines import FileFault, Line
+from training.lines import FileFault, Line
 
 
 class Tally:

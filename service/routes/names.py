@@ -58,7 +58,7 @@ async def list_classes(
     after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
 ) -> ClassPage:
     """Classes whose name begins with `prefix`, in the order of their UTF-8 bytes, after `after`."""
-    page = await asyncio.to_thread(engine.model.index.class_page, prefix, after, limit)
+    page = await asyncio.to_thread(engine.model.learner.class_page, prefix, after, limit)
     return ClassPage(
         classes=[ClassCount(name=name, learned=learned) for name, learned in page],
         next=page[-1][0] if len(page) == limit else None,
@@ -72,7 +72,7 @@ async def get_class(
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> ClassDetail:
     """A class and the `limit` features that vote heaviest for it. Reads every feature there is."""
-    found: dict[str, Any] = await asyncio.to_thread(engine.model.index.class_, name, limit)
+    found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.class_, name, limit)
     return ClassDetail(
         name=name,
         learned=found["learned"],
@@ -85,7 +85,7 @@ async def get_class(
 @router.get("/features/{name:name}", **needs(Scope.RANK, 400, 404, 422))
 async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
     """A feature, how often it was seen, and the classes it votes for."""
-    found: dict[str, Any] = engine.model.index.feature(name)
+    found: dict[str, Any] = engine.model.learner.feature(name)
     return FeatureDetail(
         feature=name,
         times_seen=found["times_seen"],

@@ -8,8 +8,9 @@ from service.keys import Scope
 from service.late import LateLabels
 from service.routes.contract import TheEngine, needs, require
 from service.routes.health import report
+from service.routes.learners import TheMetrics, accuracy_of, learners_of
 from service.routes.snapshots import snapshot
-from service.schemas import Accuracy, LateLabelStats, ProcessStats, Stats
+from service.schemas import LateLabelStats, ProcessStats, Stats
 from service.store.protocol import Beat
 
 router = APIRouter(tags=["stats"])
@@ -18,6 +19,7 @@ router = APIRouter(tags=["stats"])
 @router.get("/stats", **needs(Scope.RANK, 422))
 async def stats(
     engine: TheEngine,
+    metrics: TheMetrics,
     request: Request,
     digest: Annotated[
         Literal["yes", "no"],
@@ -35,9 +37,9 @@ async def stats(
         seq, hashed = await engine.digest()
     model = engine.model
     figures = engine.figures()
-    index = model.index
+    learner = model.learner
     newest = engine.newest_snapshot
-    outdegrees = index.outdegrees().tolist()
+    outdegrees = learner.outdegrees().tolist()
     while outdegrees and not outdegrees[-1]:
         outdegrees.pop()
     shared = engine.shared
@@ -49,24 +51,22 @@ async def stats(
         processes=None if shared is None else _processes(engine.beat),
         log_seq=model.seq + figures.log_lag,
         store_away_seconds=figures.store_away_seconds,
-        features=index.features,
-        classes=index.classes,
-        edges=index.edges,
-        learned=index.learned,
-        bytes=index.bytes,
-        resident_bytes=index.resident_bytes,
-        evicted_features=index.evicted_features,
-        evicted_classes=index.evicted_classes,
+        features=learner.features,
+        classes=learner.classes,
+        edges=learner.edges,
+        learned=learner.learned,
+        bytes=learner.bytes,
+        resident_bytes=learner.resident_bytes,
+        evicted_features=learner.evicted_features,
+        evicted_classes=learner.evicted_classes,
         outdegrees=outdegrees,
-        accuracy={
-            str(window): Accuracy.model_validate(figures)
-            for window, figures in model.progress.windows().items()
-        },
+        accuracy=accuracy_of(model.progress),
+        learners=learners_of(model, metrics),
         late_labels=LateLabelStats(waiting=len(late), bytes=late.bytes),
         newest_snapshot=None if newest is None else snapshot(newest),
         recovery=report(engine.recovery),
         durability=engine.store.durability,
-        settings=engine.settings.shown(model.options),
+        settings=engine.settings.shown(model.lineup),
     )
 
 

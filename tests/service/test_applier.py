@@ -60,7 +60,7 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     )
     await applying.done()
     model = applying.applier.model
-    assert (model.seq, model.index.learned) == (4, 2)
+    assert (model.seq, model.learner.learned) == (4, 2)
     assert model.seen("two") is None
 
 
@@ -177,7 +177,7 @@ async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
     loaded.set_result(Model(Options()))
     await applying.done()
     model = applying.applier.model
-    assert (model.seq, model.index.learned, model.restores) == (3, 1, [(2, 0)])
+    assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
 
 
 @in_loop

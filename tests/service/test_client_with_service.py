@@ -1,12 +1,14 @@
 """The client and the real service agree on every call."""
 
+import msgspec
 import pytest
 
 from service.client import Client, FeatureWeight, RequestRefused
 from service.commands.environment import without_settings
 from service.demo.fresh import fresh_service
 
-KEYS = {
+CHOSEN = {
+    "MANYCLASS_SHADOWS": "pa(replay=1),ff(rating=0)",
     "MANYCLASS_RANK_KEYS": "may-rank",
     "MANYCLASS_LEARN_KEYS": "may-learn",
     "MANYCLASS_ADMIN_KEYS": "may-all",
@@ -15,7 +17,7 @@ KEYS = {
 
 @pytest.fixture(scope="module")
 def url():
-    with fresh_service({**without_settings(), **KEYS}) as url:
+    with fresh_service({**without_settings(), **CHOSEN}) as url:
         yield url
 
 
@@ -77,6 +79,22 @@ def test_snapshots_and_stats(client):
     assert client.is_ready()
     with pytest.raises(RequestRefused):
         client.class_("undone")
+
+
+def test_learners(client):
+    client.learn({"text": "learners", "classes": ["learners"]})
+    first, second, third = client.learners()
+    assert [first.label, second.label, third.label] == ["ff", "pa(replay=1)", "ff(rating=0)"]
+    assert [first.role, second.role, third.role] == ["answers", "shadow", "shadow"]
+    assert (first.edges, first.learned) == (client.stats().edges, client.stats().learned)
+    assert second.options["replay"] == 1
+    assert second.learn_seconds > 0
+    assert second.accuracy["100"].examples > 0
+    seq = client.promote(second.label)
+    assert client.learners()[0] == msgspec.structs.replace(second, role="answers")
+    assert client.promote("ff") == seq + 1
+    with pytest.raises(RequestRefused):
+        client.promote("ema")
 
 
 def test_a_fault_is_found_at_its_place(client):

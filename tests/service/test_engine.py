@@ -184,6 +184,110 @@ async def test_options_that_cannot_be_stored_fail_the_start():
     await engine.close()
 
 
+# --- learners -------------------------------------------------------------------------------------
+
+
+def labels(engine):
+    assert engine.status == "ready", engine.failure
+    return engine.model.lineup.labels
+
+
+@in_loop
+async def test_a_shadow_learns_what_comes_and_is_there_again():
+    store = FaultyStore()
+    engine = await started(store, shadows=("pa",))
+    await engine.submit([learn("a", "x"), learn("a b", "y")])
+    assert [each.learner.learned for each in engine.model.enrolled] == [2, 2]
+    again = await started(store, shadows=("pa",))  # killed: replayed from the log
+    assert again.model.digest() == engine.model.digest()
+    for each in (engine, again):
+        await each.close()
+
+
+@in_loop
+async def test_what_was_promoted_answers_after_a_restart_with_the_old_settings(caplog):
+    store = FaultyStore()
+    engine = await started(store, shadows=("pa", "ff(rating=0)"))
+    await engine.submit([learn("a", "x")])
+    await engine.submit([Event.promote("pa")])
+    for reconfigure in (False, True):
+        caplog.clear()
+        again = await started(store, shadows=("pa", "ff(rating=0)"), reconfigure=reconfigure)
+        assert labels(again) == ["pa", "ff", "ff(rating=0)"]
+        assert again.model.digest() == engine.model.digest()
+        assert "pa answers, as it was promoted; the settings have ff in its place" in caplog.text
+    caplog.clear()
+    tidied = await started(store, learner="pa", shadows=("ff(rating=0)", "ff"))
+    assert labels(tidied) == ["pa", "ff", "ff(rating=0)"]
+    assert "promoted" not in caplog.text
+    for each in (engine, again, tidied):
+        await each.close()
+
+
+@in_loop
+async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored():
+    store = FaultyStore()
+    engine = await started(store, learner="pa(replay=2)", shadows=("ema",))
+    await engine.submit([learn("a", "x")])
+    again = await started(store)
+    assert labels(again) == ["pa(replay=2)", "ema"]
+    assert again.model.digest() == engine.model.digest()
+    other = await started(store, rivals=2, reconfigure=True)  # no option of the default learner
+    assert labels(other) == ["pa(rivals=2,replay=2)", "ema"]
+    refused = await started(store, leak=False)
+    assert refused.status == "failed"
+    assert "MANYCLASS_LEAK='no': has no effect on learner 'pa'" in refused.failure
+    for each in (engine, again, other, refused):
+        await each.close()
+
+
+@in_loop
+async def test_other_shadows_than_the_stored_ones_are_refused():
+    store = FaultyStore()
+    await (await started(store, shadows=("pa", "ema"))).close()
+    other = await started(store, shadows=("ema", "pa(rivals=2)"))
+    assert other.status == "failed"
+    differ = "shadows is 'pa,ema' in the store and 'ema,pa(rivals=2)' in the settings"
+    assert differ in other.failure
+    await other.close()
+    same = await started(store, shadows=("ema", "pa"))  # in whatever order
+    assert labels(same) == ["ff", "pa", "ema"]
+    await same.close()
+
+
+@in_loop
+async def test_shadows_come_and_go_when_that_is_asked_for():
+    store = FaultyStore()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    await engine.close()
+    engine = await started(store, shadows=("pa", "ema"), reconfigure=True)
+    assert labels(engine) == ["ff", "pa", "ema"]
+    assert [each.learner.learned for each in engine.model.enrolled] == [1, 0, 0]
+    await engine.submit([learn("a", "x"), Event.promote("pa")])
+    await engine.close()
+    # one is added and one taken away, and who answers stays, whatever LEARNER says
+    engine = await started(store, shadows=("arow", "pa"), reconfigure=True)
+    assert labels(engine) == ["pa", "arow", "ff"]
+    assert [each.learner.learned for each in engine.model.enrolled] == [1, 0, 2]
+    killed = await started(store, shadows=("arow", "pa"))
+    assert killed.model.digest() == engine.model.digest()
+    for each in (engine, killed):
+        await each.close()
+
+
+@pytest.mark.parametrize("reconfigure", [False, True])
+@in_loop
+async def test_another_learner_does_not_answer_before_it_has_learned(reconfigure):
+    store = FaultyStore()
+    await (await started(store)).close()
+    engine = await started(store, learner="pa", reconfigure=reconfigure)
+    assert engine.status == "failed"
+    assert "add 'pa' to the shadows, and promote it" in engine.failure
+    await engine.close()
+    assert store.last_seq == 0
+
+
 # --- learning -------------------------------------------------------------------------------------
 
 

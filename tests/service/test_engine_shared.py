@@ -7,7 +7,9 @@ import pytest
 
 from core.errors import EventConflict, UnknownName
 from core.event import Event, Instance
+from core.lineup import Lineup
 from core.model import Model
+from core.options import Options
 from service import engine as engine_module
 from service import writer as writer_module
 from service.applier import Result
@@ -127,6 +129,36 @@ async def test_other_options_reach_all():
         assert first.model.options.rating == 7
 
 
+@in_loop
+async def test_who_answers_is_the_same_in_all():
+    log = SharedLog()
+    async with engines_on(log, "AB", shadows=("pa", "ema")) as (first, second):
+        await first.submit([learn("a", "x"), learn("a b", "y")])
+        await second.submit([Event.promote("pa")])
+        await equal(first, second)
+        async with engine_on(log, "C", shadows=("pa", "ema")) as third:
+            await equal(first, second, third)
+            assert third.model.lineup.labels == ["pa", "ff", "ema"]
+        async with engine_on(log, "D", shadows=("pa", "arow"), reconfigure=True) as fourth:
+            await equal(first, second, fourth)
+            assert first.model.lineup.labels == ["pa", "ff", "arow"]
+
+
+@in_loop
+async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
+    log = SharedLog()
+    async with engines_on(log, "AB", shadows=("pa",)) as (first, second):
+        without = Lineup(Options()).to_dict()
+        await asyncio.gather(
+            first.submit([Event.promote("pa")]),
+            second.submit([Event.configure(without)]),
+            first.submit([learn("a", "x")]),
+            return_exceptions=True,
+        )
+        await equal(first, second)
+        assert first.model.seq == 3
+
+
 # --- retries and conflicts ------------------------------------------------------------------------
 
 
@@ -139,7 +171,7 @@ async def test_a_retry_at_another_process_is_learned_once():
         assert sorted(answers) == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
         assert await first.submit([event]) == [Result(1, True, None, False)]
         await equal(first, second)
-        assert first.model.index.learned == 1
+        assert first.model.learner.learned == 1
 
 
 @in_loop
@@ -156,7 +188,7 @@ async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
         assert (caught.value.position, caught.value.event_id, caught.value.seq) == (1, "one", 1)
         await equal(first, second)
         assert first.model.seq == 3
-        assert first.model.index.learned == 1
+        assert first.model.learner.learned == 1
         assert first.model.seen("two") is None
     async with engine_on(log, "C") as third:  # which reads all of it from the log
         assert third.model.digest() == second.model.digest()
@@ -227,7 +259,7 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowe
         await engine.reached(1, PATIENCE)  # the first one was on its way
         assert await engine.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
         assert await engine.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
-        assert engine.model.index.learned == 2
+        assert engine.model.learner.learned == 2
 
 
 @in_loop

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 
 from core.errors import EventConflict
 from core.event import Event, Instance
+from core.lineup import Lineup
 from core.model import Model
 from core.options import Options
 from service.applier import Result
@@ -41,8 +42,9 @@ class EngineStates(RuleBasedStateMachine):
     def begin(self, keep):
         self.keep = keep
         self.rating = 10
+        self.shadows = ("pa",)
         self.store = FaultyStore()
-        self.twin = Model(Options())
+        self.twin = Model(self.wanted())
         self.dumps = {0: self.twin.dump()}  # seq -> what a snapshot of it has to hold
         self.damaged = None
         self.start_engine()
@@ -52,6 +54,7 @@ class EngineStates(RuleBasedStateMachine):
         self.clock = Clock()
         wanted = Settings(
             rating=self.rating,
+            shadows=self.shadows,
             reconfigure=reconfigure,
             snapshot_keep=self.keep,
             max_queue_events=1000,
@@ -59,6 +62,9 @@ class EngineStates(RuleBasedStateMachine):
         self.engine = Engine(wanted, self.store, self.clock)
         self.run(self.engine.start())
         assert self.engine.status == "ready", self.engine.failure
+
+    def wanted(self):
+        return Lineup(Options(rating=self.rating), tuple(map(Options.parse, self.shadows)))
 
     def run(self, work):
         return self.loop.run_until_complete(work)
@@ -158,7 +164,7 @@ class EngineStates(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["x", "y", "z"]))
     def forget(self, name):
-        if name in [known for known, _ in self.twin.index.class_page("", "", 10)]:
+        if name in [known for known, _ in self.twin.learner.class_page("", "", 10)]:
             event = Event.forget_class(name)
             self.take([event], self.run(self.engine.submit([event])))
 
@@ -199,17 +205,34 @@ class EngineStates(RuleBasedStateMachine):
         if self.damaged is not None:
             return  # the mark might be left with a snapshot that cannot be read
         last = self.run(self.engine.restore(seq))
-        mark = self.twin.seq + 1
+        mark, before = self.twin.seq + 1, self.twin.lineup
         self.twin = Model.load(self.dumps[seq])
         self.twin.restored(mark, seq)
-        self.follow_the_settings()
+        kinds = [options.learner for options in self.twin.lineup.learners]
+        self.follow(before)
+        if before.answering.learner in kinds and before.answering != self.twin.options:
+            label = before.answering.specification
+            self.twin.apply(self.twin.seq + 1, Event.promote(label))
         assert last == self.twin.seq
         self.snapshot_was_taken()
 
-    def follow_the_settings(self):
-        wanted = Options(rating=self.rating)
-        if self.twin.options != wanted:
+    def follow(self, wanted):
+        """What a start with these learners makes of the twin, and going back with them in force."""
+        answering = self.twin.options.specification
+        if answering in wanted.labels:
+            wanted = wanted.promoted(answering)
+        elif wanted.answering.learner != self.twin.options.learner:
+            wanted = Lineup(self.twin.options, wanted.learners)
+        if self.twin.lineup.differences(wanted):
             self.twin.apply(self.twin.seq + 1, Event.configure(wanted.to_dict()))
+
+    @rule(choice=st.integers(0, 10))
+    def promote(self, choice):
+        labels = self.twin.lineup.labels
+        event = Event.promote(labels[choice % len(labels)])
+        [result] = self.run(self.engine.submit([event]))
+        assert result.seq == self.twin.apply(self.twin.seq + 1, event).seq
+        assert self.engine.model.lineup == self.twin.lineup
 
     @rule(batches=st.lists(BATCHES, max_size=3), durable=st.booleans())
     def crash(self, batches, durable):
@@ -249,16 +272,23 @@ class EngineStates(RuleBasedStateMachine):
     def something_is_fresh(self, batches):
         return any(self.logged(batch) for batch in batches)
 
-    @rule(rating=st.none() | st.sampled_from([0, 3, 10]))
-    def restart(self, rating):
+    @rule(
+        rating=st.none() | st.sampled_from([0, 3, 10]),
+        shadows=st.none() | st.sampled_from([(), ("pa",), ("ff(leak=no)", "pa(replay=2)")]),
+    )
+    def restart(self, rating, shadows):
         self.run(self.engine.close())
         self.loop.close()
         assert self.store.snapshots()[0].seq == self.twin.seq
         self.snapshot_was_taken()
-        if rating is not None:
-            self.rating = rating
+        before = self.rating, self.shadows
+        self.rating = self.rating if rating is None else rating
+        self.shadows = self.shadows if shadows is None else shadows
+        answering = self.twin.options
+        if answering.learner == "pa" and answering.specification not in self.wanted().labels:
+            self.rating, self.shadows = before  # a start with the others would be refused
         self.start_engine(reconfigure=True)
-        self.follow_the_settings()
+        self.follow(self.wanted())
 
     @invariant()
     def is_what_the_acknowledged_events_make(self):

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import HistogramMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
 from core.event import Event
-from core.model import Outcome
+from core.model import Outcome, ShadowOutcome
 from service.engine import Figures
 from service.metrics import FAST_SECONDS, HELP, PREFIX, REQUEST_SECONDS, Histogram, Metrics
 from service.store.protocol import StoreFull
@@ -85,20 +85,72 @@ def test_a_histogram_counts_as_the_one_of_prometheus_does():
 def test_counts_how_well_events_were_ranked_before_they_were_learned():
     metrics = Metrics()
     for rank in (1, 2, 5, 6, 11, None):
-        metrics.applied(learn("a"), Outcome(1, rank, True), 1e-5)
-    metrics.applied(Event.forget_class("x"), Outcome(2, None, False), 1e-5)
+        shadows = (ShadowOutcome("pa", 3, 2.0), ShadowOutcome("ema", None, 0.5))
+        metrics.applied(learn("a"), Outcome(1, rank, True, "ff", shadows), 3.0)
+    metrics.applied(Event.forget_class("x"), Outcome(2, None, False, "ff"), 3.0)
+    metrics.applied(learn("a"), Outcome(3, 1, True, "pa", (ShadowOutcome("ff", 4, 1.0),)), 9.0)
+    told = {
+        (role, label): (score.examples, score.hits(), score.reciprocal_ranks, score.seconds)
+        for role, label, score in metrics.scores()
+    }
+    assert told == {
+        ("answers", "ff"): (
+            6,
+            {1: 1, 5: 3, 10: 4},
+            pytest.approx(1 + 1 / 2 + 1 / 5 + 1 / 6 + 1 / 11),
+            6 * 0.5,
+        ),
+        ("answers", "pa"): (1, {1: 1, 5: 1, 10: 1}, 1, 8),
+        ("shadow", "pa"): (6, {1: 0, 5: 6, 10: 6}, pytest.approx(6 / 3), 12),
+        ("shadow", "ema"): (6, {1: 0, 5: 0, 10: 0}, 0, 3),
+        ("shadow", "ff"): (1, {1: 0, 5: 1, 10: 1}, 1 / 4, 1),
+    }
+    assert metrics.seconds_an_event("pa") == (12 + 8) / 7
+    assert metrics.seconds_an_event("arow") is None
     samples = {
         sample.name + "".join(sample.labels.values()): sample.value
         for family in metrics.collect()
         for sample in family.samples
     }
-    assert samples[PREFIX + "progressive_examples_total"] == 6
-    hits = [samples[PREFIX + f"progressive_hits_total{k}"] for k in (1, 5, 10)]
-    assert hits == [1, 3, 4]
-    total = samples[PREFIX + "progressive_reciprocal_rank_total"]
-    assert total == pytest.approx(1 + 1 / 2 + 1 / 5 + 1 / 6 + 1 / 11)
-    assert samples[PREFIX + "learn_duration_seconds_count"] == 6
-    assert samples[PREFIX + "learn_events_totallearned"] == 6
+    assert samples[PREFIX + "learn_duration_seconds_count"] == 7
+    assert samples[PREFIX + "learn_duration_seconds_sum"] == 6 * 3 + 9
+    assert samples[PREFIX + "learn_events_totallearned"] == 7
+
+
+def of_learner(name, label, role, k=None):
+    at = "" if k is None else f'k="{k}",'
+    return f'{name}{{{at}learner="{label}",role="{role}"}}'
+
+
+@in_loop
+async def test_tells_how_each_learner_does_in_its_role():
+    ff, pa = "ff(margin_threshold=0.5)", "pa"
+    examples, hits = "progressive_examples_total", "progressive_hits_total"
+    async with calling(learner=ff, shadows=(pa,)) as call:
+        fresh = await call.metrics()
+        for label, role in ((ff, "answers"), (pa, "shadow")):
+            assert fresh[of_learner(examples, label, role)] == 0
+            assert fresh[of_learner(hits, label, role, "5")] == 0
+            assert fresh[of_learner("learner_seconds_total", label, role)] == 0
+        await call.learn(("a", "x"), ("a", "x"), ("b", "x"))
+        await call("POST", "/learners/pa/promote")
+        await call.learn(("a", "x"))
+        seen = await call.metrics()
+        assert seen[of_learner(examples, ff, "answers")] == 3
+        assert seen[of_learner(examples, pa, "shadow")] == 3
+        assert seen[of_learner(examples, pa, "answers")] == 1
+        assert seen[of_learner(examples, ff, "shadow")] == 1
+        assert seen[of_learner(hits, ff, "answers", "1")] == 1
+        assert seen[of_learner(hits, pa, "answers", "1")] == 1
+        assert seen[of_learner("progressive_reciprocal_rank_total", pa, "shadow")] == 1
+        each = {one.label: one.learner for one in call.app.engine.model.enrolled}
+        for label, role in ((pa, "answers"), (ff, "shadow")):
+            assert seen[of_learner("learner_memory_bytes", label, role)] == each[label].bytes
+            assert seen[of_learner("learner_seconds_total", label, role)] > 0
+        assert of_learner("learner_memory_bytes", ff, "answers") not in seen
+        assert (seen["edges"], seen["memory_bytes"]) == (each[pa].edges, each[pa].bytes)
+        both = sum(value for name, value in seen.items() if name.startswith("learner_seconds"))
+        assert both == pytest.approx(seen["learn_duration_seconds_sum"])
 
 
 @in_loop
@@ -183,8 +235,28 @@ async def test_counters_begin_with_the_process_and_never_fall():
         assert after[:3] == [before[0] + 1, before[1] + 1, before[2] + 2]
         assert after[3] >= before[3]
     async with calling(store=store, **small) as call:
-        assert call.app.engine.model.index.evicted_features > 0
+        assert call.app.engine.model.learner.evicted_features > 0
         assert await counted(call) == [0, 0, 0, 0]
+
+
+@in_loop
+async def test_counters_never_fall_when_another_learner_answers():
+    small = {"max_features": 3, "max_classes": 2}
+    async with calling(shadows=("ff(rating=0)",), **small) as call:
+
+        async def counted():
+            seen = await call.metrics()
+            return [seen[name] for name in COUNTED]
+
+        await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
+        await call("POST", "/rank", {"features": ["b"]})
+        before = await counted()
+        assert all(before)
+        await call("POST", "/learners/ff%28rating=0%29/promote")
+        assert await counted() == before
+        await call.learn(("d b", "z"))
+        after = await counted()
+        assert after[:3] == [before[0] + 1, before[1] + 1, before[2] + 2]
 
 
 @in_loop

@@ -88,6 +88,8 @@ def test_every_call_is_in_the_document():
         ("/features/{name}", "delete"),
         ("/state", "get"),
         ("/stats", "get"),
+        ("/learners", "get"),
+        ("/learners/{name}/promote", "post"),
         ("/snapshots", "get"),
         ("/snapshots", "post"),
         ("/snapshots/{seq}/restore", "post"),

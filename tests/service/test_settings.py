@@ -1,12 +1,14 @@
 """The one table of settings: what is read, refused, shown, and written in the documentation."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from core.options import Options
-from service.settings import TABLE, SettingError, Settings, markdown, read
+from core.lineup import Lineup
+from core.options import LEARNERS, MATTERS, Options, defaults_of
+from service.settings import _ROWS, TABLE, SettingError, Settings, markdown, read
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -25,9 +27,109 @@ def test_the_defaults_of_the_model_are_those_of_the_core():
     assert Settings().options() == Options()
 
 
-def test_every_option_of_the_model_can_be_set():
-    assert {option.name for option in fields(Options)} <= {row.name for row in TABLE}
+def test_every_option_of_a_learner_can_be_set():
+    of_members = {"subsample", "shuffle"}
+    assert {option.name for option in fields(Options)} - of_members <= {row.name for row in TABLE}
     assert read({"MANYCLASS_RATING": "3"}).options() == Options(rating=3)
+
+
+def lineup(**variables):
+    return read({f"MANYCLASS_{name}": text for name, text in variables.items()}).lineup()
+
+
+def test_a_learner_has_its_own_defaults_until_something_else_is_said():
+    assert lineup(LEARNER="pa").answering == Options.of("pa")
+    assert lineup(LEARNER="pa", RATING="3", BOOLEAN="").answering == Options.of("pa", rating=3)
+
+
+def test_options_may_stand_in_the_specification():
+    assert lineup(LEARNER="pa(replay=4)") == Lineup(Options.of("pa", replay=4))
+    both = lineup(LEARNER="pa(replay=4)", RIVALS="2", REPLAY="4")
+    assert both == Lineup(Options.of("pa", replay=4, rivals=2))
+
+
+def test_shadows_have_the_limits_of_the_one_that_answers_and_nothing_else_of_it():
+    made = lineup(SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", RATING="3", MAX_CLASSES="7")
+    assert made.answering == Options(rating=3, max_classes=7)
+    assert made.shadows == (
+        Options.of("pa", replay=4, rivals=2, max_classes=7),
+        Options(rating=0, max_classes=7),
+    )
+    [own] = lineup(SHADOWS="pa(max_classes=9)", MAX_CLASSES="7").shadows
+    assert own.max_classes == 9
+
+
+@pytest.mark.parametrize(
+    ("variables", "variable", "value", "allowed"),
+    [
+        ({"LEARNER": "pa(replay=4)", "REPLAY": "5"}, "REPLAY", "5", "LEARNER says otherwise"),
+        ({"LEARNER": "pa(rating=0)", "RATING": "10"}, "RATING", "10", "LEARNER says otherwise"),
+        ({"LEARNER": "pa", "LEAK": "no"}, "LEAK", "no", "no effect on learner 'pa'"),
+        ({"LEARNER": "pa(leak=no)"}, "LEARNER", "pa(leak=no)", "leak: has no effect"),
+        ({"LEARNER": "committee"}, "LEARNER", "committee", "members: must name"),
+        ({"LEARNER": "ff(shuffle=9)"}, "LEARNER", "ff(shuffle=9)", "shuffle: is for the members"),
+        ({"SHADOWS": "ff"}, "SHADOWS", "ff", "two learners are 'ff'"),
+        ({"SHADOWS": "pa(rating=-1)"}, "SHADOWS", "pa(rating=-1)", "rating: must be"),
+        ({"SHADOWS": "pa(rating=0"}, "SHADOWS", "pa(rating=0", "no closing parenthesis"),
+    ],
+)
+def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
+    variables, variable, value, allowed
+):
+    error = refused({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    assert (error.variable, error.value) == (f"MANYCLASS_{variable}", repr(value))
+    assert allowed in error.allowed
+
+
+@pytest.mark.parametrize(
+    ("variables", "labels"),
+    [
+        ({}, ["pa(replay=4)", "ff", "ema"]),
+        ({"LEARNER": "", "RIVALS": "2"}, ["pa(rivals=2,replay=4)", "ff", "ema"]),
+        ({"LEARNER": "ff"}, ["ff", "pa(replay=4)", "ema"]),
+        ({"LEARNER": "arow"}, ["arow", "ff", "ema"]),
+        ({"SHADOWS": ""}, ["pa(replay=4)", "ff", "ema"]),
+        ({"SHADOWS": "none"}, ["pa(replay=4)"]),
+        ({"SHADOWS": "ind"}, ["pa(replay=4)", "ind"]),
+        ({"SHADOWS": "ema, pa(replay=4)"}, ["ff", "ema", "pa(replay=4)"]),  # it was promoted
+        ({"SHADOWS": "ema, pa(replay=4)", "RATING": "3"}, ["ff(rating=3)", "ema", "pa(replay=4)"]),
+    ],
+)
+def test_what_is_not_said_stays_as_it_is_stored(variables, labels):
+    stored = Lineup(Options.of("pa", replay=4), (Options(), Options.of("ema")))
+    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    assert settings.lineup(stored).labels == labels
+
+
+def test_an_option_without_effect_on_the_stored_learner_is_refused():
+    with pytest.raises(SettingError) as caught:
+        read({"MANYCLASS_LEAK": "no"}).lineup(Lineup(Options.of("pa")))
+    assert caught.value.variable == "MANYCLASS_LEAK"
+
+
+def test_what_is_shown_of_the_learners_reads_back():
+    variables = {"LEARNER": "pa(replay=4)", "SHADOWS": "ff,pa(rating=2)", "RIVALS": "2"}
+    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    shown = settings.shown()
+    assert shown["MANYCLASS_LEARNER"] == "pa"
+    assert shown["MANYCLASS_REPLAY"] == "4"
+    assert read(shown).lineup() == settings.lineup()
+    promoted = settings.lineup().promoted("ff")
+    assert read(settings.shown(promoted)).lineup() == promoted
+
+
+def test_the_document_has_the_defaults_of_each_learner():
+    head, *rows = re.findall(r"^\| (?:option|`\w+`) \|.*\|$", markdown().split("### ")[1], re.M)
+    learners = re.findall(r"`(\w+)`", head)
+    assert learners == list(LEARNERS)
+    for row in rows:
+        name, *defaults = [cell.strip("` ") for cell in row.strip("|").split("|")]
+        for learner, default in zip(learners, defaults, strict=True):
+            if default == "—":
+                assert name not in MATTERS[learner]
+            else:
+                value = defaults_of(learner)[name]
+                assert _ROWS[name].read(default) == (None if value == "" else value)
 
 
 def test_other_variables_are_left_alone():
@@ -78,7 +180,7 @@ def test_shown_text_reads_back(row):
         ("MANYCLASS_MAX_BYTES", "64 MB", "a number of bytes, as 1048576 or 1MiB"),
         ("MANYCLASS_MAX_BYTES", "1KiB", "1 MiB to 16 GiB"),
         ("MANYCLASS_LEAK", "maybe", "yes or no"),
-        ("MANYCLASS_LEARNER", "svm", "'ff'"),
+        ("MANYCLASS_LEARNER", "oracle", "one of ff, ind,"),
         ("MANYCLASS_STORE", " ", "not empty"),
     ],
 )

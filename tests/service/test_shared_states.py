@@ -22,6 +22,14 @@ CLASSES = st.sampled_from(["x", "y", "x y"])
 IDS = st.none() | st.sampled_from([f"id {n}" for n in range(8)])
 REQUESTS = st.lists(st.builds(learn, NAMES, CLASSES, IDS), min_size=1, max_size=4)
 ENGINES = st.integers(0, 2)
+LEARNERS = ("ff", "pa(replay=1)", "ff(rating=0)")
+WANTED = Settings(
+    learner=LEARNERS[0],
+    shadows=LEARNERS[1:],
+    snapshot_keep=1000,
+    snapshot_events=0,
+    snapshot_seconds=0,
+)
 
 
 class SharedStates(RuleBasedStateMachine):
@@ -39,8 +47,7 @@ class SharedStates(RuleBasedStateMachine):
 
     def start(self):
         self.names += 1
-        wanted = Settings(snapshot_keep=1000, snapshot_events=0, snapshot_seconds=0)
-        engine = Engine(wanted, self.log.store(f"p{self.names}"), Clock())
+        engine = Engine(WANTED, self.log.store(f"p{self.names}"), Clock())
         self.run(engine.start())
         assert engine.status == "ready", engine.failure
         return engine
@@ -84,8 +91,13 @@ class SharedStates(RuleBasedStateMachine):
     @rule(position=ENGINES, name=st.sampled_from(["x", "y"]))
     def forget(self, position, name):
         engine = self.engines[position]
-        if engine.model.index.has_class(name):
+        if engine.model.learner.has_class(name):
             self.run(engine.submit([Event.forget_class(name)]))
+
+    @rule(position=ENGINES, label=st.sampled_from(LEARNERS))
+    def promote(self, position, label):
+        self.run(self.engines[position].submit([Event.promote(label)]))
+        assert self.engines[position].model.lineup.labels[0] == label
 
     @rule(position=ENGINES)
     def take_snapshot(self, position):
@@ -111,7 +123,7 @@ class SharedStates(RuleBasedStateMachine):
             assert self.run(engine.reached(last, PATIENCE))
         digests = {engine.model.digest() for engine in self.engines}
         store = self.log.store("reader")
-        digests.add(recover(store, Settings().options(), Clock(), Recovery()).digest())
+        digests.add(recover(store, WANTED.lineup(), Clock(), Recovery()).digest())
         assert len(digests) == 1
 
     @invariant()

@@ -474,6 +474,54 @@ async def test_the_options_stay_those_of_the_settings():
         assert engine.model.digest() == digest
 
 
+async def labels_after(engine, seq):
+    await engine.restore(seq)
+    return engine.model.lineup.labels
+
+
+@in_loop
+async def test_who_answers_stays_when_the_snapshot_has_what_it_learned():
+    async with running(shadows=("pa",)) as (engine, store):
+        await teach(engine, "a -> x")
+        await engine.take_snapshot()
+        await teach(engine, "b -> y")
+        await engine.submit([Event.promote("pa")])
+        assert await labels_after(engine, 1) == ["pa", "ff"]
+        assert engine.model.seq == 5  # a mark, and what promotes it again
+        assert [each.learner.learned for each in engine.model.enrolled] == [1, 1]
+        digest = engine.model.digest()
+        store.damage_snapshot(5)
+        assert recovered(store).digest() == digest
+    async with running(store, shadows=("pa",)) as (engine, _):
+        assert engine.model.digest() == digest
+
+
+@in_loop
+async def test_who_answered_then_answers_when_the_snapshot_has_nothing_of_the_other():
+    async with running() as (engine, store):
+        await teach(engine, "a -> x")
+    async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
+        await teach(engine, "b -> y")
+        await engine.submit([Event.promote("pa")])
+        assert await labels_after(engine, 1) == ["ff", "pa"]
+        assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
+        digest = engine.model.digest()
+        store.damage_snapshot(engine.model.seq)
+        assert recovered(store).digest() == digest
+
+
+@in_loop
+async def test_who_answered_then_answers_also_when_it_was_taken_away_since():
+    async with running() as (engine, store):
+        await teach(engine, "a -> x")
+    async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("pa")])
+    async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
+        assert engine.model.lineup.labels == ["pa"]
+        assert await labels_after(engine, 1) == ["ff", "pa"]
+        assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
+
+
 @in_loop
 async def test_going_back_is_finished_when_the_one_who_asked_has_gone():
     async with running() as (engine, store):

@@ -453,7 +453,7 @@ async def test_counts_go_on_over_a_change_of_model():
         assert before.active_features_ranked == 5
         other = Model(Options())
         other.apply(1, learn("d", "y"))
-        assert other.index.active_features_ranked == 1
+        assert other.learner.active_features_ranked == 1
         async with writer.applier.quiet():
             writer.applier.use(other)
         assert writer.applier.counts() == before
@@ -574,7 +574,7 @@ async def test_stops_when_the_log_numbers_otherwise():
 
 @in_loop
 async def test_stops_when_an_event_cannot_be_applied(monkeypatch):
-    def broken(self, seq, event):
+    def broken(self, seq, event, clock):
         raise MemoryError("no more")
 
     async with writing() as (writer, store):

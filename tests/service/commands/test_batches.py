@@ -2,7 +2,7 @@ import pytest
 
 from service.client import Fault, RequestRefused
 from service.commands.batches import MOST_BYTES, batches, deliver
-from service.commands.lines import Line
+from training.lines import Line
 
 
 def items(count, size=1):

@@ -55,7 +55,7 @@ def test_a_saved_state_becomes_a_store(manyclass, service, tmp_path):
     made = open_store(store, time.time)
     try:
         model = Model.load(made.open_snapshot(seq))
-        assert "saved" in [name for name, _ in model.index.class_page("", "", 1000)]
+        assert "saved" in [name for name, _ in model.learner.class_page("", "", 1000)]
         assert made.append([b"next"]) == seq + 1
     finally:
         made.close()

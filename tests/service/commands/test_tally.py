@@ -1,5 +1,5 @@
-from service.commands.lines import FileFault, Line
 from service.commands.tally import Tally
+from training.lines import FileFault, Line
 
 
 def tally_at(*times):

@@ -1,0 +1,87 @@
+"""The learners: how well each does, and which one answers."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+
+from core.committee import Committee
+from core.event import Event
+from core.learner import Learner
+from core.lineup import Role, effective
+from core.model import Enrolled, Model
+from core.progress import Progress
+from service.keys import Scope
+from service.metrics import Metrics
+from service.routes.contract import TheEngine, needs
+from service.routes.names import Name
+from service.schemas import Accuracy, LearnerList, LearnerStats, MemberStats, Promoted
+
+router = APIRouter(tags=["learners"])
+
+
+async def _metrics(request: Request) -> Metrics:
+    metrics: Metrics = request.app.state.metrics
+    return metrics
+
+
+TheMetrics = Annotated[Metrics, Depends(_metrics)]
+
+
+@router.get("/learners", **needs(Scope.RANK))
+async def list_learners(engine: TheEngine, metrics: TheMetrics) -> LearnerList:
+    """The learners, the one that answers first: what each holds, and how well it does."""
+    model = engine.model
+    return LearnerList(seq=model.seq, learners=learners_of(model, metrics))
+
+
+@router.post("/learners/{name:name}/promote", **needs(Scope.ADMIN, 400, 404, 422))
+async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
+    """Let a shadow answer from here on, without a restart; the one that answered becomes a shadow.
+
+    An event, durable like any other, and so for every process on the store. Nothing is changed when
+    it answers already.
+    """
+    [result] = await engine.submit([Event.promote(name)])
+    return Promoted(seq=result.seq, learner=name)
+
+
+def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
+    """What people see of the learners of a model, the one that answers first."""
+    return [_learner(role, each, metrics) for role, each in model.roles]
+
+
+def accuracy_of(progress: Progress) -> dict[str, Accuracy]:
+    """The score of a learner, by the number of events looked back on."""
+    return {
+        str(window): Accuracy.model_validate(figures)
+        for window, figures in progress.windows().items()
+    }
+
+
+def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
+    learner = each.learner
+    return LearnerStats(
+        learner=each.label,
+        role=role,
+        options=effective(learner.options),
+        features=learner.features,
+        classes=learner.classes,
+        edges=learner.edges,
+        learned=learner.learned,
+        bytes=learner.bytes,
+        resident_bytes=learner.resident_bytes,
+        evicted_features=learner.evicted_features,
+        evicted_classes=learner.evicted_classes,
+        learn_seconds=metrics.seconds_an_event(each.label),
+        accuracy=accuracy_of(each.progress),
+        members=_members(learner),
+    )
+
+
+def _members(learner: Learner) -> list[MemberStats]:
+    if not isinstance(learner, Committee):
+        return []
+    return [
+        MemberStats(learner=member.options.specification, accuracy=accuracy_of(member.progress))
+        for member in learner.members
+    ]
