@@ -1,0 +1,282 @@
+"""manyclass evaluate: compare learners on data sets."""
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.errors import OptionError
+from core.options import Options, split
+from service.commands.bar import bar
+from service.commands.connection import FAILED, INTERRUPTED, complain
+from training.formats import FormatUnknown, format_of, reader_of
+from training.lines import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from evaluation.comparison import Comparison, Plan, Variant
+    from evaluation.contender import Maker
+    from evaluation.sets import DataSet
+
+Load = Callable[[], "DataSet"]
+
+
+def evaluate(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Labelled instances, plain, .gz or .zst, to train and test on.",
+            metavar="[FILE...]",
+            show_default=False,
+        ),
+    ] = None,
+    sets: Annotated[
+        str, typer.Option("--set", help="Public data sets: newsgroups,clinc.", metavar="NAMES")
+    ] = "",
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(help="A learner: ff, 'pa(replay=4)'; again for more.", metavar="SPEC"),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Each learner also with other values of an option: max_outdegree=1,5,25.",
+            metavar="OPTION=VALUES",
+        ),
+    ] = None,
+    peers: Annotated[
+        str,
+        typer.Option(help="Other methods: svm,fasttext; a wrong name lists them.", metavar="NAMES"),
+    ] = "",
+    passes: Annotated[int, typer.Option(min=1, help="How often our learners learn a row.")] = 1,
+    splits: Annotated[int, typer.Option(min=1, help="Splits or orders, each trained anew.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first split.")] = 0,
+    shuffle: Annotated[
+        bool, typer.Option(help="Learn in random order; without, as the rows come, once.")
+    ] = True,
+    progressive: Annotated[
+        bool,
+        typer.Option("--progressive", help="One stream: rank each row, then learn it; no test."),
+    ] = False,
+    best_pass: Annotated[
+        bool, typer.Option("--best-pass", help="Show the pass with the best R1, not the last.")
+    ] = False,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(help="A file to test on, beside the ones to train on.", metavar="FILE"),
+    ] = None,
+    held_out: Annotated[
+        float, typer.Option(help="Share of the files' rows to test on, without --test.")
+    ] = 0.1,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
+            metavar="FORMAT",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the public data sets.",
+            envvar="BENCHMARK_DATA",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(help="Write every figure there.", metavar="FILE", show_default=False),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write tables and plots there, one page.", metavar="FILE", show_default=False
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the tables as Markdown.")
+    ] = False,
+) -> None:
+    """Train learners on data sets, test them, and compare accuracy and cost.
+
+    Prints a table for each set: R1, R5, harmonic rank and others, means over the splits with their
+    standard deviation, and what training and ranking cost. With --json and --html the same is
+    written to files, with plots; they are written anew after each set.
+    """
+    # Here, not above: the other commands start without loading the engine.
+    from evaluation.comparison import Plan, compare
+    from evaluation.report import table_of
+    from evaluation.sets import SplitError
+
+    loads = _loads(files or [], test or [], format, held_out, sets, data)
+    variants = _variants(learner or ["ff"], vary or [])
+    others = _peers(peers)
+    for path, option in ((json, "--json"), (html, "--html")):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
+    if progressive and others:
+        raise typer.BadParameter("peers cannot learn a stream", param_hint="--peers")
+    plan = Plan(passes, splits, seed, shuffle, progressive)
+    done: list[Comparison] = []
+    try:
+        for name, load in loads.items():
+            with _shown(name, variants, others, plan) as heard:
+                comparison = compare(load(), variants, others, plan, heard)
+            done.append(comparison)
+            table = table_of(comparison, best_pass)
+            typer.echo((table.markdown() if markdown else table.text()) + "\n")
+            _write(done, json, html, best_pass)
+    except SplitError as error:
+        complain(str(error))
+        raise typer.Exit(FAILED) from error
+    except KeyboardInterrupt:
+        complain("stopped; the sets shown above are done")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+# --- what is compared -----------------------------------------------------------------------------
+
+
+def _loads(
+    files: Sequence[str],
+    test: Sequence[str],
+    format: str | None,
+    held_out: float,
+    sets: str,
+    data: Path | None,
+) -> dict[str, Load]:
+    """By its name, what reads each data set; BadParameter for one that there is not."""
+    from evaluation.readers import data_folder
+    from evaluation.sets import SETS, UnknownSet, read
+
+    names = split(sets)
+    if not files and not names:
+        raise typer.BadParameter(f"name data sets with --set ({', '.join(SETS)}), or files")
+    if test and not files:
+        raise typer.BadParameter("name files to train on as well", param_hint="--test")
+    if not 0 < held_out < 1:
+        raise typer.BadParameter("must be above 0 and below 1", param_hint="--held-out")
+    folder = data or data_folder()
+    loads: dict[str, Load] = {}
+    for name in names:
+        if name not in SETS:
+            raise typer.BadParameter(str(UnknownSet(name)), param_hint="--set")
+        loads[name] = _reading(read, name, folder)
+    if files:
+        _check_formats([*files, *test], format)
+        loads["own files"] = lambda: _own_set(files, test, format, held_out)
+    return loads
+
+
+def _reading(read: Callable[[str, Path], "DataSet"], name: str, folder: Path) -> Load:
+    return lambda: read(name, folder)
+
+
+def _check_formats(files: Sequence[str], format: str | None) -> None:
+    """BadParameter for a file whose format nobody knows, before hours of other sets."""
+    try:
+        for file in files:
+            reader_of(format or format_of(file))
+    except FormatUnknown as error:
+        raise typer.BadParameter(str(error), param_hint="--format") from error
+
+
+def _own_set(
+    files: Sequence[str], test: Sequence[str], format: str | None, held_out: float
+) -> "DataSet":
+    from evaluation.sets import DataSet
+    from service.commands.reading import read_files
+
+    name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
+    rows, _ = read_files(files, format)
+    if not test:
+        return DataSet(name, rows, share=1 - held_out)
+    tested, _ = read_files(test, format)
+    return DataSet.of_rows(name, rows, tested)
+
+
+def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
+    from evaluation.comparison import variants
+
+    varied = dict(_varied(each) for each in vary)
+    try:
+        options = [Options.parse(each) for given in learners for each in split(given)]
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--learner") from error
+    try:
+        return variants(options, varied)
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--vary") from error
+
+
+def _varied(given: str) -> tuple[str, list[str]]:
+    option, equals, values = given.partition("=")
+    if not equals or not split(values):
+        raise typer.BadParameter(f"{given!r} must be OPTION=VALUE,VALUE,...", param_hint="--vary")
+    return option.strip(), split(values)
+
+
+def _peers(names: str) -> "dict[str, Maker]":
+    """The peers of these names; each is made once, to see that its package is there."""
+    wanted = split(names)
+    if not wanted:
+        return {}
+    from evaluation.peers import PEERS, PeerMissing
+
+    for name in wanted:
+        if name not in PEERS:
+            raise typer.BadParameter(
+                f"no peer is called {name!r}; there are {', '.join(PEERS)}", param_hint="--peers"
+            )
+        try:
+            PEERS[name](0)
+        except PeerMissing as error:
+            raise typer.BadParameter(str(error), param_hint="--peers") from error
+    return {name: PEERS[name] for name in wanted}
+
+
+# --- what comes out -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _shown(
+    name: str, variants: "Sequence[Variant]", peers: Mapping[str, object], plan: "Plan"
+) -> Iterator[Callable[[str, int], None]]:
+    """A bar on standard error that tells which contender is at work on which split."""
+    of = len(plan.seeds)
+    total = len({each.options for each in variants}) + (0 if plan.progressive else len(peers))
+    begun: list[str] = []
+    with bar(total * of) as move:
+        move(0, f"{name}: reading")
+
+        def heard(contender: str, done: int) -> None:
+            if done == 0:
+                begun.append(contender)
+            state = f"{name}: {contender}, split {min(done + 1, of)} of {of}"
+            move((len(begun) - 1) * of + done, state)
+
+        yield heard
+
+
+def _write(
+    done: "Sequence[Comparison]", json: Path | None, html: Path | None, best_pass: bool
+) -> None:
+    from evaluation.page import page
+    from evaluation.report import as_json
+
+    about = {
+        "command": shlex.join(["manyclass", *sys.argv[1:]]),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores,"
+        f" {platform.python_implementation()} {platform.python_version()}",
+    }
+    if json is not None:
+        json.write_text(as_json(done, about), encoding="utf-8")
+    if html is not None:
+        html.write_text(page(done, about, best_pass), encoding="utf-8")

@@ -1,0 +1,65 @@
+import pytest
+
+from training.formats import FORMATS, FormatUnknown, format_of, reader_of
+from training.formats.given import Rejected
+from training.lines import Line
+
+
+@pytest.mark.parametrize(
+    ("file", "format"),
+    [
+        ("a.jsonl", "jsonl"),
+        ("some.where/a.b.json.gz", "jsonl"),
+        ("a.svm", "libsvm"),
+        ("a.libsvm.zst", "libsvm"),
+        ("train.xmc.gz", "xmc"),
+        ("a.vw", "vw"),
+        ("a.ft", "fasttext"),
+        ("-", "jsonl"),
+    ],
+)
+def test_a_name_tells_the_format(file, format):
+    assert format_of(file) == format
+
+
+@pytest.mark.parametrize("file", ["train.txt", "train", "train.gz", "vw", ".vw"])
+def test_a_name_that_tells_no_format(file):
+    with pytest.raises(FormatUnknown, match=f"{file}: .*--format .*fasttext"):
+        format_of(file)
+
+
+def test_a_format_nobody_reads():
+    with pytest.raises(FormatUnknown, match="'csv' is no format"):
+        reader_of("csv")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_not_utf_8_is_rejected_and_the_line_after_it_read(format):
+    before = b"1 3 3\n" if format == "xmc" else b""
+    good = {
+        "jsonl": b'{"text": "x", "classes": ["1"]}',
+        "libsvm": b"1 0:1",
+        "xmc": b"1 0:1",
+        "vw": b"1 | 0",
+        "fasttext": b"__label__1 x",
+    }[format]
+    bad = good.replace(b"1", b"\xff", 1)
+    lines = [Line("f", number, data) for number, data in enumerate([bad, good], 2)]
+    header = [Line("f", 1, before.strip())] if before else []
+    first, second = reader_of(format)([*header, *lines])
+    assert isinstance(first, Rejected)
+    assert first.line.number == 2
+    assert "UTF-8" in first.reason or "utf-8" in first.reason
+    assert second.classes == ["1"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_without_lines_holds_nothing(format, read):
+    assert read(format, b"\n \n") == []
+
+
+@pytest.mark.parametrize("format", ["libsvm", "xmc", "vw"])
+@pytest.mark.parametrize("text", ["x", "", "1_0", "0x1", "1,5"])
+def test_a_value_has_to_be_a_number(format, text, read):
+    line = {"libsvm": "1 2:{}", "xmc": "1 3 3\n1 2:{}", "vw": "1 | 2:{}"}[format]
+    assert read(format, line.format(text).encode()) == [f"{text!r} is not a number"]

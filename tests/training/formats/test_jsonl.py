@@ -1,0 +1,36 @@
+import pytest
+
+
+def test_features_in_each_form_and_texts(read):
+    lines = rb"""
+{"features": {"ice": 1.5, "puck": 2}, "classes": ["hockey", 7]}
+{"features": ["ice", "puck", "puck", 5], "classes": ["hockey"]}
+{"text": "Stop the puck", "classes": ["hockey"], "event_id": "e", "split": "train", "x": {"y": []}}
+{"classes": ["hockey"], "features": {}}
+"""
+    assert read("jsonl", lines) == [
+        ({"ice": 1.5, "puck": 2}, ["hockey", 7]),
+        (["ice", "puck", "puck", 5], ["hockey"]),
+        (["stop", "the", "puck", "stop the", "the puck"], ["hockey"]),
+        ({}, ["hockey"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"text": "x"}', "missing required field `classes`"),
+        (b'{"text": "x", "classes": "a"}', "Expected `array`"),
+        (b'{"classes": ["a"]}', "either `features` or `text`"),
+        (b'{"classes": ["a"], "text": "x", "features": {}}', "either `features` or `text`"),
+        (b'{"classes": ["a"], "text": null}', "Expected `str`"),
+        (b'{"classes": ["a"], "features": {"f": "x"}}', "Expected `float`"),
+        (b'{"classes": ["a"], "features": 3}', "features"),
+        (b'["a"]', "Expected `object`"),
+        (b'{"classes": ["a"], ', "truncated"),
+        (b'{"x": ' + b"[" * 100_000, "recursion"),
+    ],
+)
+def test_what_is_no_event_is_rejected(read, line, reason):
+    [rejected] = read("jsonl", line)
+    assert reason in rejected

@@ -1,0 +1,77 @@
+import gzip
+import json
+
+import pytest
+
+from training.formats import FormatUnknown
+from training.lines import FileFault, Source
+from training.reading import read
+
+
+def write(path, *bodies):
+    path.write_text("".join(json.dumps(body) + "\n" for body in bodies))
+    return Source(str(path))
+
+
+def named(rows):
+    """The rows as (features, classes) again."""
+    for row in range(len(rows)):
+        part = slice(rows.indptr[row], rows.indptr[row + 1])
+        true = rows.class_indices[rows.class_indptr[row] : rows.class_indptr[row + 1]]
+        names = [rows.features[at] for at in rows.indices[part]]
+        yield (
+            dict(zip(names, rows.values[part].tolist(), strict=True)),
+            [rows.classes[at] for at in true],
+        )
+
+
+def test_files_of_several_formats_make_rows_of_one_set_of_names(tmp_path):
+    first = write(tmp_path / "a.jsonl", {"features": ["x", "x", "3"], "classes": ["a", "a", 7]})
+    (tmp_path / "b.libsvm.gz").write_bytes(gzip.compress(b"7 3:0.5\n"))
+    rows, account = read([first, Source(str(tmp_path / "b.libsvm.gz"))])
+    assert [*named(rows)] == [({"x": 2.0, "3": 1.0}, ["a", "7"]), ({"3": 0.5}, ["7"])]
+    assert (rows.features, rows.classes) == (["x", "3"], ["a", "7"])
+    assert (account.instances, account.rejected, account.values_left_out) == (2, 0, 0)
+
+
+def test_a_format_that_is_given_holds_for_all_files(tmp_path):
+    (tmp_path / "train.txt").write_text("a | x\n")
+    rows, _ = read([Source(str(tmp_path / "train.txt"))], "vw")
+    assert [*named(rows)] == [({"x": 1.0}, ["a"])]
+
+
+def test_lines_the_service_would_refuse_are_rejected_by_number(tmp_path):
+    source = write(
+        tmp_path / "a.jsonl",
+        {"features": {"f": 1}, "classes": ["a"]},
+        {"features": {"": 1}, "classes": ["a"]},
+        {"features": {"f": 1e300}, "classes": ["a"]},
+        {"features": {"f": 1}, "classes": []},
+        {"features": {"f": 1}, "classes": [""]},
+        {"features": ["x" * 70_000], "classes": ["a"]},
+        {"features": {"new": 1}, "classes": ["b"]},
+    )
+    heard, moved = [], []
+    rows, account = read([source], None, heard.append, lambda now: moved.append(now.instances))
+    assert [*named(rows)] == [({"f": 1.0}, ["a"]), ({"new": 1.0}, ["b"])]
+    assert [each.line.number for each in heard] == [2, 3, 4, 5, 6]
+    assert all(each.reason for each in heard)
+    assert (account.instances, account.rejected) == (2, 5)
+    assert moved == [1, 1, 1, 1, 1, 1, 2]
+
+
+def test_values_of_0_or_less_are_left_out_and_counted(tmp_path):
+    source = write(tmp_path / "a.jsonl", {"features": {"f": -1, "g": 0, "h": 2}, "classes": ["a"]})
+    rows, account = read([source])
+    assert [*named(rows)] == [({"h": 2.0}, ["a"])]
+    assert rows.features == ["h"]
+    assert account.values_left_out == 2
+
+
+def test_no_file_is_read_when_one_has_no_format(tmp_path):
+    with pytest.raises(FormatUnknown):
+        read([Source(str(tmp_path / "missing.vw")), Source("a.txt")])
+    with pytest.raises(FormatUnknown):
+        read([Source(str(tmp_path / "missing.vw"))], "csv")
+    with pytest.raises(FileFault, match="No such file"):
+        read([Source(str(tmp_path / "missing.vw"))])

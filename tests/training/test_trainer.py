@@ -1,0 +1,180 @@
+import numpy as np
+import pytest
+
+from core.learner import make
+from core.options import Options
+from training.accuracy import Accuracy
+from training.rows import Rows
+from training.trainer import (
+    LEARNED_AT_ONCE,
+    Pass,
+    Plan,
+    PlanError,
+    held_out_and_learned,
+    order_of_pass,
+    train,
+)
+
+OPTIONS = Options(margin_threshold=0, feature_memory=0)
+
+
+def labelled(count, classes=7):
+    return [([f"f{n % 5}", f"g{n % classes}", f"h{n}"], [f"c{n % classes}"]) for n in range(count)]
+
+
+def dumped(learner):
+    return {name: array.tolist() for name, array in learner.dump().items()}
+
+
+@pytest.mark.parametrize("learner", ["ff", "pa(replay=2)", "committee(members=ff+pa)"])
+def test_one_pass_in_order_is_what_learning_one_by_one_comes_to(learner):
+    options = Options.parse(learner)
+    instances = labelled(LEARNED_AT_ONCE + 100)
+    learner = make(options)
+    ranks = [learner.learn(*each)[0] for each in instances]
+    training = train(Rows.of(instances), options, Plan(shuffle=False))
+    assert dumped(training.learner) == dumped(learner)
+    [made] = training.passes
+    assert made.training == Accuracy.of(np.array(ranks, np.int32))
+    assert made.held_out is None
+    assert training.kept is made
+    assert training.learned == made.rows == len(instances)
+
+
+def test_a_feature_is_counted_in_the_first_pass_only():
+    training = train(Rows.of(labelled(50)), OPTIONS, Plan(passes=3))
+    assert training.learner.feature("f0")["times_seen"] == 10
+    assert training.learned == 150
+
+
+def test_equal_plans_make_equal_states_and_other_seeds_others():
+    rows = Rows.of(labelled(200))
+
+    def state(**plan):
+        return dumped(train(rows, OPTIONS, Plan(passes=2, **plan)).learner)
+
+    assert state(seed=1) == state(seed=1)
+    assert state(seed=1) != state(seed=2)
+    assert state(seed=1, held_out=0.2) == state(seed=1, held_out=0.2)
+
+
+def test_each_pass_has_an_order_of_its_own():
+    learned = np.array([3, 3, 5, 8, 9, *range(20, 60)])
+    rows = Rows.of(labelled(60))
+    first, again, second = (order_of_pass(rows, learned, Plan(), n) for n in (1, 1, 2))
+    assert first.tolist() == again.tolist()
+    assert first.tolist() != second.tolist()
+    assert sorted(first) == sorted(second) == learned.tolist()
+    in_order = order_of_pass(rows, learned, Plan(shuffle=False), 2)
+    assert in_order.tolist() == learned.tolist()
+
+
+def test_held_out_rows_are_drawn_and_never_learned():
+    rows = Rows.of(labelled(100))
+    held_out, learned = held_out_and_learned(rows, Plan(held_out=0.2))
+    assert len(held_out) == 20
+    names = {rows.features[at] for at in held_out.indices if rows.features[at].startswith("h")}
+    assert names | {f"h{row}" for row in learned} == {f"h{row}" for row in range(100)}
+    assert names != {f"h{row}" for row in range(80, 100)}
+    _, others = held_out_and_learned(rows, Plan(held_out=0.2, seed=1))
+    assert {*others} != {*learned}
+    learner = train(rows, OPTIONS, Plan(passes=2, held_out=0.2)).learner
+    assert {name for name in rows.features if not learner.has_feature(name)} == names
+
+
+def test_in_order_the_last_rows_are_held_out():
+    held_out, learned = held_out_and_learned(
+        Rows.of(labelled(10)), Plan(held_out=0.2, shuffle=False)
+    )
+    assert [held_out.features[at] for at in held_out.indices if at >= 5][-1] == "h9"
+    assert (len(held_out), learned.tolist()) == (2, list(range(8)))
+
+
+def test_oversampled_rows_are_learned_again_and_held_out_ones_are_not():
+    rows = Rows.of([*labelled(30, classes=3), (["x"], ["rare"]), (["y"], ["late"])])
+    plan = Plan(held_out=1 / 32, oversample=5, shuffle=False)
+    training = train(rows, OPTIONS, plan)
+    assert training.passes[0].rows == 30 + 5
+    assert training.learner.class_("rare")["learned"] == 5
+    assert not training.learner.has_class("late")
+    assert training.learner.class_("c0")["learned"] == 10
+
+
+def test_held_out_accuracy_is_that_of_the_learner_after_the_pass():
+    rows = Rows.of([(["x"], ["a"]), (["y"], ["b"]), (["x"], ["a"]), (["y"], ["a"])])
+    [made] = train(rows, OPTIONS, Plan(held_out=0.5, shuffle=False)).passes
+    assert made.held_out == Accuracy(2, 0.5, 0.5, 0.5)
+    assert made.training == Accuracy(2, 0.0, 0.0, 0.0)
+
+
+def test_without_a_rise_training_stops_and_the_best_state_is_kept(monkeypatch):
+    held_out_r1 = iter([0.2, 0.5, 0.4, 0.5, 0.9])
+    made_up = lambda *_: np.array([1] * int(10 * next(held_out_r1)) + [0] * 10, np.int32)[:10]  # noqa: E731
+    monkeypatch.setattr("training.trainer.ranks_of", made_up)
+    rows = Rows.of(labelled(100))
+    ended = []
+    plan = Plan(passes=9, held_out=0.1, patience=2)
+    training = train(rows, OPTIONS, plan, ended=ended.append)
+    assert [made.held_out.r1 for made in training.passes] == [0.2, 0.5, 0.4, 0.5]
+    assert ended == training.passes
+    assert training.kept is training.passes[1]
+    assert training.learned == 180
+    monkeypatch.undo()
+    two = train(rows, OPTIONS, Plan(passes=2, held_out=0.1))
+    four = train(rows, OPTIONS, Plan(passes=4, held_out=0.1))
+    assert dumped(training.learner) == dumped(two.learner)
+    assert dumped(training.learner) != dumped(four.learner)
+
+
+def test_without_patience_the_last_state_is_kept(monkeypatch):
+    falling = iter([9, 5, 1])
+    monkeypatch.setattr(
+        "training.trainer.ranks_of", lambda *_: np.array([1] * next(falling) + [0] * 10, np.int32)
+    )
+    training = train(Rows.of(labelled(100)), OPTIONS, Plan(passes=3, held_out=0.1))
+    assert training.kept is training.passes[2]
+
+
+def test_progress_is_told():
+    heard = []
+    rows = Rows.of(labelled(LEARNED_AT_ONCE + 1))
+    train(rows, OPTIONS, Plan(passes=2), lambda *each: heard.append(each))
+    size = LEARNED_AT_ONCE + 1
+    assert heard == [
+        (1, LEARNED_AT_ONCE, size),
+        (1, size, size),
+        (2, LEARNED_AT_ONCE, size),
+        (2, size, size),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "option"),
+    [
+        ({"passes": 0}, "passes"),
+        ({"held_out": -0.1}, "held_out"),
+        ({"held_out": 1.0}, "held_out"),
+        ({"held_out": float("nan")}, "held_out"),
+        ({"oversample": -1}, "oversample"),
+        ({"patience": -1, "held_out": 0.1}, "patience"),
+        ({"patience": 1}, "patience"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_a_plan_out_of_range_is_refused(plan, option):
+    with pytest.raises(PlanError, match=f"^{option}: ") as refused:
+        Plan(**plan)
+    assert refused.value.option == option
+    assert str(refused.value) == f"{option}: {refused.value.reason}"
+
+
+@pytest.mark.parametrize(("count", "share"), [(0, 0.0), (1, 0.6), (10, 0.01)])
+def test_too_few_rows_are_refused(count, share):
+    with pytest.raises(PlanError, match="held_out: "):
+        train(Rows.of(labelled(count)), OPTIONS, Plan(held_out=share))
+
+
+def test_a_pass_says_what_it_took():
+    [made] = train(Rows.of(labelled(10)), OPTIONS, Plan()).passes
+    assert isinstance(made, Pass)
+    assert made.seconds > 0

@@ -1,0 +1,49 @@
+"""JSON lines: what POST /learn takes, an event to a line.
+
+    {"features": {"ice": 1.5, "puck": 2}, "classes": ["hockey"]}
+    {"features": ["ice", "puck", "puck"], "classes": ["hockey", "sports"]}
+    {"text": "The goalie stopped the puck", "classes": ["hockey"]}
+
+Exactly one of `features` and `text`. Other keys are passed over: data sets have many.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from core.text import features_of
+from training.formats.given import Given, Rejected
+from training.lines import Line
+
+
+class _Event(msgspec.Struct):
+    classes: list[str | int]
+    features: dict[str, float] | list[str | int] | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+
+
+def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
+    """The events of the lines."""
+    for line in lines:
+        try:
+            event = _EVENT.decode(line.data)
+        except UnicodeDecodeError as error:
+            yield Rejected(line, f"it is not UTF-8: {error.reason}")
+        except (msgspec.DecodeError, RecursionError) as error:
+            yield Rejected(line, str(error))
+        else:
+            yield _given(line, event)
+
+
+def _given(line: Line, event: _Event) -> Given | Rejected:
+    features, text = event.features, event.text
+    if isinstance(features, UnsetType) == isinstance(text, UnsetType):
+        return Rejected(line, "an instance has either `features` or `text`")
+    if not isinstance(features, UnsetType):
+        return Given(line, features, event.classes)
+    return Given(line, [*features_of(cast(str, text))], event.classes)

@@ -1,0 +1,73 @@
+"""An index written out for people and their programs: every class, feature and edge, in order."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from core.learner import Learner
+
+NAMES_AT_ONCE = 200_000  # all names are gone over for each page
+ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def text_of(learner: Learner) -> Iterator[str]:
+    """Lines of fields that are parted by tabs, each without its end:
+
+        class    NAME  how often it was learned
+        feature  NAME  how often it was seen
+        edge     FEATURE  CLASS  weight
+
+    Classes come first, then each feature with its edges. Names are in the order of their UTF-8
+    bytes, the edges of a feature heaviest first. In a name, a tab, an end of a line and a backslash
+    are written \\t, \\n, \\r and \\\\.
+    """
+    for name, learned in classes_of(learner):
+        yield f"class\t{escaped(name)}\t{learned}"
+    for name, detail in features_of(learner):
+        feature = escaped(name)
+        yield f"feature\t{feature}\t{detail['times_seen']}"
+        for class_name, weight in detail["edges"]:
+            yield f"edge\t{feature}\t{escaped(class_name)}\t{weight!r}"
+
+
+def json_of(learner: Learner) -> Iterator[str]:
+    """JSON objects, one to a line, each without its end, in the order that `text_of` has:
+
+    {"class": NAME, "learned": 3}
+    {"feature": NAME, "times_seen": 7, "rating": 0.7, "edges": [{"class": …, "weight": …}, …]}
+    """
+    for name, learned in classes_of(learner):
+        yield _line({"class": name, "learned": learned})
+    for name, detail in features_of(learner):
+        edges = [{"class": to, "weight": weight} for to, weight in detail["edges"]]
+        counted = {"times_seen": detail["times_seen"], "rating": detail["rating"]}
+        yield _line({"feature": name, **counted, "edges": edges})
+
+
+def classes_of(learner: Learner) -> Iterator[tuple[str, int]]:
+    """Every class and how often it was learned, in the order of the names' UTF-8 bytes."""
+    return _pages(learner.class_page)
+
+
+def features_of(learner: Learner) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every feature and what `Learner.feature` says of it, in the order of the names' bytes."""
+    for name, _ in _pages(learner.feature_page):
+        yield name, cast(dict[str, Any], learner.feature(name))
+
+
+def escaped(name: str) -> str:
+    """The name without the letters that end a field or a line."""
+    return name.translate(ESCAPED)
+
+
+def _pages(
+    page_of: Callable[[str, str, int], list[tuple[str, int]]],
+) -> Iterator[tuple[str, int]]:
+    after = ""
+    while page := page_of("", after, NAMES_AT_ONCE):
+        yield from page
+        after, _ = page[-1]
+
+
+def _line(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False)

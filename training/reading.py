@@ -1,0 +1,66 @@
+"""From files to rows: each line checked as the service checks an event, bad ones left out."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.errors import InstanceError
+from core.event import Event, Instance
+from training.formats import format_of, reader_of
+from training.formats.given import Given, Rejected
+from training.lines import Source
+from training.rows import Rows
+
+
+@dataclass(slots=True)
+class Account:
+    """What reading came to, so far."""
+
+    instances: int = 0
+    rejected: int = 0
+    values_left_out: int = 0  # 0 or less: an instance holds only what is above 0
+
+
+def read(
+    sources: Sequence[Source],
+    format: str | None = None,
+    rejected: Callable[[Rejected], None] = lambda line: None,
+    moved: Callable[[Account], None] = lambda account: None,
+) -> tuple[Rows, Account]:
+    """The labelled instances of the files, in order; the format is told by each name unless given.
+
+    `rejected` hears of each line that is left out, `moved` of each that is read. Raises
+    FormatUnknown before anything is read, and FileFault.
+    """
+    account = Account()
+    readers = [reader_of(format or format_of(source.file)) for source in sources]
+    given = (
+        each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
+    )
+    return Rows.of(_checked(given, account, rejected, moved)), account
+
+
+def _checked(
+    given: Iterable[Given | Rejected],
+    account: Account,
+    rejected: Callable[[Rejected], None],
+    moved: Callable[[Account], None],
+) -> Iterator[tuple[Mapping[str, float], list[str]]]:
+    for each in given:
+        checked = _event(each) if isinstance(each, Given) else each
+        if isinstance(checked, Rejected):
+            account.rejected += 1
+            rejected(checked)
+        else:
+            account.instances += 1
+            if isinstance(each, Given) and isinstance(each.features, Mapping):
+                account.values_left_out += len(each.features) - len(checked.instance)
+            yield dict(checked.instance.items()), checked.classes
+        moved(account)
+
+
+def _event(given: Given) -> Event | Rejected:
+    """What the service would learn of the line."""
+    try:
+        return Event.learn(Instance(given.features), given.classes)
+    except InstanceError as error:
+        return Rejected(given.line, str(error))

@@ -1,0 +1,119 @@
+"""Labelled sparse instances as CSR arrays, and the orders and shares they are learned in."""
+
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Instance = Mapping[str, float] | Iterable[str]
+
+
+class Ids(dict[str, int]):
+    """Gives every new name the next number."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Instances and their true classes. Columns index `features` and `classes` (names)."""
+
+    features: list[str]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    values: NDArray[np.float32]
+    classes: list[str]
+    class_indptr: NDArray[np.int64]
+    class_indices: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, labelled: Iterable[tuple[Instance, Iterable[str]]]) -> Self:
+        """The rows of (instance, true classes) pairs; a bare name in an instance is worth 1.
+
+        They are taken one by one: what this needs beside one of them are the arrays.
+        """
+        features, classes = Ids(), Ids()
+        indptr, indices, values = array("q", [0]), array("i"), array("f")
+        class_indptr, class_indices = array("q", [0]), array("i")
+        for instance, true in labelled:
+            names = list(instance)
+            indices.extend(features[name] for name in names)
+            values.extend(
+                instance.values() if isinstance(instance, Mapping) else [1.0] * len(names)
+            )
+            indptr.append(len(indices))
+            class_indices.extend(classes[name] for name in true)
+            class_indptr.append(len(class_indices))
+        return cls(
+            list(features),
+            np.array(indptr, np.int64),
+            np.array(indices, np.int32),
+            np.array(values, np.float32),
+            list(classes),
+            np.array(class_indptr, np.int64),
+            np.array(class_indices, np.int32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def take(self, order: NDArray[np.int64]) -> Self:
+        """These rows in this order."""
+        places, indptr = runs(self.indptr, order)
+        class_places, class_indptr = runs(self.class_indptr, order)
+        return replace(
+            self,
+            indptr=indptr,
+            indices=self.indices[places],
+            values=self.values[places],
+            class_indptr=class_indptr,
+            class_indices=self.class_indices[class_places],
+        )
+
+    def shuffled(self, seed: int) -> Self:
+        return self.take(np.random.default_rng(seed).permutation(len(self)))
+
+    def split(self, share: float) -> tuple[Self, Self]:
+        """The first `share` of the rows, and the others."""
+        first = round(len(self) * share)
+        return self.take(np.arange(first)), self.take(np.arange(first, len(self)))
+
+    def oversampling(self, least: int) -> NDArray[np.int64]:
+        """An order in which a class stands in `least` rows or more, its rows being repeated.
+
+        A row stands in it as often as its rarest class needs, next to itself; once when no class
+        of its is rarer than `least`.
+        """
+        counts = np.bincount(self.class_indices, minlength=len(self.classes))
+        rarest = np.full(len(self), max(least, 1))
+        row_of = np.repeat(np.arange(len(self)), np.diff(self.class_indptr))
+        np.minimum.at(rarest, row_of, counts[self.class_indices])
+        return np.repeat(np.arange(len(self)), -(-least // rarest) if least > 0 else 1)
+
+    def without_singletons(self) -> Self:
+        """These rows without the features that stand in one row only."""
+        kept = np.bincount(self.indices, minlength=len(self.features)) > 1
+        stays = kept[self.indices]
+        number = np.cumsum(kept) - 1
+        return replace(
+            self,
+            features=[name for name, keep in zip(self.features, kept, strict=True) if keep],
+            indptr=np.concatenate([[0], np.cumsum(stays)])[self.indptr],
+            indices=number[self.indices[stays]].astype(np.int32),
+            values=self.values[stays],
+        )
+
+
+def runs(
+    indptr: NDArray[np.int64], order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the entries of rows taken in `order` are, and the indptr they then have."""
+    sizes = np.diff(indptr)[order]
+    taken = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.arange(taken[-1]) + np.repeat(indptr[:-1][order] - taken[:-1], sizes)
+    return places, taken
