@@ -1,0 +1,1 @@
+"""Compares learners on data sets by the measures of the papers."""

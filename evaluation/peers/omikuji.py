@@ -1,0 +1,47 @@
+"""omikuji: forests of label trees.
+
+Values are l2-normalised. Parameters are the package's defaults, which are those of Parabel: 3
+balanced binary trees that split down to 100 classes, linear SVMs with C = 1 in the nodes, weights
+under 0.1 dropped; rankings by a beam of 10. One thread. It takes no seed, so that two runs differ.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.peers.folder import bytes_of, own_folder
+from evaluation.peers.lines import write_xmc
+from evaluation.peers.package import imported
+from evaluation.peers.silence import without_output
+from evaluation.peers.vectors import Vectors
+from training.rows import Rows
+
+
+class Omikuji:
+    """`omikuji.Model` with its defaults."""
+
+    def __init__(self, name: str) -> None:
+        self._package = imported("omikuji", "omikuji")
+        self.name = name
+        self._folder = own_folder(self)
+
+    def fit(self, rows: Rows) -> None:
+        data = self._folder / "learned"
+        write_xmc(data, rows)
+        with without_output():  # it logs to standard output and cannot be told not to
+            self._model = self._package.Model.train_on_data(str(data), n_threads=1)
+            self._model.init_prediction_thread_pool(1)
+            self._model.save(str(self._folder / "model"))
+
+    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        vectors = Vectors.of(rows)
+        ranked = np.full((len(rows), k), -1, np.int32)
+        for at in range(len(rows)):
+            columns, values = vectors.row(at)
+            pairs = list(zip(columns.tolist(), values.tolist(), strict=True))
+            found = [column for column, _ in self._model.predict(pairs, top_k=k)]
+            ranked[at, : len(found)] = found
+        return ranked
+
+    def bytes(self) -> int:
+        """The size of the folder it saves."""
+        return bytes_of(self._folder / "model")

@@ -1,0 +1,268 @@
+"""A comparison as a table, in text and Markdown, and as JSON."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any, Literal
+
+from evaluation.comparison import Comparison, Result, Spread, better_than
+from evaluation.run import Outcome, Pass, Stream
+from evaluation.writing import short, shown
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and the figure it stands for where there is one."""
+
+    text: str
+    figure: float | None = None
+
+    @classmethod
+    def of(cls, spread: Spread | None, deviation: bool = True) -> "Cell":
+        """The mean of a measure, with its deviation or without."""
+        if spread is None or not isfinite(spread.mean):
+            return EMPTY
+        return cls(shown(spread if deviation else Spread(spread.mean, None)), spread.mean)
+
+    @classmethod
+    def of_cost(cls, figures: Sequence[float | None]) -> "Cell":
+        """The mean of what was counted."""
+        counted = [figure for figure in figures if figure is not None]
+        if not counted:
+            return EMPTY
+        mean = sum(counted) / len(counted)
+        return cls(short(mean), mean)
+
+
+EMPTY = Cell("-")
+Better = Literal["more", "less", ""]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, whether more or less is better, and its cell after so many passes."""
+
+    name: str
+    better: Better
+    cell: Callable[[Result, int], Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under the names of columns; the first column names the rows.
+
+    `best` says for each column which of its cells is best, -1 for none.
+    """
+
+    title: str
+    columns: list[str]
+    rows: list[list[Cell]]
+    best: list[int]
+    notes: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        """The table for a terminal."""
+        lines = [self.columns, *([cell.text for cell in row] for row in self.rows)]
+        widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
+        aligned = [
+            "  ".join(
+                cell.rjust(width) if at else cell.ljust(width)
+                for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self.title, "", *(f"  {line}" for line in [*aligned, *self.notes])])
+
+    def markdown(self) -> str:
+        """The table for a document, the best of each column in bold."""
+        lines = [self.columns, ["---", *["---:"] * (len(self.columns) - 1)]]
+        for number, row in enumerate(self.rows):
+            lines.append(
+                [
+                    f"**{cell.text}**" if self.best[at] == number else cell.text.replace("|", "\\|")
+                    for at, cell in enumerate(row)
+                ]
+            )
+        written = ["| " + " | ".join(line) + " |" for line in lines]
+        written[0] = written[0].replace("|W|", "\\|W\\|")
+        return "\n".join([self.title, "", *written, *(f"\n{note}" for note in self.notes)])
+
+
+def table_of(
+    comparison: Comparison, best_pass: bool = False, variations: bool | None = None
+) -> Table:
+    """The table of a data set: a row for each contender after its last pass, or after its best.
+
+    `variations` False leaves out learners with a varied option, True all others. The best pass is
+    the one with the highest mean R1 on the test rows, as the papers report it. A contender stands
+    in the table once, and columns in which no row has anything are left out.
+    """
+    columns = _of_streams() if comparison.plan.progressive else _of_tests(comparison)
+    by_name: dict[str, Result] = {}
+    for result in comparison.results:
+        if variations is None or variations == (result.option is not None):
+            by_name.setdefault(result.contender, result)
+    results = list(by_name.values())
+    rows = []
+    for result in results:
+        number = result.best_pass() if best_pass and result.passes else result.passes
+        measured = bool(result.outcomes)
+        rows.append([column.cell(result, number) if measured else EMPTY for column in columns])
+    used = [at for at in range(len(columns)) if any(row[at] != EMPTY for row in rows)]
+    return Table(
+        title_of(comparison),
+        ["learner", *(columns[at].name for at in used)],
+        [
+            [Cell(result.contender), *(row[at] for at in used)]
+            for result, row in zip(results, rows, strict=True)
+        ],
+        [-1, *(best_of([row[at] for row in rows], columns[at].better) for at in used)],
+        [f"{each.contender} failed: {each.failed}" for each in results if each.failed],
+    )
+
+
+def best_of(cells: Sequence[Cell], better: Better) -> int:
+    """Which cell is best, the first of equal ones; -1 where fewer than two can be compared."""
+    figures = {at: cell.figure for at, cell in enumerate(cells) if cell.figure is not None}
+    if not better or len(figures) < 2:
+        return -1
+    choose = max if better == "more" else min
+    return choose(figures, key=lambda at: figures[at])
+
+
+def title_of(comparison: Comparison) -> str:
+    """A data set and how it was split, in a line."""
+    facts, plan = comparison.facts, comparison.plan
+    rows = f"{facts.instances:,} instances as one stream"
+    if not plan.progressive:
+        rows = f"{facts.training_rows:,} + {facts.test_rows:,} instances, split {facts.split}"
+    several = f" ({facts.true_classes:.1f} to an instance)" if facts.many_labels else ""
+    what = "order" if plan.progressive or facts.split == "as given" else "split"
+    runs = f"{len(plan.seeds)} {what}s" if len(plan.seeds) > 1 else f"one {what}"
+    return (
+        f"{facts.name}: {rows}, {facts.classes:,} classes{several}, {facts.features:,} features"
+        f" ({facts.active_features:.1f} active), {runs}"
+    )
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+LESS_IS_BETTER = ("HR", "taxo-loss")
+WITH_DEVIATION = ("R1", "R5")  # of the others it is in the JSON
+
+
+def _of_tests(comparison: Comparison) -> list[Column]:
+    """Accuracy, then cost (Madani et al. 2009, figure 9)."""
+    names = ["R1", "R5", "HR"]
+    if comparison.facts.many_labels:
+        names += ["P3", "P5", "PSP1", "PSP3", "PSP5"]
+    names.append("macro F1")
+    if comparison.facts.has_taxonomy:
+        names += ["taxo-loss", "parent"]
+    columns = [Column("pass", "", lambda result, number: Cell(str(number)))]
+    columns += [_measured(name) for name in names]
+    columns += [
+        _cost("T_train s", "less", lambda each: each.train_seconds),
+        _cost("d", "less", lambda each: each.touched),
+        _cost("|W|", "less", lambda each: each.edges),
+        _cost("bytes", "less", lambda each: each.bytes),
+        Column("ranks/s", "more", lambda result, number: Cell.of_cost(_speeds(result.outcomes))),
+        _progressive("R1", "progressive R1"),
+        Column(
+            "training R1", "", lambda result, number: Cell.of(result.training(number, "R1"), False)
+        ),
+    ]
+    first = next(iter(comparison.measured()), None)
+    if first is not None and len(comparison.plan.seeds) > 1:
+        columns.append(Column("wins", "", lambda result, number: _wins(result, first)))
+    return columns
+
+
+def _of_streams() -> list[Column]:
+    """Progressive accuracy, then cost."""
+    return [
+        *(_progressive(name, name) for name in ("R1", "R5", "R10", "HR")),
+        _cost_of_stream("T s", lambda stream: stream.seconds),
+        _cost_of_stream("|W|", lambda stream: stream.edges),
+        _cost_of_stream("bytes", lambda stream: stream.bytes),
+    ]
+
+
+def _measured(name: str) -> Column:
+    better: Better = "less" if name in LESS_IS_BETTER else "more"
+    deviation = name in WITH_DEVIATION
+    return Column(
+        name, better, lambda result, number: Cell.of(result.test(number, name), deviation)
+    )
+
+
+def _progressive(measure: str, name: str) -> Column:
+    better: Better = "less" if measure in LESS_IS_BETTER else "more"
+    deviation = measure in WITH_DEVIATION
+    return Column(
+        name, better, lambda result, number: Cell.of(result.progressive(measure), deviation)
+    )
+
+
+def _cost(name: str, better: Better, cost: Callable[[Pass], float | None]) -> Column:
+    return Column(
+        name,
+        better,
+        lambda result, number: Cell.of_cost([cost(each) for each in result.after(number)]),
+    )
+
+
+def _cost_of_stream(name: str, cost: Callable[[Stream], float]) -> Column:
+    def cell(result: Result, number: int) -> Cell:
+        return Cell.of_cost([cost(each.stream) for each in result.outcomes if each.stream])
+
+    return Column(name, "less", cell)
+
+
+def _speeds(outcomes: Sequence[Outcome]) -> list[float | None]:
+    return [outcome.ranks_per_second for outcome in outcomes]
+
+
+def _wins(result: Result, first: Result) -> Cell:
+    """On how many splits R1 is above and below the first row's; * where that is no chance."""
+    if result is first:
+        return EMPTY
+    wins, losses, significant = better_than(result, first)
+    return Cell(f"{wins}:{losses}{'*' if significant else ''}")
+
+
+# --- JSON -----------------------------------------------------------------------------------------
+
+
+def as_json(comparisons: Sequence[Comparison], about: Mapping[str, Any]) -> str:
+    """Everything that was measured, split by split, and the means; null for what is infinite."""
+    found = {**about, "sets": [_of_set(comparison) for comparison in comparisons]}
+    return json.dumps(_finite(found), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _of_set(comparison: Comparison) -> dict[str, Any]:
+    return {
+        **asdict(comparison.facts),
+        "plan": asdict(comparison.plan),
+        "results": [_of_result(result) for result in comparison.results],
+    }
+
+
+def _of_result(result: Result) -> dict[str, Any]:
+    means = [
+        {name: asdict(result.test(number, name)) for name in result.after(number)[0].test}
+        for number in range(1, result.passes + 1)
+    ]
+    return {**asdict(result), "test_by_pass": means}
+
+
+def _finite(value: Any) -> Any:
+    """The value with None in place of numbers that JSON does not have."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value

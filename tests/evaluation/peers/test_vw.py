@@ -1,0 +1,20 @@
+import pytest
+
+from evaluation.peers.vw import bits, vowpal_wabbit
+from training.rows import Rows
+
+
+@pytest.mark.parametrize(
+    ("features", "models", "expected"),
+    [(1, 1, 18), (2**10 - 1, 2**10, 20), (2**10, 2**10, 21), (2**20, 2**20, 27)],
+)
+def test_the_table_has_room_for_every_feature_of_every_model(features, models, expected):
+    rows = Rows.of([([], [])])
+    rows.features.extend(["f"] * features)
+
+    assert bits(rows, models) == ["--bit_precision", str(expected)]
+
+
+def test_a_failing_run_says_what_was_run_and_why_it_failed():
+    with pytest.raises(RuntimeError, match=r"--no-such-option ended with 1 and said: .*[a-z]"):
+        vowpal_wabbit("--no-such-option")

@@ -1,0 +1,237 @@
+import pytest
+
+from core.errors import OptionError
+from core.options import Options
+from evaluation import comparison
+from evaluation.comparison import (
+    Facts,
+    Plan,
+    Result,
+    Spread,
+    Variant,
+    better_than,
+    compare,
+    label,
+    variants,
+)
+from evaluation.run import Outcome, Pass
+from evaluation.sets import DataSet
+from tests.evaluation.examples import Always, data_set
+from training.rows import Rows
+
+
+def outcome(*r1, progressive=None):
+    passes = [
+        Pass(number, float(number), {"R1": each, "R5": 1.0}, {"R1": 1.0}, 100)
+        for number, each in enumerate(r1, 1)
+    ]
+    return Outcome(0, passes)
+
+
+def named(found):
+    return [(each.name, each.base, each.option, each.value) for each in found]
+
+
+# --- variants -------------------------------------------------------------------------------------
+
+
+def test_each_learner_comes_first_then_those_with_varied_options():
+    found = variants([Options(), Options(margin_threshold=0.5)], {"max_outdegree": ["1", "25"]})
+
+    half = "ff(margin_threshold=0.5)"
+    assert named(found) == [
+        ("ff", "ff", None, ""),
+        (half, half, None, ""),
+        ("ff(max_outdegree=1)", "ff", "max_outdegree", "1"),
+        ("ff", "ff", "max_outdegree", "25"),
+        ("ff(margin_threshold=0.5,max_outdegree=1)", half, "max_outdegree", "1"),
+        (half, half, "max_outdegree", "25"),
+    ]
+
+
+def test_learners_that_differ_in_the_varied_option_only_are_varied_as_one():
+    learners = [Options(margin_threshold=0.5), Options(margin_threshold=7)]
+
+    found = variants(learners, {"margin_threshold": ["0", "0.2"]})
+
+    assert named(found)[2:] == [
+        ("ff(margin_threshold=0)", "ff", "margin_threshold", "0"),
+        ("ff(margin_threshold=0.2)", "ff", "margin_threshold", "0.2"),
+    ]
+
+
+def test_an_option_is_varied_where_it_has_an_effect():
+    found = variants([Options(), Options.of("pa")], {"aggressiveness": ["2"]})
+
+    assert named(found)[2:] == [("pa(aggressiveness=2)", "pa", "aggressiveness", "2")]
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [("aggressiveness", ["1"]), ("nothing", ["1"]), ("min_weight", ["2"]), ("leak", ["maybe"])],
+)
+def test_what_cannot_be_varied_is_refused(option, values):
+    with pytest.raises(OptionError, match=option):
+        variants([Options()], {option: values})
+
+
+def test_limits_that_are_not_the_usual_ones_are_part_of_a_name():
+    assert label(Options(max_features=50)) == "ff max_features=50"
+    assert named(variants([Options()], {"max_features": ["50"]}))[1:] == [
+        ("ff max_features=50", "ff", "max_features", "50")
+    ]
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def test_every_learner_and_peer_runs_on_every_split():
+    seeds = []
+
+    def peer(seed):
+        seeds.append(seed)
+        return Always(seed)
+
+    plan = Plan(passes=2, splits=3, seed=4)
+    learners = variants([Options()], {"rating": ["0"]})
+
+    found = compare(data_set(), learners, {"always": peer}, plan)
+
+    assert [each.contender for each in found.results] == ["ff", "ff(rating=0)", "always"]
+    assert seeds == [4, 5, 6]
+    ours, _, theirs = found.results
+    assert [each.seed for each in ours.outcomes] == [4, 5, 6]
+    assert (ours.passes, theirs.passes) == (2, 1)
+    assert (ours.ours, theirs.ours) == (True, False)
+    assert ours.test(2, "R1").mean == 1
+    assert theirs.test(1, "R1").deviation is not None
+    assert theirs.progressive("R1") is None
+    assert ours.progressive("R1").mean > 0.5
+
+
+def test_both_sides_have_the_same_rows():
+    seen = []
+
+    class Peer(Always):
+        def fit(self, rows):
+            seen.append(("training", rows.indices.tolist()))
+
+    original = comparison.train_and_test
+
+    def watched(options, training, test, *rest):
+        seen.append(("training", training.indices.tolist()))
+        return original(options, training, test, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "train_and_test", watched)
+        compare(data_set(), [Variant(Options(), "ff")], {"peer": Peer}, Plan(splits=2))
+
+    assert seen[0] == seen[2]
+    assert seen[1] == seen[3]
+    assert seen[0] != seen[1]
+
+
+def test_equal_options_are_run_once():
+    made = []
+    learners = variants([Options()], {"max_outdegree": ["25", "1"]})
+
+    found = compare(data_set(), learners, {}, Plan(splits=1), lambda *heard: made.append(heard))
+
+    assert [each for each in made if each[1] == 0] == [("ff", 0), ("ff(max_outdegree=1)", 0)]
+    assert found.results[1].outcomes is found.results[0].outcomes
+
+
+def test_each_split_that_is_done_is_heard_of():
+    heard = []
+
+    compare(
+        data_set(),
+        variants([Options()], {}),
+        {"always": Always},
+        Plan(splits=2),
+        lambda *each: heard.append(each),
+    )
+
+    assert heard == [(name, done) for name in ("ff", "always") for done in range(3)]
+
+
+def test_a_peer_that_fails_does_not_end_the_run():
+    class Broken(Always):
+        def fit(self, rows):
+            raise RuntimeError("out of luck")
+
+    peers = {"broken": Broken, "always": Always}
+
+    found = compare(data_set(), variants([Options()], {}), peers, Plan(splits=1))
+
+    assert [bool(each.failed) for each in found.results] == [False, True, False]
+    assert found.results[1].failed == "RuntimeError: out of luck"
+    assert [each.contender for each in found.measured()] == ["ff", "always"]
+
+
+def test_our_own_failures_are_not_hidden(monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(comparison, "train_and_test", fail)
+
+    with pytest.raises(RuntimeError, match="ours"):
+        compare(data_set(), variants([Options()], {}), {}, Plan(splits=1))
+
+
+def test_a_stream_has_all_rows_and_no_peers():
+    plan = Plan(splits=2, progressive=True)
+
+    found = compare(data_set(80), variants([Options()], {}), {"always": Always}, plan)
+
+    (only,) = found.results
+    assert only.passes == 0
+    assert only.outcomes[0].stream.curve["learned"][-1] == 80
+    assert found.facts.test_rows == 0
+    assert found.facts.split == "one stream"
+
+
+def test_without_shuffling_there_is_one_split():
+    found = compare(
+        data_set(), variants([Options()], {}), {}, Plan(splits=5, passes=2, shuffle=False)
+    )
+
+    assert len(found.results[0].outcomes) == 1
+    assert found.facts.split == "the last rows for testing"
+
+
+# --- facts and figures ----------------------------------------------------------------------------
+
+
+def test_facts_are_those_of_the_rows_and_the_split():
+    rows = Rows.of(
+        [({"a": 1.0, "b": 1.0}, ["x", "y"]), ({"a": 1.0}, ["x"]), ({"c": 2.0}, ["y"]), ({}, ["z"])]
+    )
+
+    facts = Facts.of(DataSet("given", rows, published=3), Plan())
+
+    assert facts == Facts("given", 4, 3, 3, 1.0, 1.25, 3, 1, "as given", False)
+    assert facts.many_labels
+
+
+def test_a_spread_is_mean_and_standard_deviation():
+    assert Spread.of([0.5]) == Spread(0.5, None)
+    assert Spread.of([1.0, 2.0, 3.0]) == Spread(2.0, 1.0)
+
+
+def test_the_best_pass_is_the_one_with_the_best_mean_the_first_of_equal_ones():
+    result = Result("x", [outcome(0.1, 0.9, 0.8), outcome(0.5, 0.5, 0.6)], "x")
+
+    assert result.best_pass() == 2
+    assert result.test(3, "R1").mean == pytest.approx(0.7)
+
+
+def test_wins_and_losses_are_counted_split_by_split():
+    many = Result("many", [outcome(0.1, 0.9)] * 9 + [outcome(0.9, 0.1)], "many")
+    other = Result("other", [outcome(0.5)] * 10, "other")
+
+    assert better_than(many, other) == (9, 1, True)
+    assert better_than(other, many) == (1, 9, True)
+    assert better_than(other, other) == (0, 0, False)
+    few = Result("few", [outcome(0.9)] * 5, "few")
+    assert better_than(few, Result("x", [outcome(0.5)] * 5, "x")) == (5, 0, False)

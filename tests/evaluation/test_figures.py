@@ -1,0 +1,151 @@
+import pytest
+
+from core.options import Options
+from evaluation.comparison import Comparison, Plan, compare, variants
+from evaluation.figures import SMOOTHED, colours, figures
+from evaluation.run import SEGMENTS
+from tests.evaluation.examples import Always, data_set
+
+LEARNERS = [Options(), Options(rating=0)]
+
+
+@pytest.fixture(scope="module")
+def full():
+    """Two learners, one of them varied, and a peer."""
+    learners = variants(LEARNERS, {"max_outdegree": ["1", "5"]})
+    return compare(data_set(200), learners, {"always": Always}, Plan(passes=3, splits=2))
+
+
+def by_title(comparison):
+    return {figure.plot.title: figure for figure in figures(comparison)}
+
+
+def names(figure):
+    return [each.name for each in figure.plot.series]
+
+
+def test_all_plots_of_the_papers_are_there(full):
+    assert [*by_title(full)] == [
+        "Accuracy by pass: training against test",
+        "Progressive accuracy over the stream",
+        "Accuracy against training time",
+        "Accuracy against ranking speed",
+        "Accuracy against size",
+        "R1 by max_outdegree",
+        "R5 by max_outdegree",
+        "ff: accuracy by pass and max_outdegree",
+        "ff(rating=0): accuracy by pass and max_outdegree",
+    ]
+
+
+def test_by_pass_the_training_rows_are_dashed_and_peers_left_out(full):
+    figure = by_title(full)["Accuracy by pass: training against test"]
+
+    assert names(figure) == [
+        "ff, test",
+        "ff, training",
+        "ff(rating=0), test",
+        "ff(rating=0), training",
+    ]
+    assert [each.dashed for each in figure.plot.series] == [False, True, False, True]
+    test = figure.plot.series[0].points
+    assert [point.y for point in test] == [full.results[0].test(n, "R1").mean for n in (1, 2, 3)]
+    assert test[2].note.startswith("pass 3, R1 1.000 ± 0.000")
+    assert figure.plot.x.steps == ["1", "2", "3"]
+
+
+def test_a_stream_has_a_point_for_each_segment_smoothed_over_those_before(full):
+    figure = by_title(full)["Progressive accuracy over the stream"]
+
+    curve = [outcome.stream.curve["R1"] for outcome in full.results[0].outcomes]
+    points = figure.plot.series[0].points
+    assert names(figure) == ["ff", "ff(rating=0)"]
+    assert len(points) == SEGMENTS
+    assert points[0].y == pytest.approx((curve[0][0] + curve[1][0]) / 2)
+    window = [each[at] for each in curve for at in range(1, 1 + SMOOTHED)]
+    assert points[SMOOTHED].y == pytest.approx(sum(window) / len(window))
+    assert points[SMOOTHED].y != curve[0][SMOOTHED]
+    assert points[-1].x == 150
+
+
+@pytest.mark.parametrize(
+    ("title", "of"),
+    [
+        ("Accuracy against training time", lambda each: each.passes[-1].train_seconds),
+        ("Accuracy against ranking speed", lambda each: each.ranks_per_second),
+        ("Accuracy against size", lambda each: each.passes[-1].bytes),
+    ],
+)
+def test_cost_is_the_mean_over_the_splits(full, title, of):
+    figure = by_title(full)[title]
+
+    assert names(figure) == ["ff", "ff(rating=0)"]
+    assert figure.caption.endswith("Left out: always (R1 0.270 ± 0.042).")
+    outcomes = full.results[0].outcomes
+    assert figure.plot.series[0].points[0].x == pytest.approx(sum(map(of, outcomes)) / 2)
+    assert figure.plot.named
+
+
+def test_values_of_an_option_are_a_line_for_each_learner(full):
+    figure = by_title(full)["R1 by max_outdegree"]
+
+    assert names(figure) == ["ff", "ff(rating=0)"]
+    assert figure.plot.x.steps == ["1", "5"]
+    assert [point.x for point in figure.plot.series[0].points] == [0, 1]
+    assert ", |W| " in figure.plot.series[0].points[0].note
+    assert figure.own_legend
+
+
+def test_learners_keep_their_colours_where_an_option_is_varied():
+    learners = variants([Options(rating=3), Options(), Options(leak=False)], {"rating": ["0", "3"]})
+
+    found = compare(data_set(), learners, {}, Plan(splits=1))
+
+    known = colours(found)
+    series = by_title(found)["R1 by rating"].plot.series
+    assert {each.name: each.colour for each in series} == {
+        "ff": known["ff"],
+        "ff(leak=no)": known["ff(leak=no)"],
+    }
+
+
+def test_by_pass_and_value_there_is_a_line_for_each_value(full):
+    figure = by_title(full)["ff: accuracy by pass and max_outdegree"]
+
+    assert names(figure)[::2] == ["max_outdegree 1, test", "max_outdegree 5, test"]
+
+
+def test_what_would_be_empty_is_left_out():
+    one = compare(data_set(), variants([Options()], {}), {}, Plan(splits=1))
+
+    assert [*by_title(one)] == ["Progressive accuracy over the stream"]
+    assert figures(Comparison(one.facts, one.plan, [])) == []
+
+
+def test_a_progressive_run_shows_the_stream_and_its_cost():
+    found = compare(data_set(), variants(LEARNERS, {}), {}, Plan(splits=2, progressive=True))
+
+    assert [*by_title(found)] == [
+        "Progressive accuracy over the stream",
+        "Accuracy against training time",
+        "Accuracy against size",
+    ]
+    streams = [outcome.stream for outcome in found.results[0].outcomes]
+    (point,) = by_title(found)["Accuracy against size"].plot.series[0].points
+    assert point.x == sum(each.bytes for each in streams) / 2
+    assert point.y == found.results[0].progressive("R1").mean
+
+
+def test_a_progressive_run_shows_the_values_of_an_option():
+    learners = variants([Options()], {"rating": ["0", "5"]})
+
+    found = compare(data_set(), learners, {}, Plan(splits=2, progressive=True))
+
+    figure = by_title(found)["R1 by rating"]
+    assert len(figure.plot.series[0].points) == 2
+
+
+def test_the_colours_of_a_set_are_those_of_its_contenders(full):
+    assert colours(full) == {"ff": 0, "ff(rating=0)": 1, "always": 2}
+    scatter = by_title(full)["Accuracy against size"]
+    assert {each.name: each.colour for each in scatter.plot.series} == {"ff": 0, "ff(rating=0)": 1}

@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+
+from core.options import Options
+from evaluation import run
+from evaluation.contender import UsesTaxonomy
+from evaluation.run import Stream, fit_and_test, stream_through, train_and_test
+from evaluation.taxonomy import Taxonomy
+from tests.evaluation.examples import Always, separable
+from training.rows import Rows
+
+
+@pytest.fixture
+def parts():
+    rows = separable(80)
+    return rows.split(0.75)
+
+
+def test_a_learner_is_tested_after_each_pass(parts):
+    outcome = train_and_test(Options(), *parts, passes=3, seed=7)
+
+    assert outcome.seed == 7
+    assert [each.number for each in outcome.passes] == [1, 2, 3]
+    seconds = [each.train_seconds for each in outcome.passes]
+    assert 0 < seconds[0] < seconds[1] < seconds[2]
+    last = outcome.passes[-1]
+    assert last.test["R1"] == 1
+    assert last.training["R1"] == 1
+    assert last.edges > 0
+    assert last.bytes > 0
+    assert outcome.ranks_per_second > 0
+
+
+def test_d_is_edges_touched_for_each_known_active_feature():
+    # both features of a test row are known: one has 2 edges, one has 1; the third is unknown
+    rows = Rows.of(
+        [
+            ({"two": 1.0, "one": 1.0}, ["a"]),
+            ({"two": 1.0}, ["b"]),
+            ({"two": 1.0, "one": 1.0, "never": 1.0}, ["a"]),
+        ]
+    )
+    options = Options(margin_threshold=10.0, rating=0)
+
+    (only,) = train_and_test(options, *rows.split(2 / 3)).passes
+
+    assert only.touched == pytest.approx(1.5)
+    assert only.edges == 3
+
+
+def test_test_rows_are_not_learned(parts):
+    training, _ = parts
+    other = Rows(
+        training.features,
+        training.indptr,
+        training.indices,
+        training.values,
+        training.classes,
+        training.class_indptr,
+        (training.class_indices + 1) % 4,
+    )
+
+    outcome = train_and_test(Options(), training, other, passes=2)
+
+    assert [each.test["R1"] for each in outcome.passes] == [0, 0]
+    assert [each.training["R1"] for each in outcome.passes] == [1, 1]
+
+
+def test_training_accuracy_of_many_rows_is_that_of_a_sample(parts, monkeypatch):
+    monkeypatch.setattr(run, "TRAINING_ROWS", 10)
+    ranked = []
+
+    class Watched(Always):
+        def rank(self, rows, k):
+            ranked.append(len(rows))
+            return super().rank(rows, k)
+
+    fit_and_test(Watched(), *parts)
+
+    assert 10 in ranked
+    assert 60 not in ranked
+
+
+def test_any_contender_is_trained_once_and_tested(parts):
+    contender = Always()
+
+    outcome = fit_and_test(contender, *parts, seed=3)
+
+    assert contender.fitted == 60
+    (only,) = outcome.passes
+    assert only.number == 1
+    assert only.test["R1"] == pytest.approx(0.25)
+    assert only.test["R5"] == 1
+    assert only.bytes == 1000
+    assert only.edges is None
+    assert only.touched is None
+    assert outcome.stream is None
+    assert outcome.ranks_per_second > 0
+
+
+def test_a_contender_that_uses_a_taxonomy_is_given_it(parts):
+    taxonomy = Taxonomy({"class 0": ["above"]})
+    contender = Always()
+    assert isinstance(contender, UsesTaxonomy)
+
+    outcome = fit_and_test(contender, *parts, taxonomy=taxonomy)
+
+    assert contender.taxonomy is taxonomy
+    assert outcome.passes[0].test["taxo-loss"] > 0
+
+
+def test_without_a_taxonomy_it_is_not_called(parts):
+    contender = Always()
+
+    fit_and_test(contender, *parts)
+
+    assert contender.taxonomy is None
+
+
+def test_a_stream_is_ranked_before_it_is_learned():
+    rows = separable(80)
+
+    outcome = stream_through(Options(rating=0), rows)
+
+    assert outcome.passes == []
+    assert outcome.stream.overall["R1"] == pytest.approx(76 / 80)  # each class is new once
+    assert outcome.stream.curve["R1"][0] == 0
+    assert outcome.stream.curve["R1"][-1] == 1
+    assert outcome.stream.curve["learned"][-1] == 80
+    assert outcome.stream.edges > 0
+
+
+def test_the_first_pass_over_training_rows_is_a_stream_too(parts):
+    options = Options(rating=0)
+
+    several = train_and_test(options, *parts, passes=2)
+
+    assert several.stream.overall == stream_through(options, parts[0]).stream.overall
+
+
+def test_a_curve_has_a_point_for_each_segment():
+    learner = type("Learner", (), {"edges": 1})()
+    taught = type("Taught", (), {"learner": learner, "bytes": lambda self: 1})()
+    ranks = np.array([0] * 50 + [1] * 25 + [2] * 25, np.int32)
+
+    curve = Stream.of(ranks, 1.0, taught).curve
+
+    assert curve["learned"] == list(range(2, 101, 2))
+    assert curve["R1"] == [0] * 25 + [1] * 12 + [0.5] + [0] * 12
+    assert curve["R5"] == [0] * 25 + [1] * 25
+    assert curve["MRR"][-1] == 0.5
+
+
+def test_a_short_stream_has_a_point_for_each_instance():
+    rows = separable(3)
+
+    assert stream_through(Options(), rows).stream.curve["learned"] == [1, 2, 3]
