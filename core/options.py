@@ -14,6 +14,7 @@ from core.errors import OptionError
 
 LONGEST_ROW = 65_535
 MOST_MEMBERS = 64
+LARGEST = 1e9  # of a number without a bound of its own
 
 LearnerName = Literal[
     "ff", "ind", "ema", "ooz", "pa", "mmp", "arow", "svm", "frequency", "committee"
@@ -71,7 +72,7 @@ class Options:
         for field in fields(self):
             object.__setattr__(self, field.name, _plain(field.name, getattr(self, field.name)))
         need(self.learner in LEARNERS, "learner", f"must be one of {', '.join(LEARNERS)}")
-        need(isfinite(self.margin_threshold), "margin_threshold", "must be a finite number")
+        need(abs(self.margin_threshold) <= LARGEST, "margin_threshold", "must be -1e9 to 1e9")
         need(0 <= self.min_weight < 1, "min_weight", "must be at least 0 and below 1")
         need(1 <= self.max_outdegree <= LONGEST_ROW, "max_outdegree", f"must be 1 to {LONGEST_ROW}")
         need(0 <= self.rating < 2**31, "rating", "must be 0 (off) or a number of times seen")
@@ -84,16 +85,8 @@ class Options:
             "must be 0 (infinite) or a mass of at least 1",
         )
         need(0 < self.rate <= 1, "rate", "must be above 0 and at most 1")
-        need(
-            isfinite(self.aggressiveness) and self.aggressiveness > 0,
-            "aggressiveness",
-            "must be a finite number above 0",
-        )
-        need(
-            isfinite(self.caution) and self.caution > 0,
-            "caution",
-            "must be a finite number above 0",
-        )
+        need(1 / LARGEST <= self.aggressiveness <= LARGEST, "aggressiveness", "must be 1e-9 to 1e9")
+        need(1 / LARGEST <= self.caution <= LARGEST, "caution", "must be 1e-9 to 1e9")
         need(self.demands in get_args(Demands), "demands", "must be 'pairs' or 'each'")
         need(1 <= self.rivals <= 1000, "rivals", "must be 1 to 1000")
         need(0 <= self.replay <= 1000, "replay", "must be 0 (off) to 1000 instances an event")
@@ -106,9 +99,11 @@ class Options:
         need(1 <= self.max_classes < 2**32 - 1, "max_classes", "must be 1 to 4294967294")
         need(2**20 <= self.max_bytes <= 2**34, "max_bytes", "must be 1 MiB to 16 GiB, in bytes")
         need(
-            self.members != "" or self.learner != "committee",
+            all(part.strip() for part in _parts(self.members, "+"))
+            if self.learner == "committee"
+            else not self.members,
             "members",
-            "must name the members of the committee, as in ff+pa(replay=4)",
+            "must name the members of a committee, as in ff+pa(replay=4), and of nothing else",
         )
         for name, value in defaults_of(self.learner).items():
             need(
@@ -216,7 +211,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "rating": 0,
         "feature_memory": 0.0,
     },
-    "ema": {},
+    "ema": {"min_weight": 0.001},
     "ooz": {
         "margin_threshold": 0.005,
         "rate": 0.001,
@@ -258,7 +253,7 @@ def members_of(options: Options) -> list[Options]:
     members = []
     for position, specification in enumerate(split(options.members, "+")):
         try:
-            member = Options.parse(specification, seed=options.seed + position, **limits)
+            member = Options.parse(specification, seed=(options.seed + position) % 2**63, **limits)
         except OptionError as error:
             raise OptionError("members", str(error)) from error
         if member.learner == "committee":
@@ -269,14 +264,19 @@ def members_of(options: Options) -> list[Options]:
 
 def split(specifications: str, separator: str = ",") -> list[str]:
     """The specifications in a text, parted where the separator stands outside of parentheses."""
+    return [part.strip() for part in _parts(specifications, separator) if part.strip()]
+
+
+def _parts(text: str, separator: str) -> list[str]:
+    """The text parted where the separator stands outside of parentheses."""
     parts, depth = [""], 0
-    for letter in specifications:
+    for letter in text:
         depth += (letter == "(") - (letter == ")")
         if letter == separator and depth == 0:
             parts.append("")
         else:
             parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
+    return parts
 
 
 def _parsed(specification: str) -> tuple[str, dict[str, Any]]:
@@ -328,6 +328,10 @@ def _plain(option: str, value: object) -> object:
             return float(value)
         except OverflowError:
             raise OptionError(option, "must be a finite number") from None
+    if option == "members" and isinstance(value, str):
+        return "".join(value.split())  # so that equal committees are called alike
+    if isinstance(value, float) and isinstance(default, float):
+        return value + 0.0  # no negative zero
     if type(value) is not type(default):
         raise OptionError(option, f"must be of type {type(default).__name__}, not {value!r}")
     return value

@@ -50,6 +50,7 @@ struct ClassRecord {
 constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60, BYTES_PER_EDGE = 9;
 constexpr std::uint64_t BYTES_PER_VARIANCE = 4;
 constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in so many of the bytes
+constexpr std::size_t MOST_RIVALS = 1000;
 constexpr std::uint32_t EVICTED_SHARE = 64;  // one in so many goes when a limit is met
 
 class Index {
@@ -808,7 +809,7 @@ private:
     void find_rivals(Workspace& work) const {
         std::vector<Ranked>& rivals = work.lesson.rivals;
         if (!options_.shares()) {
-            select(work, options_.rivals, -std::numeric_limits<double>::infinity(), rivals);
+            select(work, most_rivals(work), -std::numeric_limits<double>::infinity(), rivals);
             return;
         }
         Ranked best{0, NO_ID};
@@ -819,6 +820,14 @@ private:
         rivals.assign(best.cls == NO_ID ? 0 : 1, best);
     }
 
+    std::uint32_t most_rivals(const Workspace& work) const {
+        if (options_.kind != Kind::vector_machine) return options_.rivals;
+        const auto none = std::count(work.true_ids.begin(), work.true_ids.end(), NO_ID);
+        const std::size_t trues = work.true_ids.size() - static_cast<std::size_t>(none);
+        if (!Demands::are_many(trues)) return options_.rivals;
+        return static_cast<std::uint32_t>(std::min(options_.rivals * trues, MOST_RIVALS));
+    }
+
     // The scores of classes that the instance has made demands of before.
     void find_others(Workspace& work) const {
         Lesson& lesson = work.lesson;
@@ -826,8 +835,8 @@ private:
         for (const Demand& demand : work.lesson.demands)
             for (const std::uint32_t cls : {demand.ahead, demand.behind}) {
                 if (cls == NO_ID) continue;
-                if (const Scores::Slot* slot = work.scores.find(cls))
-                    lesson.others.push_back({slot->score, cls});
+                const Scores::Slot* slot = work.scores.find(cls);
+                lesson.others.push_back({slot == nullptr ? 0.0 : slot->score, cls});
             }
     }
 
@@ -930,8 +939,8 @@ private:
                 throw std::invalid_argument("a variance is not above 0 and at most 1");
             sum += static_cast<double>(mass);
         }
-        // EMA's weights add up to 1 but for their rounding, which does not add up
-        const double most = options_.kind == Kind::moving_average ? 1.01 : 1 + 1e-9;
+        // EMA's weights add up to 1 but for the rounding of every update
+        const double most = options_.kind == Kind::moving_average ? 2 : 1 + 1e-9;
         if (positive && sum > row.mass * most)
             throw std::invalid_argument("a row has more mass in its edges than in all");
     }

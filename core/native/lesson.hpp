@@ -78,14 +78,16 @@ inline std::vector<double> violations(const Lesson& lesson, double score, double
 }
 
 // PA-II (Crammer et al. 2006): each true class whose margin over the best rival is too small steps
-// forward, the rivals that come too close step back, by all of it together.
+// forward, the rivals that come too close step back, by all of it together. Several true classes
+// take their parts of such a step each: all of them in full, from the same scores, would be too far.
 inline void passive_aggressive(const Lesson& lesson, const Options& options,
                                std::vector<Step>& steps) {
     steps.clear();
     const double softness = 1 / (2 * options.aggressiveness);
     for (const Ranked& true_class : lesson.trues) {
         const double loss = options.margin_threshold - true_class.score + lesson.best_rival();
-        const double forward = loss / (lesson.squares + softness);
+        const double forward =
+            loss / (lesson.squares + softness) / static_cast<double>(lesson.trues.size());
         add_step(steps, true_class.cls, forward);
         const std::vector<double> shares =
             violations(lesson, true_class.score, options.margin_threshold);
@@ -97,19 +99,20 @@ inline void passive_aggressive(const Lesson& lesson, const Options& options,
 // MMP (Crammer and Singer 2003), uniform: every pair of a true class and a rival that is not below
 // it moves the two apart, all pairs together by 1. A true class without such a rival steps forward.
 inline void perceptron(const Lesson& lesson, std::vector<Step>& steps) {
-    std::size_t pairs = 0;
     steps.clear();
-    for (const Ranked& true_class : lesson.trues)
-        for (const Ranked& rival : lesson.rivals) pairs += rival.score >= true_class.score;
+    std::vector<std::uint32_t> above(lesson.rivals.size(), 0);  // of each rival, its pairs
+    std::uint64_t pairs = 0;
     for (const Ranked& true_class : lesson.trues) {
-        if (lesson.rivals.empty() || lesson.rivals[0].score < true_class.score)
-            add_step(steps, true_class.cls, 1);
-        for (const Ranked& rival : lesson.rivals) {
-            if (!(rival.score >= true_class.score)) break;
-            add_step(steps, true_class.cls, 1.0 / static_cast<double>(pairs));
-            add_step(steps, rival.cls, -1.0 / static_cast<double>(pairs));
-        }
+        std::uint32_t its_pairs = 0;
+        while (its_pairs < above.size() && lesson.rivals[its_pairs].score >= true_class.score)
+            ++above[its_pairs++];
+        pairs += its_pairs;
+        steps.push_back({true_class.cls, static_cast<double>(its_pairs)});
     }
+    for (Step& step : steps) step.gain = step.gain == 0 ? 1 : step.gain / static_cast<double>(pairs);
+    for (std::size_t i = 0; i < above.size() && above[i] > 0; ++i)
+        steps.push_back(
+            {lesson.rivals[i].cls, -static_cast<double>(above[i]) / static_cast<double>(pairs)});
 }
 
 // A linear SVM with squared hinge loss, in the dual (Hsieh et al. 2008; LaRank, Bordes et al. 2007):
@@ -118,82 +121,127 @@ inline void perceptron(const Lesson& lesson, std::vector<Step>& steps) {
 // the rival below 0. Demands made before are looked at again; those of no weight are forgotten.
 class Demands {
 public:
-    Demands(const Lesson& lesson, const Options& options, std::vector<Step>& steps)
-        : lesson_(lesson), options_(options), steps_(steps) {
+    Demands(Lesson& lesson, const Options& options, std::vector<Step>& steps)
+        : lesson_(lesson), options_(options), demands_(lesson.demands), steps_(steps) {
         steps_.clear();
+        for (const std::vector<Ranked>* some : {&lesson.trues, &lesson.rivals, &lesson.others})
+            for (const Ranked& each : *some) classes_.push_back({each.cls, each.score, NONE});
+        const auto by_id = [](const Standing& a, const Standing& b) { return a.cls < b.cls; };
+        const auto same = [](const Standing& a, const Standing& b) { return a.cls == b.cls; };
+        std::sort(classes_.begin(), classes_.end(), by_id);
+        classes_.erase(std::unique(classes_.begin(), classes_.end(), same), classes_.end());
+        for (std::size_t i = 0; i < demands_.size(); ++i)
+            before_.push_back({demands_[i].ahead, demands_[i].behind, i, false});
+        std::sort(before_.begin(), before_.end());
     }
 
-    void settle(std::vector<Demand>& demands) {
-        const std::size_t before = demands.size();
-        settled_.assign(before, false);
-        for (const Ranked& true_class : lesson_.trues) settle(demands, true_class.cls, NO_ID);
+    // A score the classes of an instance have many of is asked of each alone: there would be too
+    // many pairs, and their prices too low.
+    static bool are_many(std::size_t true_classes) { return true_classes > 8; }
+
+    void settle() {
+        const bool pairs = options_.pairs && !are_many(lesson_.trues.size());
+        for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, NO_ID);
         for (const Ranked& rival : lesson_.rivals) {
-            if (!options_.pairs) settle(demands, NO_ID, rival.cls);
-            if (options_.pairs)
-                for (const Ranked& true_class : lesson_.trues)
-                    settle(demands, true_class.cls, rival.cls);
+            if (!pairs) settle(NO_ID, rival.cls);
+            if (pairs)
+                for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, rival.cls);
         }
-        for (std::size_t i = 0; i < before; ++i)
-            if (!settled_[i]) settle(demands[i]);
-        demands.erase(std::remove_if(demands.begin(), demands.end(),
-                                     [](const Demand& each) { return !(each.multiplier > 0); }),
-                      demands.end());
+        std::sort(before_.begin(), before_.end(),
+                  [](const Before& a, const Before& b) { return a.place < b.place; });
+        for (const Before& each : before_)
+            if (!each.is_settled) settle(demands_[each.place]);
+        demands_.erase(std::remove_if(demands_.begin(), demands_.end(),
+                                      [](const Demand& each) { return !(each.multiplier > 0); }),
+                       demands_.end());
     }
 
 private:
-    static constexpr double LEAST_STEP = 0.01;  // a smaller one is not worth touching the rows
+    static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
+    // A smaller share of the step that a class with a score of 0 would take is not worth touching
+    // the rows.
+    static constexpr double LEAST_STEP = 0.02;
 
-    void settle(std::vector<Demand>& demands, std::uint32_t ahead, std::uint32_t behind) {
-        for (std::size_t i = 0; i < settled_.size(); ++i)
-            if (demands[i].ahead == ahead && demands[i].behind == behind) {
-                settled_[i] = true;
-                settle(demands[i]);
-                return;
-            }
+    struct Standing {
+        std::uint32_t cls;
+        double score;
+        std::size_t step;  // its place among the steps
+    };
+    struct Before {
+        std::uint32_t ahead, behind;
+        std::size_t place;
+        bool is_settled;
+        bool operator<(const Before& other) const {
+            return ahead != other.ahead ? ahead < other.ahead : behind < other.behind;
+        }
+    };
+
+    void settle(std::uint32_t ahead, std::uint32_t behind) {
+        const Before wanted{ahead, behind, 0, false};
+        const auto found = std::lower_bound(before_.begin(), before_.end(), wanted);
+        if (found != before_.end() && !(wanted < *found)) {
+            found->is_settled = true;
+            settle(demands_[found->place]);
+            return;
+        }
         Demand made{ahead, behind, 0};
         settle(made);
-        if (made.multiplier > 0) demands.push_back(made);
+        if (made.multiplier > 0) demands_.push_back(made);
     }
 
     void settle(Demand& demand) {
         const bool has_ahead = demand.ahead != NO_ID, has_behind = demand.behind != NO_ID;
-        const double softness = 1 / (2 * weight_of(demand));
+        const double softness = 1 / (2 * price(demand));
         const double margin = has_ahead ? options_.margin_threshold : 0.0;
         const double lead = (has_ahead ? score(demand.ahead) : 0.0) -
                             (has_behind ? score(demand.behind) : 0.0);
+        const double stiffness = (has_ahead && has_behind ? 2 : 1) * lesson_.squares + softness;
         const auto multiplier = static_cast<double>(demand.multiplier);
-        const double slope = margin - lead - multiplier * softness;
-        const double vectors = has_ahead && has_behind ? 2 : 1;
         const double step =
-            std::max(slope / (vectors * lesson_.squares + softness), -multiplier);
-        if (!(std::fabs(step) > LEAST_STEP)) return;
+            std::max((margin - lead - multiplier * softness) / stiffness, -multiplier);
+        if (!(std::fabs(step) * stiffness > LEAST_STEP * options_.margin_threshold)) return;
         demand.multiplier = static_cast<float>(multiplier + step);
-        if (has_ahead) add_step(steps_, demand.ahead, step);
-        if (has_behind) add_step(steps_, demand.behind, -step);
+        if (has_ahead) move(demand.ahead, step);
+        if (has_behind) move(demand.behind, -step);
     }
 
     // What a demand may cost: that of a pair is one of as many as there are true classes.
-    double weight_of(const Demand& demand) const {
-        if (demand.behind == NO_ID) return options_.aggressiveness;
-        if (demand.ahead == NO_ID) return options_.caution;
-        return options_.caution / static_cast<double>(lesson_.trues.size());
+    double price(const Demand& demand) const {
+        const auto trues = static_cast<double>(lesson_.trues.size());
+        const double of_true =
+            options_.aggressiveness / (are_many(lesson_.trues.size()) ? trues : 1.0);
+        if (demand.behind == NO_ID) return of_true;
+        if (demand.ahead == NO_ID) return std::min(options_.caution, of_true);
+        return options_.caution / trues;
+    }
+
+    // Every class that is asked for has a standing: of those with none before, 0.
+    Standing& standing(std::uint32_t cls) {
+        return *std::lower_bound(classes_.begin(), classes_.end(), cls,
+                                 [](const Standing& each, std::uint32_t id) { return each.cls < id; });
     }
 
     // A class's score, after the steps so far.
-    double score(std::uint32_t cls) const {
-        double score = 0;
-        for (const std::vector<Ranked>* known : {&lesson_.trues, &lesson_.rivals, &lesson_.others})
-            for (const Ranked& each : *known)
-                if (each.cls == cls) score = each.score;
-        for (const Step& step : steps_)
-            if (step.cls == cls) score += step.gain * lesson_.squares;
-        return score;
+    double score(std::uint32_t cls) {
+        const Standing& it = standing(cls);
+        return it.step == NONE ? it.score : it.score + steps_[it.step].gain * lesson_.squares;
+    }
+
+    void move(std::uint32_t cls, double gain) {
+        Standing& it = standing(cls);
+        if (it.step == NONE) {
+            it.step = steps_.size();
+            steps_.push_back({cls, 0});
+        }
+        steps_[it.step].gain += gain;
     }
 
     const Lesson& lesson_;
     const Options& options_;
+    std::vector<Demand>& demands_;
     std::vector<Step>& steps_;
-    std::vector<bool> settled_;  // of the demands made before
+    std::vector<Standing> classes_;  // of the instance, by id
+    std::vector<Before> before_;     // the demands made before, by their classes
 };
 
 // Compute_Deductions of OOZ (Madani and Huang): how much of `rate` each of the rivals, best first,

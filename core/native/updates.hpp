@@ -47,7 +47,7 @@ public:
                 break;
             case Kind::vector_machine:
                 lesson_.squares = squares();
-                Demands(lesson_, options_, steps_).settle(lesson_.demands);
+                Demands(lesson_, options_, steps_).settle();
                 take_steps();
                 return !steps_.empty();
         }
@@ -131,7 +131,8 @@ private:
                        weights.variance(active.feature, lesson_.rivals[i].cls);
             variance += active.value * active.value * sum;
         }
-        const double certainty = 1 / (variance + 1 / options_.aggressiveness);
+        const double certainty = 1 / (variance + 1 / options_.aggressiveness) /
+                                 static_cast<double>(lesson_.trues.size());
         for (const Active& active : active_) {
             if (active.feature == NO_ID) continue;
             const double gain = loss * certainty * active.value;

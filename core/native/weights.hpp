@@ -10,6 +10,8 @@
 
 namespace manyclass {
 
+constexpr double LARGEST_WEIGHT = 1e30;
+
 class Weights {
 public:
     Weights(Rows& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
@@ -20,10 +22,10 @@ public:
         const Rows::Edges edge = rows_.edges(row);
         const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
-            insert(row, cls, static_cast<float>(gain), 1);
+            insert(row, cls, bounded(gain), 1);
             return;
         }
-        edge.masses[at] = static_cast<float>(static_cast<double>(edge.masses[at]) + gain);
+        edge.masses[at] = bounded(static_cast<double>(edge.masses[at]) + gain);
         if (!is_something(edge.masses[at])) remove(row, at);
     }
 
@@ -37,7 +39,7 @@ public:
         const double variance = is_new ? 1.0 : static_cast<double>(edge.variances[at]);
         const auto left = static_cast<float>(variance - certainty * variance * variance);
         const double weight = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
-        const auto moved = static_cast<float>(weight + gain * variance);
+        const float moved = bounded(weight + gain * variance);
         if (is_new) {
             insert(row, cls, moved, std::max(left, SMALLEST_MASS));
             return;
@@ -138,6 +140,11 @@ private:
         for (std::uint32_t at = 1; at < row.outdegree; ++at)
             if (std::fabs(edge.masses[at]) < std::fabs(edge.masses[lightest])) lightest = at;
         return lightest;
+    }
+
+    // Whatever the options, a weight is a finite number.
+    static float bounded(double weight) {
+        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
     }
 
     static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }

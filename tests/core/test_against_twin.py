@@ -12,6 +12,7 @@ from core.index import Columns, Index
 from core.options import LEARNERS, LONGEST_ROW, MATTERS, Options, defaults_of
 from tests.core.both import MOST, Both
 from tests.core.twins import TWINS
+from tests.core.twins.budget import Budgeted
 
 FEATURES = ["f", "of the _", "eight by", "nine byte", "Käse", "日本語", "a\0b", "x" * 300]
 CLASSES = ["a", "b", "rec.autos", "Ö", "class with a long name", "z" * 40]
@@ -61,6 +62,7 @@ def options_of(learner):
 
 
 every_learner = pytest.mark.parametrize("learner", TWINS)
+SIGNED = [learner for learner in TWINS if TWINS[learner].signed]
 
 # --- short streams over few names, so that they meet often ------------------------------------
 
@@ -115,7 +117,7 @@ def calls_of(learner):
 
 
 @every_learner
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_short_streams(learner, data):
     options = data.draw(options_of(learner))
@@ -272,6 +274,43 @@ def test_a_row_emptied_without_leak_has_no_mass():
     assert both.index.feature("f")["mass"] == 0
     both.learn({"f": 1}, ["c"])
     assert both.index.rank(Instance({"f": 1})) == [("c", 1.0)]
+
+
+def test_averages_that_all_but_vanish():
+    options = Options.of("ema", rate=1.0, normalize="none", min_weight=0.0, margin_threshold=100.0)
+    both = Both(options, FEATURES, CLASSES)
+    for number in range(12):  # each divides the scale of the row by 2**-53, all it had before
+        both.learn({"f": 1 - 2.0**-53, "nine byte": 0.999}, [CLASSES[number % 5]])
+        both.compare()
+    assert both.index.rank(Instance({"f": 1.0}))[0] == (CLASSES[1], pytest.approx(1.0))
+
+
+@pytest.mark.parametrize("learner", [name for name in TWINS if issubclass(TWINS[name], Budgeted)])
+def test_rows_longer_than_a_lowered_limit(learner):
+    options = Options.of(learner, margin_threshold=0.5) if learner == "ooz" else Options.of(learner)
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    stream = list(lessons(1, 150, MANY_FEATURES[:20], MANY_CLASSES[:30]))
+    for instance, classes in stream[:100]:
+        both.learn(instance, classes)
+    longest = len(both.twin.outdegrees()) - 1
+    assert longest > 4
+    both.configure(replace(options, max_outdegree=longest // 2))
+    for instance, classes in stream[100:]:
+        both.learn(instance, classes)
+        both.compare()
+
+
+@pytest.mark.parametrize("specification", [*SIGNED, "svm(demands=each,caution=3)"])
+def test_instances_of_many_classes(specification):
+    both = Both(Options.parse(specification, replay=2), MANY_FEATURES, MANY_CLASSES)
+    random = np.random.default_rng(3)
+    for number in range(60):
+        instance = {MANY_FEATURES[place]: 1.0 for place in random.permutation(30)[:8].tolist()}
+        true = random.permutation(30)[: random.integers(1, 14)].tolist()
+        both.learn(instance, [MANY_CLASSES[place] for place in true])
+        if number % 4 == 0:
+            both.compare()
+    both.compare()
 
 
 # --- limits that no short stream meets ------------------------------------------------------------

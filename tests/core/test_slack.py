@@ -1,6 +1,5 @@
 """What OOZ promises of its weights, scores and deductions."""
 
-from itertools import pairwise
 from math import fsum
 
 import pytest
@@ -25,7 +24,8 @@ rivals = st.sampled_from([15, 1, 2, 3])
 
 
 def options(rate, rivals, **others):
-    return Options.of("ooz", rate=rate, margin_threshold=2 * rate, rivals=rivals, **others)
+    others = {"margin_threshold": 2 * rate, **others}
+    return Options.of("ooz", rate=rate, rivals=rivals, **others)
 
 
 @settings(deadline=None)
@@ -92,16 +92,20 @@ def test_scores_move_by_beta_at_most(stream, rate, rivals):
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, rivals)
-def test_of_one_feature_the_best_rivals_lose_most(stream, true, rate, rivals):
+def test_of_one_feature_each_rival_gives_its_deduction(stream, true, rate, rivals):
     index = Index(options(rate, rivals))
     for name in stream:
         index.learn({"f": 1.0}, [name])
-    before = index.rank({"f": 1.0}, 100)
-    index.learn({"f": 1.0}, [true])
+    before = dict(index.rank({"f": 1.0}, 100))
+    _, updated = index.learn({"f": 1.0}, [true])
     after = dict(index.rank({"f": 1.0}, 100))
 
-    lost = [score - after.get(name, 0.0) for name, score in before if name != true]
-    assert all(least <= more + ROUNDING for more, least in pairwise(lost))
+    least = before.pop(true, 0.0) - 2 * rate
+    giving = [name for name, score in before.items() if updated and score > least][:rivals]
+    given = deductions([before[name] for name in giving], least, rate, rivals)
+    for name, most in zip(giving, given, strict=True):
+        lost = before[name] - after.get(name, 0.0)
+        assert lost == pytest.approx(min(most, before[name]), abs=ROUNDING)
 
 
 def test_rivals_give_first_and_then_what_is_free():
@@ -132,3 +136,26 @@ def test_a_larger_value_gives_more():
 
     assert index.feature("f")["edges"] == [("a", 0.125)]
     assert index.feature("g")["edges"] == [("a", 0.5)]
+
+
+def test_beta_is_half_of_the_margin_at_most():
+    index = Index(Options.of("ooz", rate=0.9, margin_threshold=0.5))
+    index.learn({"f": 1.0}, ["a"])
+
+    assert index.feature("f")["edges"] == [("a", 0.25)]
+
+
+def test_a_rival_gives_no_more_in_all_than_it_is_to_give():
+    index = Index(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    index.learn({"f": 1.0, "g": 1.0}, ["a"])
+    assert dict(index.class_("a")["features"]) == {"f": 0.125, "g": 0.125}
+    index.learn({"f": 0.5, "g": 0.5}, ["b"])  # each may move 1/16, a is to give 1/8 in all
+
+    assert dict(index.class_("b")["features"]) == {"f": 0.0625, "g": 0.0625}
+    assert dict(index.class_("a")["features"]) == {"f": 0.0625, "g": 0.0625}
+    index = Index(options(0.5, 15, normalize="none", margin_threshold=0.25))
+    index.learn({"f": 1.0, "g": 1.0}, ["a"])
+    index.learn({"f": 1.0, "g": 1.0}, ["b"])  # f gives all that a is to give, g what is free
+
+    assert dict(index.class_("b")["features"]) == {"f": 0.125, "g": 0.125}
+    assert dict(index.class_("a")["features"]) == {"g": 0.125}

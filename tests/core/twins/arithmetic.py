@@ -48,3 +48,8 @@ class Random:
 
     def below(self, end):
         return self.bits() * end // 2**64
+
+
+def bounded(weight):
+    """The weight in single precision, within the bounds of signed ones."""
+    return float32(max(-1e30, min(weight, 1e30)))

@@ -2,7 +2,7 @@
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, is_weight
+from tests.core.twins.arithmetic import SMALLEST_WEIGHT, bounded, is_weight
 from tests.core.twins.signed import Signed
 from tests.core.twins.state import Edge
 
@@ -19,7 +19,7 @@ class Confidence(Signed):
                 for rival, share in shares:
                     variances += share * share * self.variance(feature, rival)
                 doubt += value * value * variances
-            kappa = 1 / (doubt + 1 / self.options.aggressiveness)
+            kappa = 1 / (doubt + 1 / self.options.aggressiveness) / len(standing.trues)
             for feature, value in self.known(values):
                 gain = self.loss(score, standing) * kappa * value
                 shrink = kappa * value * value
@@ -38,7 +38,7 @@ class Confidence(Signed):
         edge = feature.edge_to(name)
         variance = self.variance(feature, name)
         left = max(float32(variance - shrink * variance * variance), SMALLEST_WEIGHT)
-        moved = float32((float(edge.mass) if edge else 0.0) + gain * variance)
+        moved = bounded((float(edge.mass) if edge else 0.0) + gain * variance)
         if edge is None:
             self.enter(feature, Edge(name, moved, left))
             return

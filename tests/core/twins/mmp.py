@@ -13,11 +13,9 @@ class Perceptron(Signed):
             for true, score in standing.trues
         }
         count = sum(len(rivals) for rivals in pairs.values())
-        steps = {}
-        for true, rivals in pairs.items():
-            if not rivals:
-                steps[true] = 1.0
-            for rival in rivals:
-                steps[true] = steps.get(true, 0.0) + 1 / count
-                steps[rival] = steps.get(rival, 0.0) - 1 / count
+        steps = {true: len(rivals) / count if rivals else 1.0 for true, rivals in pairs.items()}
+        for rival, _ in standing.rivals:
+            its_pairs = sum(rival in rivals for rivals in pairs.values())
+            if its_pairs:
+                steps[rival] = -its_pairs / count
         return self.take_steps(values, steps)

@@ -10,7 +10,7 @@ class PassiveAggressive(Signed):
         softness = 1 / (2 * self.options.aggressiveness)
         steps = {}
         for true, score in standing.trues:
-            tau = self.loss(score, standing) / (squares + softness)
+            tau = self.loss(score, standing) / (squares + softness) / len(standing.trues)
             steps[true] = steps.get(true, 0.0) + tau
             for rival, share in self.shares(score, standing):
                 steps[rival] = steps.get(rival, 0.0) - tau * share

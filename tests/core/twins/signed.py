@@ -1,8 +1,6 @@
 """Rows of signed weights, and steps: a class's step of g moves its weights by g times the value."""
 
-from numpy import float32
-
-from tests.core.twins.arithmetic import is_weight, total
+from tests.core.twins.arithmetic import bounded, is_weight, total
 from tests.core.twins.budget import Budgeted
 from tests.core.twins.state import Edge
 
@@ -20,9 +18,9 @@ class Signed(Budgeted):
     def add(self, feature, name, gain):
         edge = feature.edge_to(name)
         if edge is None:
-            self.enter(feature, Edge(name, float32(gain)))
+            self.enter(feature, Edge(name, bounded(gain)))
             return
-        edge.mass = float32(float(edge.mass) + gain)
+        edge.mass = bounded(float(edge.mass) + gain)
         if not is_weight(edge.mass):
             self.remove(feature, edge)
 

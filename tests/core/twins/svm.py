@@ -10,18 +10,25 @@ from numpy import float32
 from tests.core.twins.arithmetic import total
 from tests.core.twins.signed import Signed
 
-LEAST_STEP = 0.01
+LEAST_STEP = 0.02
+MANY = 8
+MOST_RIVALS = 1000
 
 
 class VectorMachine(Signed):
     def margin_to_leave_alone(self):
         return inf
 
+    def most_rivals(self, true):
+        if len(true) <= MANY:
+            return self.options.rivals
+        return min(MOST_RIVALS, self.options.rivals * len(true))
+
     def change(self, values, standing, demands):
         trues = [name for name, _ in standing.trues]
         made_now = [(true, None) for true in trues]
         for rival, _ in standing.rivals:
-            if self.options.demands == "each":
+            if self.options.demands == "each" or len(trues) > MANY:
                 made_now.append((None, rival))
             else:
                 made_now.extend((true, rival) for true in trues)
@@ -31,8 +38,8 @@ class VectorMachine(Signed):
         steps = {}
         for demand in made_now + made_before:
             multiplier = demands.get(demand, float32(0))
-            step = self.step(demand, float(multiplier), standing, squares, steps)
-            if abs(step) <= LEAST_STEP:
+            step, stiffness = self.step(demand, float(multiplier), standing, squares, steps)
+            if abs(step) * stiffness <= LEAST_STEP * self.options.margin_threshold:
                 continue
             demands[demand] = float32(float(multiplier) + step)
             for name, sign in zip(demand, (1, -1), strict=True):
@@ -43,7 +50,8 @@ class VectorMachine(Signed):
         return self.take_steps(values, steps)
 
     def step(self, demand, multiplier, standing, squares, steps):
-        """By how much the multiplier falls short of its best, the others being as they are."""
+        """By how much the multiplier falls short of its best, the others being as they are, and by
+        what a violation is divided to give that."""
         ahead, behind = (
             0.0 if name is None else standing.scores.get(name, 0.0) + steps.get(name, 0.0) * squares
             for name in demand
@@ -52,10 +60,12 @@ class VectorMachine(Signed):
         softness = 1 / (2 * self.price(demand, len(standing.trues)))
         sides = sum(name is not None for name in demand)
         missing = margin - (ahead - behind) - multiplier * softness
-        return max(missing / (sides * squares + softness), -multiplier)
+        stiffness = sides * squares + softness
+        return max(missing / stiffness, -multiplier), stiffness
 
     def price(self, demand, trues):
         ahead, behind = demand
+        of_true = self.options.aggressiveness / (trues if trues > MANY else 1)
         if behind is None:
-            return self.options.aggressiveness
-        return self.options.caution if ahead is None else self.options.caution / trues
+            return of_true
+        return min(self.options.caution, of_true) if ahead is None else self.options.caution / trues

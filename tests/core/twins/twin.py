@@ -197,7 +197,7 @@ class Twin:
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
         wrong = [(name, score) for name, score in ranked if name not in true]
-        standing = Standing(scores, [], wrong[: self.options.rivals])
+        standing = Standing(scores, [], wrong[: self.most_rivals(true)])
         for name in true:
             score = 0.0
             if name in scores:
@@ -206,6 +206,9 @@ class Twin:
                 standing.trues.append((name, score))
         changed = bool(standing.trues) and self.change(values, standing, demands)
         return min((places[name] for name in true if name in places), default=0), changed
+
+    def most_rivals(self, true):
+        return self.options.rivals
 
     def meet_features(self, values, first_pass):
         """Count and stamp the active features, making the unknown ones that there is room for.

@@ -1,0 +1,88 @@
+"""What no stream and no options may break: weights stay finite, and what is dumped loads again."""
+
+import numpy as np
+import pytest
+
+from core.errors import OptionError
+from core.index import Index
+from core.options import Options
+
+SIGNED = ["pa", "pa(rivals=1)", "arow", "arow(rivals=1)", "mmp", "svm", "svm(demands=each)"]
+
+
+def heaviest(index):
+    return float(np.abs(index.dump()["edge_masses"]).max())
+
+
+@pytest.mark.parametrize("specification", SIGNED)
+@pytest.mark.parametrize(("true", "classes"), [(1, 4), (5, 10), (50, 100)])
+def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, classes):
+    random = np.random.default_rng(0)
+    index = Index(Options.parse(specification))
+    heights = []
+    for number in range(600):
+        features = {f"f{column}": 1.0 for column in random.integers(0, 30, 6)}
+        names = [f"c{cls}" for cls in random.choice(classes, true, replace=False)]
+        index.learn(features, names)
+        if number in (299, 599):
+            heights.append(heaviest(index))
+    assert heights[1] < 3 * heights[0] + 1
+
+
+@pytest.mark.parametrize(
+    "specification",
+    [
+        "pa(margin_threshold=1000000000)",
+        "pa(rivals=1,aggressiveness=1000000000,normalize=none)",
+        "arow(margin_threshold=1000000000)",
+        "mmp(normalize=none)",
+        "svm(normalize=none,aggressiveness=1000000000)",
+        "svm(margin_threshold=1000000000,caution=1000000000)",
+    ],
+)
+def test_extreme_options_make_states_that_load_again(specification):
+    random = np.random.default_rng(1)
+    index = Index(Options.parse(specification))
+    for _ in range(400):
+        value = float(10.0 ** random.integers(-30, 30))
+        features = {f"f{column}": value for column in random.integers(0, 5, 2)}
+        index.learn(features, [f"c{cls}" for cls in random.choice(6, 3, replace=False)])
+    assert np.isfinite(index.dump()["edge_masses"]).all()
+    again = Index.load(index.options, index.dump())
+    assert again.rank({"f1": 1.0}, 6) == index.rank({"f1": 1.0}, 6)
+
+
+@pytest.mark.parametrize(
+    "specification",
+    ["ema", "svm(boolean=yes)", "svm(normalize=none)", "svm(aggressiveness=0.004)", "svm"],
+)
+def test_long_instances_and_careful_learners_learn_something(specification):
+    index = Index(Options.parse(specification))
+    instance = {f"f{column}": 1.0 for column in range(200)}
+    for _ in range(20):
+        index.learn(instance, ["a"])
+        index.learn({"other": 1.0}, ["b"])
+    assert [name for name, _ in index.rank(instance)][:1] == ["a"]
+
+
+@pytest.mark.parametrize("specification", SIGNED)
+def test_an_event_may_name_thousands_of_classes(specification):
+    index = Index(Options.parse(specification))
+    names = [f"c{number}" for number in range(3000)]
+    for _ in range(2):
+        index.learn({"f": 1.0, "g": 1.0}, names)
+    index.learn({"f": 1.0}, names[:1])
+    assert index.feature("f")["outdegree"] == index.options.max_outdegree
+
+
+@pytest.mark.parametrize("members", ["", "+", "ff+", "+ff", "ff++pa", " + "])
+def test_a_committee_has_members(members):
+    with pytest.raises(OptionError, match="members"):
+        Options.of("committee", members=members)
+
+
+def test_equal_committees_are_called_alike():
+    one, other = (Options.of("committee", members=text) for text in ("ff + pa", "ff+pa"))
+    assert one == other
+    assert one.specification == "committee(members=ff+pa)"
+    assert Options(margin_threshold=-0.0).specification == "ff(margin_threshold=0)"
