@@ -28,7 +28,7 @@ demo: .venv/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
 measure: .venv/built ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
-	for each in paper word_rules speed drift serving replicas ready; do python -m benchmarks.$$each || exit; done
+	for each in paper word_rules speed serving replicas ready; do python -m benchmarks.$$each || exit; done
 
 load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 	python load_tests/run.py

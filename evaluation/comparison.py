@@ -136,13 +136,18 @@ class Result:
         streams = [outcome.stream for outcome in self.outcomes if outcome.stream is not None]
         return Spread.of([stream.overall[measure] for stream in streams]) if streams else None
 
-    def final(self, measure: str) -> Spread | None:
-        """A measure on the test rows after the last pass; over the stream where there are none."""
-        return self.test(self.passes, measure) if self.passes else self.progressive(measure)
+    def final(self, measure: str, best: bool = False) -> Spread | None:
+        """A measure on the test rows after the pass shown; over the stream where there are none."""
+        number = self.pass_shown(best)
+        return self.test(number, measure) if number else self.progressive(measure)
 
     def best_pass(self) -> int:
         """The pass after which mean R1 on the test rows is best, the first of equal ones."""
         return max(range(1, self.passes + 1), key=lambda number: self.test(number, "R1").mean)
+
+    def pass_shown(self, best: bool) -> int:
+        """The pass whose figures stand for the result: the last one, or the best; 0 without any."""
+        return self.best_pass() if best and self.passes else self.passes
 
 
 @dataclass(frozen=True)
@@ -164,10 +169,10 @@ class Facts:
     def of(cls, data: DataSet, plan: Plan) -> "Facts":
         """The facts of a set as it is split by the plan."""
         rows = data.rows
-        training = len(data.split(plan.seed, plan.shuffle)[0])
         if plan.progressive:
             split, training, test = "one stream", 0, 0
         else:
+            training = len(data.split(plan.seed, plan.shuffle)[0])
             test = len(rows) - training
             split = "as given" if data.published is not None else "at random"
             if data.published is None and not plan.shuffle:
@@ -263,14 +268,18 @@ def _of_peer(data: DataSet, make: Maker, plan: Plan, seed: int) -> Outcome:
 SIGNIFICANT: Final = 0.05
 
 
-def better_than(result: Result, other: Result, measure: str = "R1") -> tuple[int, int, bool]:
-    """(wins, losses, significant) of two results on the same splits, each after its last pass.
+def better_than(
+    result: Result, other: Result, measure: str = "R1", after: tuple[int, int] | None = None
+) -> tuple[int, int, bool]:
+    """(wins, losses, significant) of two results on the same splits.
 
+    `after` is the pass of the one and of the other that is looked at; without, the last of each.
     The binomial sign test of Madani et al. 2009, section 6.1.
     """
+    number, other_number = after or (result.passes, other.passes)
     pairs = [
-        (mine.passes[-1].test[measure], others.passes[-1].test[measure])
-        for mine, others in zip(result.outcomes, other.outcomes, strict=True)
+        (mine.test[measure], others.test[measure])
+        for mine, others in zip(result.after(number), other.after(other_number), strict=True)
     ]
     wins = sum(mine > others for mine, others in pairs)
     losses = sum(mine < others for mine, others in pairs)

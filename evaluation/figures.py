@@ -22,16 +22,20 @@ class Figure:
     own_legend: bool = False
 
 
-def figures(comparison: Comparison) -> list[Figure]:
-    """The plots of a data set, without those that would have nothing to show."""
+def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
+    """The plots of a data set, without those that would have nothing to show.
+
+    Where one point stands for a contender, it is as it was after its last pass, or after the one
+    with the highest mean R1 on the test rows.
+    """
     mains = [result for result in comparison.measured() if result.option is None]
     made = [
         _by_pass(mains),
         _over_the_stream(mains),
-        _against_training_time(mains),
-        _against_ranking_speed(mains),
-        _against_size(mains),
-        *_by_options(comparison),
+        _against_training_time(mains, best_pass),
+        _against_ranking_speed(mains, best_pass),
+        _against_size(mains, best_pass),
+        *_by_options(comparison, best_pass),
     ]
     return [figure for figure in made if figure is not None]
 
@@ -136,15 +140,17 @@ def _against(
     axis: str,
     caption: str,
     results: Sequence[Result],
-    cost: Callable[[Outcome], float | None],
+    best_pass: bool,
+    cost: Callable[[Outcome, int], float | None],
     written: Callable[[float], str],
 ) -> Figure | None:
     """A point for each contender, but for those that would squash the others into one corner."""
     series, left_out = list[Series](), list[str]()
-    accuracies = [each.final("R1") for each in results]
+    accuracies = [each.final("R1", best_pass) for each in results]
     best = max((each.mean for each in accuracies if each is not None), default=0.0)
     for colour, (result, accuracy) in enumerate(zip(results, accuracies, strict=True)):
-        costs = [spent for outcome in result.outcomes if (spent := cost(outcome))]
+        number = result.pass_shown(best_pass)
+        costs = [spent for outcome in result.outcomes if (spent := cost(outcome, number))]
         if accuracy is None or not costs:
             continue
         if accuracy.mean < best * LEAST_OF_BEST:
@@ -162,35 +168,40 @@ def _against(
     return Figure(plot, caption)
 
 
-def _against_training_time(results: Sequence[Result]) -> Figure | None:
+def _against_training_time(results: Sequence[Result], best_pass: bool) -> Figure | None:
     return _against(
         "Accuracy against training time",
         "CPU seconds to train",
         "Left and up is better.",
         results,
-        lambda outcome: outcome.seconds,
+        best_pass,
+        lambda outcome, number: (
+            outcome.passes[number - 1].train_seconds if number else outcome.seconds
+        ),
         lambda seconds: f"{seconds:.3g} CPU s",
     )
 
 
-def _against_ranking_speed(results: Sequence[Result]) -> Figure | None:
+def _against_ranking_speed(results: Sequence[Result], best_pass: bool) -> Figure | None:
     return _against(
         "Accuracy against ranking speed",
         "instances ranked in a CPU second",
         "Right and up is better. The five best classes of each test row.",
         results,
-        lambda outcome: outcome.ranks_per_second,
+        best_pass,
+        lambda outcome, number: outcome.ranks_per_second,
         lambda rate: f"{rate:,.0f} a CPU second",
     )
 
 
-def _against_size(results: Sequence[Result]) -> Figure | None:
+def _against_size(results: Sequence[Result], best_pass: bool) -> Figure | None:
     return _against(
         "Accuracy against size",
         "bytes of the saved model",
         "Left and up is better.",
         results,
-        lambda outcome: outcome.bytes,
+        best_pass,
+        lambda outcome, number: outcome.passes[number - 1].bytes if number else outcome.bytes,
         lambda size: f"{size:,.0f} bytes",
     )
 
@@ -198,14 +209,14 @@ def _against_size(results: Sequence[Result]) -> Figure | None:
 # --- by option ------------------------------------------------------------------------------------
 
 
-def _by_options(comparison: Comparison) -> list[Figure]:
+def _by_options(comparison: Comparison, best_pass: bool) -> list[Figure]:
     """For each option that was varied: accuracy by its value, and by pass for each value."""
     results = comparison.measured()
     options = dict.fromkeys(result.option for result in results if result.option is not None)
     made = list[Figure]()
     for option in options:
         varied = [result for result in results if result.option == option]
-        made += _by_value(option, varied, colours(comparison))
+        made += _by_value(option, varied, colours(comparison), best_pass)
         for base in dict.fromkeys(result.base for result in varied):
             mine = [result for result in varied if result.base == base]
             if max(result.passes for result in mine) > 1:
@@ -213,7 +224,9 @@ def _by_options(comparison: Comparison) -> list[Figure]:
     return made
 
 
-def _by_value(option: str, varied: Sequence[Result], known: Mapping[str, int]) -> list[Figure]:
+def _by_value(
+    option: str, varied: Sequence[Result], known: Mapping[str, int], best_pass: bool
+) -> list[Figure]:
     """R1 and R5 by value, a line for each learner, in the colours that are known already."""
     colour_of = dict(known)
     for result in varied:
@@ -228,11 +241,11 @@ def _by_value(option: str, varied: Sequence[Result], known: Mapping[str, int]) -
                     values.index(result.value),
                     spread.mean,
                     spread.deviation,
-                    f"{option} {result.value}, {measure} {shown(spread)}{_work(result)}",
+                    f"{option} {result.value}, {measure} {shown(spread)}{_work(result, best_pass)}",
                 )
                 for result in varied
                 if result.base == base
-                for spread in [result.final(measure)]
+                for spread in [result.final(measure, best_pass)]
                 if spread is not None
             ]
             series.append(Series(base, points, colour_of[base]))
@@ -240,18 +253,19 @@ def _by_value(option: str, varied: Sequence[Result], known: Mapping[str, int]) -
         made.append(
             Figure(
                 plot,
-                "After the last pass, on test rows; over the stream where there is no test.",
+                f"After the {'best' if best_pass else 'last'} pass, on test rows; over the stream"
+                " where there is no test.",
                 own_legend=True,
             )
         )
     return made
 
 
-def _work(result: Result) -> str:
+def _work(result: Result, best_pass: bool) -> str:
     """What an index of this kind costs, for those who hover over it."""
-    last = result.after(result.passes) if result.passes else []
-    edges = [each.edges for each in last if each.edges is not None]
-    touched = [each.touched for each in last if each.touched is not None]
+    made = result.after(result.pass_shown(best_pass)) if result.passes else []
+    edges = [each.edges for each in made if each.edges is not None]
+    touched = [each.touched for each in made if each.touched is not None]
     if not edges or not touched:
         return ""
     return f", |W| {short(mean(edges))}, d {short(mean(touched))}"

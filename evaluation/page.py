@@ -75,7 +75,7 @@ def page(
     """The page. `about` says what was run, on what; each entry is a line below the title."""
     heading = "Learners on " + ", ".join(each.facts.name for each in comparisons)
     sections = (_section(each, best_pass) for each in comparisons)
-    return document(heading, about, [_overview(comparisons), *sections])
+    return document(heading, about, [_overview(comparisons, best_pass), *sections])
 
 
 def document(heading: str, about: Mapping[str, str], parts: Sequence[str]) -> str:
@@ -101,13 +101,14 @@ the nearest true class; parent: the two have a parent in common. training R1: on
 learned. progressive R1: of the first pass, each row ranked before it is learned. wins: splits on
 which R1 is above and below that of the first row; * where chance would do so in at most 1 of 20
 comparisons.</p>
-<p>T_train: CPU seconds to train. d: edges touched for each known active feature of an instance
+<p>T_train: CPU seconds to train; fastText, napkinXC, omikuji and Vowpal Wabbit write their model to
+a file within them, the others do not. d: edges touched for each known active feature of an instance
 that is ranked. |W|: edges of the index. bytes: of the model as it is saved. ranks/s: instances
 ranked in a CPU second, five classes each. ± is the standard deviation over splits.</p>
 """
 
 
-def _overview(comparisons: Sequence[Comparison]) -> str:
+def _overview(comparisons: Sequence[Comparison], best_pass: bool) -> str:
     """R1 of every contender on every set, and links to the sets, where there are several."""
     if len(comparisons) < 2:
         return ""
@@ -118,7 +119,9 @@ def _overview(comparisons: Sequence[Comparison]) -> str:
     names = dict.fromkeys(
         result.contender for each in comparisons for result in each.results if result.option is None
     )
-    columns = [[_accuracy(name, comparison) for name in names] for comparison in comparisons]
+    columns = [
+        [_accuracy(name, comparison, best_pass) for name in names] for comparison in comparisons
+    ]
     table = Table(
         "",
         ["R1", *(each.facts.name for each in comparisons)],
@@ -128,18 +131,18 @@ def _overview(comparisons: Sequence[Comparison]) -> str:
     return f"<nav>{links}</nav>{table_of_cells(table)}"
 
 
-def _accuracy(name: str, comparison: Comparison) -> Cell:
-    """R1 of this contender after its last pass, or over the stream."""
+def _accuracy(name: str, comparison: Comparison, best_pass: bool) -> Cell:
+    """R1 of this contender after the pass that its table shows, or over the stream."""
     for result in comparison.measured():
         if result.contender == name:
-            return Cell.of(result.final("R1"))
+            return Cell.of(result.final("R1", best_pass))
     return EMPTY
 
 
 def _section(comparison: Comparison, best_pass: bool) -> str:
     name = escape(comparison.facts.name)
     _, _, facts = title_of(comparison).partition(": ")
-    drawn = figures(comparison)
+    drawn = figures(comparison, best_pass)
     varied = ""
     if any(result.option for result in comparison.results):
         table = table_of_cells(table_of(comparison, best_pass, variations=True))

@@ -98,15 +98,17 @@ def table_of(
     the one with the highest mean R1 on the test rows, as the papers report it. A contender stands
     in the table once, and columns in which no row has anything are left out.
     """
-    columns = _of_streams() if comparison.plan.progressive else _of_tests(comparison)
     by_name: dict[str, Result] = {}
     for result in comparison.results:
         if variations is None or variations == (result.option is not None):
             by_name.setdefault(result.contender, result)
     results = list(by_name.values())
+    columns = _of_streams()
+    if not comparison.plan.progressive:
+        columns = _of_tests(comparison, results, best_pass)
     rows = []
     for result in results:
-        number = result.best_pass() if best_pass and result.passes else result.passes
+        number = result.pass_shown(best_pass)
         measured = bool(result.outcomes)
         rows.append([column.cell(result, number) if measured else EMPTY for column in columns])
     used = [at for at in range(len(columns)) if any(row[at] != EMPTY for row in rows)]
@@ -152,8 +154,8 @@ LESS_IS_BETTER = ("HR", "taxo-loss")
 WITH_DEVIATION = ("R1", "R5")  # of the others it is in the JSON
 
 
-def _of_tests(comparison: Comparison) -> list[Column]:
-    """Accuracy, then cost (Madani et al. 2009, figure 9)."""
+def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool) -> list[Column]:
+    """Accuracy, then cost (Madani et al. 2009, figure 9), of the results that are the rows."""
     names = ["R1", "R5", "HR"]
     if comparison.facts.many_labels:
         names += ["P3", "P5", "PSP1", "PSP3", "PSP5"]
@@ -173,9 +175,12 @@ def _of_tests(comparison: Comparison) -> list[Column]:
             "training R1", "", lambda result, number: Cell.of(result.training(number, "R1"), False)
         ),
     ]
-    first = next(iter(comparison.measured()), None)
+    first = next((result for result in results if result.outcomes), None)
     if first is not None and len(comparison.plan.seeds) > 1:
-        columns.append(Column("wins", "", lambda result, number: _wins(result, first)))
+        first_number = first.pass_shown(best_pass)
+        columns.append(
+            Column("wins", "", lambda result, number: _wins(result, number, first, first_number))
+        )
     return columns
 
 
@@ -224,11 +229,11 @@ def _speeds(outcomes: Sequence[Outcome]) -> list[float | None]:
     return [outcome.ranks_per_second for outcome in outcomes]
 
 
-def _wins(result: Result, first: Result) -> Cell:
+def _wins(result: Result, number: int, first: Result, first_number: int) -> Cell:
     """On how many splits R1 is above and below the first row's; * where that is no chance."""
     if result is first:
         return EMPTY
-    wins, losses, significant = better_than(result, first)
+    wins, losses, significant = better_than(result, first, after=(number, first_number))
     return Cell(f"{wins}:{losses}{'*' if significant else ''}")
 
 

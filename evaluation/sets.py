@@ -1,5 +1,6 @@
 """The data sets of a comparison by name, each with the way it is split for training and testing."""
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from evaluation import readers
 from evaluation.taxonomy import Taxonomy
+from training.lines import FileFault
 from training.rows import Ids, Rows
 
 Part = tuple[
@@ -112,10 +114,18 @@ def _merged(first: list[str], second: list[str]) -> tuple[list[str], NDArray[np.
 
 
 def read(name: str, data: Path) -> DataSet:
-    """The data set of this name. UnknownSet; DataMissing where its files are not in the folder."""
+    """The data set of this name.
+
+    UnknownSet; DataMissing where its files are not in the folder; FileFault where they are, but
+    cannot be read or do not hold what they should, as after a download that was cut short.
+    """
     if name not in SETS:
         raise UnknownSet(name)
-    return SETS[name](data)
+    try:
+        return SETS[name](data)
+    except (OSError, EOFError, zlib.error, ValueError, LookupError) as error:
+        reason = str(error) or type(error).__name__
+        raise FileFault(name, f"its files in {data} are damaged: {reason}") from error
 
 
 def _texts(

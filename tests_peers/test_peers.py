@@ -8,6 +8,7 @@ import pytest
 from evaluation.measures import Truth, measures
 from evaluation.peers import PEERS
 from evaluation.taxonomy import Taxonomy
+from training.rows import Rows
 
 ONE_CLASS = {"vw-recall-tree", "vw-memory-tree"}  # they answer no second one
 WEAK = {"unweighted": 0.3, "vw-memory-tree": 0.5}  # R1 to expect where it is not 0.8
@@ -128,3 +129,20 @@ def test_top_down_peers_go_by_the_taxonomy(name, single):
     peer.fit(training)
 
     assert accuracy(peer.rank(test, 5), training, test)["R1"] > 0.8
+
+
+@pytest.mark.parametrize("classes", [3, 6, 20, 77])
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_a_label_tree_answers_as_many_classes_as_are_asked_for(classes, k):
+    draw = np.random.default_rng(classes)
+    of_each = [*range(classes), *draw.integers(classes, size=400).tolist()]
+    rows = Rows.of(
+        ([f"sign {each} {draw.integers(4)}", f"noise {draw.integers(9)}"], [f"class {each}"])
+        for each in of_each
+    )
+    peer = PEERS["vw-plt"](0)
+
+    peer.fit(rows)
+
+    answered = (peer.rank(rows, k) >= 0).sum(axis=1)
+    assert answered.tolist() == [min(k, classes)] * len(rows)

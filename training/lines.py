@@ -12,8 +12,12 @@ import zstandard
 
 STANDARD_INPUT: Final = "-"
 CHUNK_BYTES = 64 * 1024
+EXPANDED_AT_ONCE = 1024  # compressed bytes: up to 128 KiB of zeros are stored in 4 bytes of zstd
+LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 GZIP_BEGINS = b"\x1f\x8b"
+GZIP_PADDING = b"\0"  # may follow, as tapes have it
 ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FileFault(Exception):
@@ -35,7 +39,16 @@ class Line:
 
     file: str
     number: int
-    data: bytes
+    kept: bytes | None  # None of one that is longer than LONGEST_LINE
+
+    @property
+    def data(self) -> bytes:
+        """What it holds; LineFault of one that is too long to be held."""
+        if self.kept is None:
+            raise LineFault(
+                f"it is longer than {LONGEST_LINE:,} bytes; an instance has a line of its own"
+            )
+        return self.kept
 
     @property
     def place(self) -> str:
@@ -46,7 +59,8 @@ class Line:
 class Source:
     """The lines of a file, or of standard input for `-`; blank ones are passed over.
 
-    How it is compressed is seen from its first bytes, so standard input may be compressed too.
+    How it is compressed is seen from its first bytes, so standard input may be compressed too. A
+    byte order mark in front of the first line is no part of it.
     """
 
     def __init__(self, file: str) -> None:
@@ -78,7 +92,9 @@ class Source:
 
     def _lines(self, opened: BinaryIO) -> Iterator[Line]:
         for number, data in enumerate(_split(_plain(self._chunks(opened))), 1):
-            if data and not data.isspace():
+            if number == 1 and data is not None:
+                data = data.removeprefix(BYTE_ORDER_MARK)
+            if data is None or (data and not data.isspace()):
                 yield Line(self.name, number, data)
 
     def _chunks(self, opened: BinaryIO) -> Iterator[bytes]:
@@ -95,9 +111,12 @@ def _plain(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The chunks, decompressed when they begin as a compressed file does."""
     first = next(chunks, b"")
     if first.startswith(ZSTD_BEGINS):
-        yield from _decompressed(first, chunks, zstandard.ZstdDecompressor().decompressobj)
+        begin = zstandard.ZstdDecompressor().decompressobj
+        yield from _decompressed(first, _cut(chunks), begin)
     elif first.startswith(GZIP_BEGINS):
-        yield from _decompressed(first, chunks, lambda: zlib.decompressobj(wbits=31))
+        yield from _decompressed(
+            first, _cut(chunks), lambda: zlib.decompressobj(wbits=31), GZIP_PADDING
+        )
     else:
         yield first
         yield from chunks
@@ -111,14 +130,31 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
+def _cut(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, so few at once that there is room for what they are expanded to."""
+    for chunk in chunks:
+        for begin in range(0, len(chunk), EXPANDED_AT_ONCE):
+            yield chunk[begin : begin + EXPANDED_AT_ONCE]
+
+
 def _decompressed(
-    first: bytes, chunks: Iterator[bytes], begin: Callable[[], _Decompressor]
+    first: bytes,
+    chunks: Iterator[bytes],
+    begin: Callable[[], _Decompressor],
+    padding: bytes = b"",
 ) -> Iterator[bytes]:
-    """What was compressed, in one part or several in a row; EOFError when the last is cut short."""
+    """What was compressed, in one part or several in a row; EOFError when the last is cut short.
+
+    Bytes of `padding` behind a part are passed over.
+    """
     part: _Decompressor | None = None
     chunk = first
     while chunk or (chunk := next(chunks, b"")):
-        part = part or begin()
+        if part is None:
+            chunk = chunk.lstrip(padding)
+            if not chunk:
+                continue
+            part = begin()
         yield part.decompress(chunk)
         chunk = b""
         if part.eof:
@@ -127,9 +163,35 @@ def _decompressed(
         raise EOFError("the compressed file ends in the middle")
 
 
-def _split(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    rest = b""
+def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
+    """The lines without their ends; None in place of one that is longer than LONGEST_LINE."""
+    line = _Unfinished()
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
-    yield rest
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line.add(end)
+            yield line.ended()
+        line.add(rest)
+    yield line.ended()
+
+
+class _Unfinished:
+    """The pieces of a line whose end was not seen yet, joined once: a line may have many."""
+
+    def __init__(self) -> None:
+        self._pieces = list[bytes]()
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > LONGEST_LINE:
+            self._pieces.clear()
+        else:
+            self._pieces.append(piece)
+
+    def ended(self) -> bytes | None:
+        """The line, None if it is too long; the next one begins."""
+        line = b"".join(self._pieces) if self._size <= LONGEST_LINE else None
+        self._pieces.clear()
+        self._size = 0
+        return line

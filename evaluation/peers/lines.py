@@ -5,7 +5,6 @@ A feature is named by its column and a class by its column, so that no tool toke
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +52,6 @@ def write_all_classes(path: Path, rows: Rows) -> None:
             file.write(f"{','.join(map(str, classes.tolist()))} | {text}\n")
 
 
-def write_unlabelled(path: Path, rows: Rows) -> None:
-    """Vowpal Wabbit's format without true classes."""
-    with path.open("w") as file:
-        file.writelines(f"| {text}\n" for text in pairs(Vectors.of(rows)))
-
-
 def write_labelled_tokens(path: Path, rows: Rows) -> None:
     """fastText's format: `__label__COLUMN` for each true class, then the tokens."""
     with path.open("w") as file:
@@ -73,19 +66,3 @@ def write_xmc(path: Path, rows: Rows) -> None:
         file.write(f"{len(rows)} {len(rows.features)} {len(rows.classes)}\n")
         for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
             file.write(f"{','.join(map(str, classes.tolist()))} {text}\n")
-
-
-def scores_in(file: TextIO) -> Iterator[NDArray[np.float32]]:
-    """The scores in each line of `1:score 2:score ...`, classes in their order."""
-    for line in file:
-        if line.strip():
-            numbers = np.array(line.replace(":", " ").split(), np.float32)
-            yield numbers[1::2]
-
-
-def listed_in(file: TextIO) -> Iterator[list[int]]:
-    """The labels in each line of `label:probability,label:probability,...`, most probable first."""
-    for line in file:
-        found = [each.partition(":") for each in line.strip().split(",") if each]
-        found.sort(key=lambda each: -float(each[2]))
-        yield [int(label) for label, _, _ in found]

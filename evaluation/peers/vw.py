@@ -7,12 +7,13 @@ option that is not named below has its default. Where a tool wants one class an 
 instance with several stands in its file once for each. (`--multilabel_oaa` ranked worse than that
 on bibtex; its probabilities are also wrong for every instance after the first 256.)
 
-It cannot be kept to one thread: it parses in a second one. CPU seconds are of both, and of writing
-the files. Training and ranking run in child processes; rankings a second include starting one and
-loading the model.
+It cannot be kept to one thread: it parses in a second one. CPU seconds are of both, of writing
+the file it trains from, and of saving the model. Training runs in a child process; rankings are
+asked for line by line in this one, by the model file it loads at the first.
 """
 
 import sys
+from collections.abc import Iterator, Sequence
 from math import ceil, log2
 from pathlib import Path
 from subprocess import run
@@ -22,14 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.peers.folder import bytes_of, own_folder
-from evaluation.peers.lines import (
-    listed_in,
-    pairs,
-    scores_in,
-    write_all_classes,
-    write_one_class_each,
-    write_unlabelled,
-)
+from evaluation.peers.lines import pairs, write_all_classes, write_one_class_each
 from evaluation.peers.package import imported
 from evaluation.peers.ranking import best
 from evaluation.peers.vectors import Vectors
@@ -37,6 +31,7 @@ from training.rows import Rows
 
 FEWEST_BITS, MOST_BITS = 18, 27
 PASSES = 5
+CHILDREN = 16  # of a node of the label tree
 RANKED_AT_ONCE = 1000
 
 
@@ -49,6 +44,7 @@ class Wabbit:
         self._seed = seed
         self._folder = own_folder(self)
         self._model = self._folder / "model"
+        self._loaded = dict[tuple[str, ...], Any]()
 
     def bytes(self) -> int:
         """The size of the model file: weights that are not 0, and what adapts their rates."""
@@ -68,15 +64,20 @@ class Wabbit:
             *self._training(data, passes), "--final_regressor", str(self._model), *options
         )
 
-    def _predict(self, rows: Rows, *options: str) -> None:
-        data = self._folder / "asked"
-        write_unlabelled(data, rows)
-        model = ["--initial_regressor", str(self._model)]
-        vowpal_wabbit("--data", str(data), "--testonly", *model, "--quiet", *options)
+    def _answers(self, rows: Rows, *options: str) -> Iterator[Any]:
+        """What the trained model predicts of each row, with these options."""
+        if options not in self._loaded:
+            model = ["--initial_regressor", str(self._model), "--testonly", "--quiet"]
+            self._loaded.clear()
+            self._loaded[options] = self._package.Workspace(
+                arg_list=[*model, *options], enable_logging=False
+            )
+        for text in pairs(Vectors.of(rows)):
+            yield self._loaded[options].predict(f"| {text}")
 
 
 class OneAgainstAll(Wabbit):
-    """`--oaa`: a regressor for each class. Classes are ranked by raw predictions.
+    """`--oaa`: a regressor for each class. Classes are ranked by `--scores`.
 
     With the default loss (squared, of targets 1 and -1): on 20 Newsgroups and CLINC150 its R1 was
     higher than with the hinge and the logistic loss. Predictions are clipped to [-1, 1], so that
@@ -96,16 +97,13 @@ class OneAgainstAll(Wabbit):
         self._train(data, "--oaa", str(self._classes), *size, passes=self._passes)
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        raw = self._folder / "raw"
-        self._predict(rows, "--raw_predictions", str(raw))
         ranked = [np.empty((0, k), np.int32)]
         part = list[NDArray[np.float32]]()
-        with raw.open() as file:
-            for scores in scores_in(file):
-                part.append(np.where(self._trained, scores, -np.inf))
-                if len(part) == RANKED_AT_ONCE:
-                    ranked.append(best(np.stack(part), k))
-                    part.clear()
+        for scores in self._answers(rows, "--scores"):
+            part.append(np.where(self._trained, np.array(scores, np.float32), -np.inf))
+            if len(part) == RANKED_AT_ONCE:
+                ranked.append(best(np.stack(part), k))
+                part.clear()
         if part:
             ranked.append(best(np.stack(part), k))
         return np.concatenate(ranked)
@@ -115,26 +113,34 @@ class LabelTree(Wabbit):
     """`--plt`: a probabilistic label tree over all classes, which may be several an instance.
 
     `--loss_function logistic` (it asks for it), `--kary_tree 16 --learning_rate 0.5` as in its
-    demo. The tree has a node more than there are classes; that one is never answered.
+    demo. The lowest nodes of the tree have 16 children where there are no classes left for all:
+    it answers some of the spare ones as labels beyond the last class. So many more are asked for,
+    and as many as there are classes without training rows; neither is an answer.
     """
 
     def fit(self, rows: Rows) -> None:
         self._classes = len(rows.classes)
+        self._trained = np.bincount(rows.class_indices, minlength=self._classes) > 0
         data = self._folder / "learned"
         write_all_classes(data, rows)
-        tree = ["--plt", str(self._classes), "--kary_tree", "16", "--loss_function", "logistic"]
-        self._train(data, *tree, "--learning_rate", "0.5", *bits(rows, 2 * self._classes))
+        tree = ["--plt", str(self._classes), "--kary_tree", str(CHILDREN)]
+        tree += ["--loss_function", "logistic", "--learning_rate", "0.5"]
+        self._train(data, *tree, *bits(rows, 2 * self._classes))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        answers = self._folder / "answers"
-        most = ["--top_k", str(min(k, self._classes) + 1), "--probabilities"]
-        self._predict(rows, *most, "--loss_function", "logistic", "--predictions", str(answers))
         ranked = np.full((len(rows), k), -1, np.int32)
-        with answers.open() as file:
-            for at, labels in enumerate(listed_in(file)):
-                named = [label for label in labels if label < self._classes][:k]
-                ranked[at, : len(named)] = named
+        trained = int(self._trained.sum())
+        asked = min(k, trained) + self._classes - trained + CHILDREN
+        options = ["--top_k", str(asked), "--loss_function", "logistic"]
+        for at, labels in enumerate(self._answers(rows, *options)):
+            named = classes_among(labels, self._trained)[:k]
+            ranked[at, : len(named)] = named
         return ranked
+
+
+def classes_among(labels: Sequence[int], trained: NDArray[np.bool_]) -> list[int]:
+    """The labels that are classes with training rows, in their order."""
+    return [label for label in labels if label < len(trained) and trained[label]]
 
 
 class RecallTree(Wabbit):
@@ -150,10 +156,9 @@ class RecallTree(Wabbit):
         self._train(data, "--recall_tree", str(classes), *bits(rows, 2 * classes))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        answers = self._folder / "answers"
-        self._predict(rows, "--predictions", str(answers))
         ranked = np.full((len(rows), k), -1, np.int32)
-        ranked[:, 0] = np.array(answers.read_text().split(), np.int32) - 1
+        for at, label in enumerate(self._answers(rows)):
+            ranked[at, 0] = label - 1
         return ranked
 
 

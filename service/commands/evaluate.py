@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import OptionError
+from core.lineup import Lineup
 from core.options import Options, split
 from service.commands.bar import bar
-from service.commands.connection import FAILED, INTERRUPTED, complain
+from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from service.commands.whole import write_whole
 from training.formats import FormatUnknown, format_of, reader_of
-from training.lines import STANDARD_INPUT
+from training.lines import STANDARD_INPUT, FileFault
 
 if TYPE_CHECKING:
     from evaluation.comparison import Comparison, Plan, Variant
     from evaluation.contender import Maker
     from evaluation.sets import DataSet
+    from training.reading import Account
 
 Load = Callable[[], "DataSet"]
 
@@ -109,22 +112,25 @@ def evaluate(
     Prints a table for each set: R1, R5, harmonic rank and others, means over the splits with their
     standard deviation, and what training and ranking cost. With --json and --html the same is
     written to files, with plots; they are written anew after each set.
+
+    A line of a file that holds no labelled instance is named on standard error and left out; the
+    exit code is then 1.
     """
     # Here, not above: the other commands start without loading the engine.
     from evaluation.comparison import Plan, compare
     from evaluation.report import table_of
     from evaluation.sets import SplitError
 
-    loads = _loads(files or [], test or [], format, held_out, sets, data)
+    accounts: list[Account] = []
+    loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
     variants = _variants(learner or ["ff"], vary or [])
     others = _peers(peers)
-    for path, option in ((json, "--json"), (html, "--html")):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
+    _check_targets(json, html)
     if progressive and others:
         raise typer.BadParameter("peers cannot learn a stream", param_hint="--peers")
     plan = Plan(passes, splits, seed, shuffle, progressive)
     done: list[Comparison] = []
+    all_written = True
     try:
         for name, load in loads.items():
             with _shown(name, variants, others, plan) as heard:
@@ -132,13 +138,17 @@ def evaluate(
             done.append(comparison)
             table = table_of(comparison, best_pass)
             typer.echo((table.markdown() if markdown else table.text()) + "\n")
-            _write(done, json, html, best_pass)
-    except SplitError as error:
+            all_written = _write(done, json, html, best_pass)
+    except (SplitError, FileFault) as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     except KeyboardInterrupt:
         complain("stopped; the sets shown above are done")
         raise typer.Exit(INTERRUPTED) from None
+    if not all_written:
+        raise typer.Exit(FAILED)
+    if any(account.rejected for account in accounts):
+        raise typer.Exit(BAD_LINES)
 
 
 # --- what is compared -----------------------------------------------------------------------------
@@ -151,8 +161,12 @@ def _loads(
     held_out: float,
     sets: str,
     data: Path | None,
+    accounts: "list[Account]",
 ) -> dict[str, Load]:
-    """By its name, what reads each data set; BadParameter for one that there is not."""
+    """By its name, what reads each data set; BadParameter for one that there is not.
+
+    What reads the files adds to `accounts` what that came to.
+    """
     from evaluation.readers import data_folder
     from evaluation.sets import SETS, UnknownSet, read
 
@@ -171,7 +185,7 @@ def _loads(
         loads[name] = _reading(read, name, folder)
     if files:
         _check_formats([*files, *test], format)
-        loads["own files"] = lambda: _own_set(files, test, format, held_out)
+        loads["own files"] = lambda: _own_set(files, test, format, held_out, accounts)
     return loads
 
 
@@ -189,16 +203,22 @@ def _check_formats(files: Sequence[str], format: str | None) -> None:
 
 
 def _own_set(
-    files: Sequence[str], test: Sequence[str], format: str | None, held_out: float
+    files: Sequence[str],
+    test: Sequence[str],
+    format: str | None,
+    held_out: float,
+    accounts: "list[Account]",
 ) -> "DataSet":
     from evaluation.sets import DataSet
     from service.commands.reading import read_files
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
-    rows, _ = read_files(files, format)
+    rows, account = read_files(files, format)
+    accounts.append(account)
     if not test:
         return DataSet(name, rows, share=1 - held_out)
-    tested, _ = read_files(test, format)
+    tested, account = read_files(test, format)
+    accounts.append(account)
     return DataSet.of_rows(name, rows, tested)
 
 
@@ -208,12 +228,17 @@ def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
     varied = dict(_varied(each) for each in vary)
     try:
         options = [Options.parse(each) for given in learners for each in split(given)]
+        for each in options:
+            Lineup(each)  # of options that are for the members of a committee only
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
-        return variants(options, varied)
+        found = variants(options, varied)
+        for variant in found:
+            Lineup(variant.options)
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--vary") from error
+    return found
 
 
 def _varied(given: str) -> tuple[str, list[str]]:
@@ -265,9 +290,21 @@ def _shown(
         yield heard
 
 
+def _check_targets(json: Path | None, html: Path | None) -> None:
+    """BadParameter for what could not be written, before anything runs."""
+    for path, option in ((json, "--json"), (html, "--html")):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
+        if path is not None and path.is_dir():
+            raise typer.BadParameter(f"{str(path)!r} is a folder; name a file", param_hint=option)
+    if json is not None and html is not None and json.resolve() == html.resolve():
+        raise typer.BadParameter("name another file than --json", param_hint="--html")
+
+
 def _write(
     done: "Sequence[Comparison]", json: Path | None, html: Path | None, best_pass: bool
-) -> None:
+) -> bool:
+    """Whether all that was asked for is written; what is not is complained of."""
     from evaluation.page import page
     from evaluation.report import as_json
 
@@ -276,7 +313,18 @@ def _write(
         "machine": f"{platform.machine()}, {os.cpu_count()} cores,"
         f" {platform.python_implementation()} {platform.python_version()}",
     }
+    written = True
     if json is not None:
-        json.write_text(as_json(done, about), encoding="utf-8")
+        written &= _write_file(json, as_json(done, about))
     if html is not None:
-        html.write_text(page(done, about, best_pass), encoding="utf-8")
+        written &= _write_file(html, page(done, about, best_pass))
+    return written
+
+
+def _write_file(path: Path, text: str) -> bool:
+    try:
+        write_whole(path, [text.encode()])
+    except OSError as error:
+        complain(f"{path} cannot be written: {error}")
+        return False
+    return True

@@ -1,5 +1,6 @@
 """manyclass export: what an index holds, as readable text."""
 
+import os
 import sys
 import time
 from contextlib import closing
@@ -55,7 +56,16 @@ def export(
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
     lines = text_of(model.learner) if format is Form.text else json_of(model.learner)
-    sys.stdout.buffer.writelines(f"{line}\n".encode() for line in lines)
+    try:
+        sys.stdout.buffer.writelines(f"{line}\n".encode() for line in lines)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What was not written would be tried again, and complained of, at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain(f"standard output cannot be written: {error.strerror or error}")
+        raise typer.Exit(FAILED) from error
 
 
 def _of_file(file: Path) -> "Model":

@@ -10,11 +10,13 @@ from pathlib import Path
 import typer
 
 from core.errors import OptionError
+from core.lineup import Lineup
 from core.model import Model
 from core.options import LIMITS, Options, defaults_of
 from service.commands.bar import bar
 from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from service.commands.reading import read_files
+from service.commands.whole import write_whole
 from service.store import open_store
 from service.store.protocol import Store, StoreError
 from service.writer import with_hint
@@ -36,11 +38,15 @@ def run(
     """
     try:
         options = Options.parse(specification)
+        Lineup(options)  # of options that are for the members of a committee only
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
         _check_targets(out, store)
         rows, account = read_files(files, format)
+        if account.rejected > account.instances:
+            complain("most lines are bad, as in a file of another format: nothing was written")
+            raise typer.Exit(BAD_LINES)
         training = _train(rows, options, plan)
         _write(training, out, store)
     except KeyboardInterrupt:
@@ -105,8 +111,19 @@ def _check_targets(out: Path | None, store: str | None) -> None:
         raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
     if out is not None and not out.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
-    if store is not None:
+    if out is not None and out.is_dir():
+        raise typer.BadParameter(f"{str(out)!r} is a folder; name a file", param_hint="--out")
+    if store is not None and not _will_be_made(store):
         _to_store(store, _check_empty)
+
+
+def _will_be_made(store: str) -> bool:
+    """Whether the store is a file that is not there yet, so that there is nothing to look at.
+
+    To open it would make it, and a run may end before it has anything to write.
+    """
+    kind, _, place = store.partition(":")
+    return kind == "sqlite" and place not in ("", ":memory:") and not Path(place).exists()
 
 
 def _write(training: Training, out: Path | None, store: str | None) -> None:
@@ -119,17 +136,11 @@ def _write(training: Training, out: Path | None, store: str | None) -> None:
 
 def _to_file(model: Model, out: Path) -> int:
     """The size of the file, which is there whole or not at all."""
-    part = out.with_name(out.name + ".part")
     try:
-        with part.open("wb") as written:
-            size = sum(written.write(piece) for piece in model.dump())
-        part.replace(out)
+        return write_whole(out, model.dump())
     except OSError as error:
         complain(f"{out} cannot be written: {error}")
         raise typer.Exit(FAILED) from error
-    finally:
-        part.unlink(missing_ok=True)
-    return size
 
 
 def _to_store(url: str, use: Callable[[Store], None]) -> None:

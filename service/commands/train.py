@@ -63,7 +63,8 @@ def train(
     """Learn the instances of files in passes, offline, and write what a service starts from.
 
     A line that holds no labelled instance is named on standard error and left out; the exit code
-    is then 1. A file that cannot be read to its end ends the run, and nothing is written.
+    is then 1. Where more lines are bad than good, or a file cannot be read to its end, the run ends
+    and nothing is written.
     """
     # Here, not above: the other commands start without loading the engine.
     from service.commands.offline import run

@@ -233,5 +233,14 @@ def test_wins_and_losses_are_counted_split_by_split():
     assert better_than(many, other) == (9, 1, True)
     assert better_than(other, many) == (1, 9, True)
     assert better_than(other, other) == (0, 0, False)
+    assert better_than(many, other, after=(1, 1)) == (1, 9, True)
     few = Result("few", [outcome(0.9)] * 5, "few")
     assert better_than(few, Result("x", [outcome(0.5)] * 5, "x")) == (5, 0, False)
+
+
+def test_a_stream_of_one_row_has_facts():
+    rows = Rows.of([(["a"], ["x"])])
+
+    facts = Facts.of(DataSet("one", rows), Plan(progressive=True))
+
+    assert (facts.instances, facts.training_rows, facts.test_rows) == (1, 0, 0)

@@ -1,9 +1,9 @@
 import pytest
 
 from core.options import Options
-from evaluation.comparison import Comparison, Plan, compare, variants
+from evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
 from evaluation.figures import SMOOTHED, colours, figures
-from evaluation.run import SEGMENTS
+from evaluation.run import SEGMENTS, Outcome, Pass
 from tests.evaluation.examples import Always, data_set
 
 LEARNERS = [Options(), Options(rating=0)]
@@ -16,8 +16,8 @@ def full():
     return compare(data_set(200), learners, {"always": Always}, Plan(passes=3, splits=2))
 
 
-def by_title(comparison):
-    return {figure.plot.title: figure for figure in figures(comparison)}
+def by_title(comparison, **given):
+    return {figure.plot.title: figure for figure in figures(comparison, **given)}
 
 
 def names(figure):
@@ -149,3 +149,25 @@ def test_the_colours_of_a_set_are_those_of_its_contenders(full):
     assert colours(full) == {"ff": 0, "ff(rating=0)": 1, "always": 2}
     scatter = by_title(full)["Accuracy against size"]
     assert {each.name: each.colour for each in scatter.plot.series} == {"ff": 0, "ff(rating=0)": 1}
+
+
+def test_one_point_is_as_after_the_last_pass_or_the_best():
+    def result(name, option=None):
+        passes = [
+            Pass(number, 10.0 * number, {"R1": r1, "R5": r1}, {"R1": 1.0}, 1000 * number)
+            for number, r1 in ((1, 0.625), (2, 0.5))
+        ]
+        return Result(name, [Outcome(0, passes)], name, option, "1" if option else "")
+
+    facts = Facts("set", 100, 50, 7, 3.25, 1.0, 80, 20, "at random", False)
+    results = [result("a"), result("b"), result("c", "rating")]
+    found = Comparison(facts, Plan(passes=2, splits=1), results)
+
+    def points(best_pass):
+        shown = by_title(found, best_pass=best_pass)
+        titles = ("Accuracy against training time", "Accuracy against size", "R1 by rating")
+        first = [shown[title].plot.series[0].points[0] for title in titles]
+        return [(point.x, point.y) for point in first]
+
+    assert points(best_pass=False) == [(20.0, 0.5), (2000, 0.5), (0, 0.5)]
+    assert points(best_pass=True) == [(10.0, 0.625), (1000, 0.625), (0, 0.625)]

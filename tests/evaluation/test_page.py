@@ -4,8 +4,9 @@ from html.parser import HTMLParser
 import pytest
 
 from core.options import Options
-from evaluation.comparison import Plan, compare, variants
+from evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
 from evaluation.page import page
+from evaluation.run import Outcome, Pass
 from tests.evaluation.examples import Always, data_set
 
 VOID = {"meta", "br", "line", "circle", "polyline", "polygon"}
@@ -101,6 +102,21 @@ def test_several_sets_have_an_overview(text, comparisons):
     assert "<nav>" not in alone
     assert tables == 1 + 2 + 2
     assert Outline(alone).tags.count("table") == 2
+
+
+def test_the_overview_shows_the_passes_that_the_tables_show():
+    rest = {"R5": 0.9, "HR": 1.5, "macro F1": 0.4}
+    passes = [Pass(1, 1.0, {"R1": 0.625} | rest, {"R1": 1.0}, 9)]
+    passes.append(Pass(2, 2.0, {"R1": 0.5} | rest, {"R1": 1.0}, 9))
+    facts = Facts("set", 100, 50, 7, 3.25, 1.0, 80, 20, "at random", False)
+    found = Comparison(facts, Plan(splits=1), [Result("ff", [Outcome(0, passes)], "ff")])
+
+    def first_table(best_pass):
+        written = page([found, found], {}, best_pass)
+        return written[written.index("<table>") : written.index("</table>")]
+
+    assert "0.500" in first_table(best_pass=False)
+    assert "0.625" in first_table(best_pass=True)
 
 
 def test_the_best_of_each_column_is_marked(text):

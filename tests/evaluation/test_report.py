@@ -187,3 +187,17 @@ def test_a_stream_has_a_table_of_its_own():
     assert table.columns == ["learner", "R1", "R5", "R10", "HR", "T s", "|W|", "bytes"]
     assert "80 instances as one stream" in table.title
     assert "2 orders" in table.title
+
+
+def test_wins_are_those_of_the_passes_and_rows_that_are_shown(ours, peer):
+    late = Result("pa", [Outcome(0, [passed(1, 0.1), passed(2, 0.75)])] * 2, "pa", "rating", "0")
+    early = Result("x", [Outcome(0, [passed(1, 0.77), passed(2, 0.1)])] * 2, "x", "rating", "1")
+    found = comparison_of(ours, late, early)
+
+    def wins(**given):
+        table = table_of(found, **given)
+        return {row[0].text: row[table.columns.index("wins")].text for row in table.rows}
+
+    assert wins() == {"ff": "-", "pa": "2:0", "x": "0:2"}
+    assert wins(best_pass=True) == {"ff": "-", "pa": "1:1", "x": "1:1"}
+    assert wins(best_pass=True, variations=True) == {"pa": "-", "x": "2:0"}

@@ -7,6 +7,7 @@ import pytest
 from evaluation import sets
 from evaluation.sets import SETS, DataSet, SplitError, UnknownSet, joined, read
 from tests.evaluation.examples import data_set
+from training.lines import FileFault
 from training.rows import Rows
 
 
@@ -251,3 +252,20 @@ def test_words_are_those_of_novels(tmp_path):
 
     assert len(data.rows) == 2 * 6
     assert data.share == 0.9
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        b"no gzip",
+        gzip.compress(b'{"split": "train"')[:-9],
+        gzip.compress(b'{"split": "train"'),
+        gzip.compress(b'{"split": "train"}'),
+        gzip.compress(b"\xff"),
+    ],
+    ids=["no gzip", "cut short", "half a line", "no text", "not UTF-8"],
+)
+def test_damaged_files_are_a_fault_of_the_set(tmp_path, stored):
+    (tmp_path / "clinc150.jsonl.gz").write_bytes(stored)
+    with pytest.raises(FileFault, match=r"clinc: its files in .* are damaged: ."):
+        read("clinc", tmp_path)

@@ -1,10 +1,12 @@
 import gzip
 import io
+import tracemalloc
 
 import pytest
 import zstandard
 
-from training.lines import CHUNK_BYTES, FileFault, Source
+from training import lines as lines_module
+from training.lines import CHUNK_BYTES, FileFault, LineFault, Source
 
 MANY = b"".join(b'{"text": "%d"}\n' % number for number in range(20_000))
 
@@ -93,3 +95,58 @@ def test_a_file_that_is_not_there(tmp_path):
         list(Source(str(tmp_path / "missing")))
     with pytest.raises(FileFault, match="Is a directory"):
         list(Source(str(tmp_path)))
+
+
+def test_a_line_may_be_as_long_as_the_bound_and_one_above_it_is_not_held(
+    tmp_path, stored_as, monkeypatch
+):
+    longest = 5 * CHUNK_BYTES + 7
+    monkeypatch.setattr(lines_module, "LONGEST_LINE", longest)
+    path = tmp_path / "lines"
+    path.write_bytes(
+        stored_as(b"a\n" + b"x" * longest + b"\n" + b"y" * (longest + 1) + b"\nb\n" + b"z" * 10**6)
+    )
+    first, full, above, after, last = Source(str(path))
+    assert (first.data, full.data, after.data) == (b"a", b"x" * longest, b"b")
+    assert [each.number for each in (above, after, last)] == [3, 4, 5]
+    for each in (above, last):
+        with pytest.raises(LineFault, match="longer than 327,687 bytes"):
+            each.data  # noqa: B018
+
+
+@pytest.mark.parametrize("form", ["gzip", "zstd"])
+def test_what_expands_to_very_much_is_not_held_at_once(tmp_path, form):
+    path = tmp_path / "lines"
+    with path.open("wb") as opened:
+        if form == "gzip":
+            writer = gzip.GzipFile(fileobj=opened, mode="wb", compresslevel=1)
+        else:
+            writer = zstandard.ZstdCompressor(1).stream_writer(opened, closefd=False)
+        with writer:
+            for _ in range(160):
+                writer.write(bytes(2**20))
+    tracemalloc.start()
+    try:
+        [line] = Source(str(path))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert line.kept is None
+    assert most < 80 * 2**20
+
+
+@pytest.mark.parametrize("text", [b"\xef\xbb\xbfa\nb", b"\xef\xbb\xbf\na\nb"])
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path, stored_as, text):
+    path = tmp_path / "lines"
+    path.write_bytes(stored_as(text + b"\n\xef\xbb\xbfc"))
+    assert [each.data for each in Source(str(path))] == [b"a", b"b", b"\xef\xbb\xbfc"]
+
+
+@pytest.mark.parametrize("padding", [b"\0", b"\0" * (3 * CHUNK_BYTES)])
+def test_a_gzip_file_may_be_padded_with_zeros(tmp_path, padding):
+    path = tmp_path / "lines"
+    path.write_bytes(gzip.compress(b"a\n") + padding)
+    assert [each.data for each in Source(str(path))] == [b"a"]
+    path.write_bytes(gzip.compress(b"a\n") + padding + b"x")
+    with pytest.raises(FileFault):
+        list(Source(str(path)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from training.lines import Line, LineFault
 
+MOST_QUOTED = 80  # letters
 _WORD = re.compile(r"[^ \t\r\v\f\0]+")
 
 
@@ -47,6 +48,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def quoted(text: str) -> str:
+    """The text as a reason quotes it: of a long one the beginning."""
+    return repr(text) if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]!r}..."
+
+
 def number(text: str) -> float:
     """The number a text is; LineFault when it is none."""
     try:
@@ -54,7 +60,7 @@ def number(text: str) -> float:
             raise ValueError
         return float(text)
     except ValueError:
-        raise LineFault(f"{text!r} is not a number") from None
+        raise LineFault(f"{quoted(text)} is not a number") from None
 
 
 def numbered(pairs: Iterable[str]) -> dict[str, float]:
@@ -63,6 +69,8 @@ def numbered(pairs: Iterable[str]) -> dict[str, float]:
     for pair in pairs:
         name, colon, value = pair.partition(":")
         if not colon or not (name.isascii() and name.isdigit()):
-            raise LineFault(f"{pair!r} is not feature:value, the feature being a whole number")
+            raise LineFault(
+                f"{quoted(pair)} is not feature:value, the feature being a whole number"
+            )
         features[name] = features.get(name, 0.0) + number(value)
     return features

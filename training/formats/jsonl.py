@@ -15,7 +15,7 @@ from msgspec import UNSET, UnsetType
 
 from core.text import features_of
 from training.formats.given import Given, Rejected
-from training.lines import Line
+from training.lines import Line, LineFault
 
 
 class _Event(msgspec.Struct):
@@ -34,7 +34,7 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
             event = _EVENT.decode(line.data)
         except UnicodeDecodeError as error:
             yield Rejected(line, f"it is not UTF-8: {error.reason}")
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (LineFault, msgspec.DecodeError, RecursionError) as error:
             yield Rejected(line, str(error))
         else:
             yield _given(line, event)

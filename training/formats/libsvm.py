@@ -9,13 +9,17 @@ that `1`, `+1` and `1.0` are three; a feature by its number.
 
 from collections.abc import Iterable, Iterator
 
-from training.formats.given import Given, Held, Rejected, each, numbered, words
+from training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
 from training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
     """The instances of the lines; lines that are comments only are passed over."""
-    return each((line for line in lines if not line.data.lstrip().startswith(b"#")), _held)
+    return each((line for line in lines if not _is_comment(line)), _held)
+
+
+def _is_comment(line: Line) -> bool:
+    return line.kept is not None and line.kept.lstrip().startswith(b"#")
 
 
 def _held(text: str) -> Held:
@@ -24,7 +28,7 @@ def _held(text: str) -> Held:
         raise LineFault("no true class: the line begins with a blank")
     classes, *pairs = words(instance)
     if ":" in classes:
-        raise LineFault(f"no true class: the line begins with {classes!r}")
+        raise LineFault(f"no true class: the line begins with {quoted(classes)}")
     if pairs and pairs[0].startswith("qid:"):
         raise LineFault("qid groups rows to be ranked among each other; there is no use for it")
     return numbered(pairs), [*classes.split(",")]

@@ -15,7 +15,7 @@ Costs of classes (`3:0.5`), importances other than 1, and features without a nam
 
 from collections.abc import Iterable, Iterator
 
-from training.formats.given import Given, Held, Rejected, each, number, words
+from training.formats.given import Given, Held, Rejected, each, number, quoted, words
 from training.lines import Line, LineFault
 
 
@@ -45,9 +45,11 @@ def _classes(head: str) -> list[str | int]:
         raise LineFault("no true class in front of the first | (a word that touches it is a tag)")
     joined, *more = said
     if ":" in joined:
-        raise LineFault(f"{joined!r} is a class with a cost or weight, which cannot be learned")
+        raise LineFault(
+            f"{quoted(joined)} is a class with a cost or weight, which cannot be learned"
+        )
     if more and number(more[0]) != 1:
-        raise LineFault(f"an importance of {more[0]} cannot be learned, only 1")
+        raise LineFault(f"an importance of {quoted(more[0])} cannot be learned, only 1")
     return [*joined.split(",")]
 
 
@@ -61,7 +63,7 @@ def _features(namespace: str) -> Iterator[tuple[str, float]]:
     for word in said:
         name, value = _weighted(word)
         if not name:
-            raise LineFault(f"{word!r} is a feature without a name")
+            raise LineFault(f"{quoted(word)} is a feature without a name")
         yield prefix + name, value * weight
 
 

@@ -12,12 +12,14 @@ and are rejected.
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from training.formats.given import Given, Held, Rejected, each, numbered, words
+from training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
 from training.lines import FileFault, Line, LineFault
+
+MOST_DIGITS = 10  # of a number in the header, or of an instance
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines. FileFault without a header, and for fewer lines than it says."""
+    """The instances of the lines. FileFault without a header, and unless it counts the lines."""
     remaining = iter(lines)
     header = next(remaining, None)
     if header is None:
@@ -26,6 +28,11 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
     held = partial(_held, features=features, classes=classes)
     last = header
     for last in remaining:
+        if last.number - header.number > instances:
+            raise FileFault(
+                header.file,
+                f"the header says {instances} instances, but line {last.number} holds another",
+            )
         yield from each([last], held)
     if last.number - header.number < instances:
         raise FileFault(
@@ -35,8 +42,8 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
 
 
 def _sizes(header: Line) -> list[int]:
-    sizes = header.data.split()
-    if len(sizes) != 3 or not all(size.isdigit() for size in sizes):
+    sizes = (header.kept or b"").split()
+    if len(sizes) != 3 or not all(size.isdigit() and len(size) <= MOST_DIGITS for size in sizes):
         raise FileFault(
             header.file,
             "its first line is not a header of three numbers: instances, features and classes"
@@ -60,5 +67,8 @@ def _held(text: str, features: int, classes: int) -> Held:
 
 def _check(kind: str, name: str, count: int) -> None:
     """Raise LineFault unless the name is one of the numbers that the header allows."""
-    if not (name.isascii() and name.isdigit() and int(name) < count):
-        raise LineFault(f"{kind} {name!r} is not a number below {count}, which the header says")
+    digits = name.isascii() and name.isdigit() and len(name) <= MOST_DIGITS
+    if not (digits and int(name) < count):
+        raise LineFault(
+            f"{kind} {quoted(name)} is not a number below {count}, which the header says"
+        )

@@ -1,5 +1,3 @@
-import io
-
 import pytest
 
 from evaluation.peers import lines
@@ -39,10 +37,6 @@ def test_multilabel_files_have_all_true_classes_in_a_line(tmp_path, rows):
     ]
 
 
-def test_files_of_questions_tell_no_class(tmp_path, rows):
-    assert written(lines.write_unlabelled, tmp_path, rows) == ["| 0:0.6 1:0.8", "| 1:1", "| "]
-
-
 def test_token_files_repeat_a_feature_as_often_as_its_value_says(tmp_path, rows):
     assert written(lines.write_labelled_tokens, tmp_path, rows) == [
         "__label__0 f0 f0 f0 f1 f1 f1 f1",
@@ -64,18 +58,3 @@ def test_xmc_files_begin_with_their_sizes(tmp_path, rows):
         "1,0 1:1",
         "2 ",
     ]
-
-
-def test_raw_predictions_are_scores_in_the_order_of_the_classes():
-    found = lines.scores_in(io.StringIO(" 1:0.5 2:-1 3:1e-3\n\n 1:0 2:2 3:3\n"))
-
-    assert [each.tolist() for each in found] == [
-        pytest.approx([0.5, -1, 0.001]),
-        [0, 2, 3],
-    ]
-
-
-def test_listed_labels_come_by_probability():
-    found = lines.listed_in(io.StringIO("4:0.1,0:0.75,7:0.1\n\n2:1\n"))
-
-    assert list(found) == [[0, 4, 7], [], [2]]

@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from evaluation.peers.vw import bits, vowpal_wabbit
+from evaluation.peers.vw import bits, classes_among, vowpal_wabbit
 from training.rows import Rows
 
 
@@ -18,3 +19,9 @@ def test_the_table_has_room_for_every_feature_of_every_model(features, models, e
 def test_a_failing_run_says_what_was_run_and_why_it_failed():
     with pytest.raises(RuntimeError, match=r"--no-such-option ended with 1 and said: .*[a-z]"):
         vowpal_wabbit("--no-such-option")
+
+
+def test_spare_leaves_and_classes_without_training_rows_are_no_answers():
+    trained = np.array([True, False, True])
+
+    assert classes_among([8, 2, 14, 1, 0, 3], trained) == [2, 0]

@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 
 from evaluation import cost
+from service.commands import evaluate
 from tests.evaluation.examples import Always
 
 
@@ -156,6 +157,10 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--peers", "nobody"], "there are always, missing"),
         (["--set", "clinc", "--peers", "always,missing"], "nopackage is missing"),
         (["--set", "clinc", "--html", "nowhere/x.html"], "no folder nowhere"),
+        (["--set", "clinc", "--html", "."], "is a folder"),
+        (["--set", "clinc", "--json", ""], "is a folder"),
+        (["--set", "clinc", "--json", "x", "--html", "./x"], "another file than --json"),
+        (["--set", "clinc", "--learner", "pa(subsample=0.5)"], "members of a committee only"),
         (["--set", "clinc", "--test", "x.jsonl"], "files to train on"),
         (["--set", "clinc", "--held-out", "1"], "--held-out"),
         (["--set", "clinc", "--peers", "always", "--progressive"], "cannot learn a stream"),
@@ -188,3 +193,53 @@ def test_rows_that_leave_nothing_to_test_on_are_refused(manyclass, tmp_path):
 
     assert result.exit_code == 1
     assert "1 rows to train on and 0 to test on" in result.stderr
+
+
+def test_a_stream_may_be_of_one_row(manyclass, tmp_path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"features": ["f"], "classes": ["c"]}\n')
+
+    result = manyclass("evaluate", file, "--progressive", "--splits", 1)
+
+    assert result.exit_code == 0, result.stderr
+    assert "1 instances as one stream" in result.stdout
+
+
+def test_what_cannot_be_written_ends_no_run_and_is_complained_of(manyclass, data, monkeypatch):
+    def full(path, pieces):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(evaluate, "write_whole", full)
+
+    result = manyclass(
+        *("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1),
+        *("--json", data / "found.json", "--html", data / "page.html"),
+    )
+
+    assert result.exit_code == 1
+    assert first_words(result.stdout)[::3] == ["clinc:", "banking:"]
+    assert result.stderr.count("found.json cannot be written: [Errno 28] No space") == 2
+    assert result.stderr.count("page.html cannot be written") == 2
+
+
+def test_left_out_lines_are_told_by_the_exit_code(manyclass, rows, tmp_path):
+    test = tmp_path / "test.jsonl"
+    test.write_text('{"features": ["f1"], "classes": ["c1"]}\n{\n')
+
+    result = manyclass("evaluate", rows, "--test", test, "--splits", 1)
+
+    assert result.exit_code == 1
+    assert "60 + 1 instances" in result.stdout
+    assert f"{test}:2: " in result.stderr
+
+
+def test_a_damaged_public_set_is_one_line(manyclass, data):
+    file = data / "banking77.jsonl.gz"
+    file.write_bytes(file.read_bytes()[:-20])
+
+    result = manyclass("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1)
+
+    assert result.exit_code == 1
+    assert first_words(result.stdout) == ["clinc:", "learner", "ff"]
+    assert result.stderr.startswith(f"manyclass: banking: its files in {data} are damaged: ")
+    assert len(result.stderr.splitlines()) == 1

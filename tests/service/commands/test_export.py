@@ -1,5 +1,8 @@
 import json
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +87,18 @@ def test_what_holds_no_index_is_one_line(manyclass, file, tmp_path):
     for result in (missing, damaged, no_store, empty):
         assert result.stdout == ""
         assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_output_that_is_full_is_one_line(file):
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "service", "export", str(file)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 1
+    assert result.stderr == (
+        "manyclass: standard output cannot be written: No space left on device\n"
+    )

@@ -154,7 +154,7 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, tmp_path):
 
 def test_of_very_many_bad_lines_some_are_named_and_all_counted(manyclass, tmp_path):
     file = tmp_path / "rows.jsonl"
-    file.write_text("x\n" * (NAMED_LINES + 1234) + good(1))
+    file.write_text("x\n" * (NAMED_LINES + 1234) + good(NAMED_LINES + 1234))
     result = manyclass("train", file, "--out", tmp_path / "model.snapshot")
     assert result.exit_code == 1
     assert result.stderr.count("rows.jsonl:") == NAMED_LINES
@@ -195,6 +195,11 @@ def test_oversampled_classes(manyclass, rows, tmp_path):
         (("--out", "missing/model.snapshot"), "there is no folder missing"),
         (("--out", "x", "--learner", "nobody"), "--learner"),
         (("--out", "x", "--learner", "ff(rating=x)"), "--learner"),
+        (("--out", "x", "--learner", "pa(subsample=0.5)"), "for the members of a committee"),
+        (("--out", "x", "--learner", "ff(shuffle=9)"), "for the members of a committee"),
+        (("--out", "."), "is a folder"),
+        (("--out", ""), "is a folder"),
+        (("--out", ".."), "is a folder"),
         (("--out", "x", "--held-out", "1"), "--held-out"),
         (("--out", "x", "--patience", "1"), "--patience"),
         (("--out", "x", "--format", "csv"), "is no format"),
@@ -242,13 +247,57 @@ def test_a_store_that_holds_something_is_left_alone(manyclass, rows, tmp_path):
     assert "is not a store" in wrong.stderr
 
 
-def test_what_cannot_be_written_leaves_nothing_behind(manyclass, rows, tmp_path):
-    out = tmp_path / "folder"
-    out.mkdir()
+def test_what_cannot_be_written_leaves_nothing_behind(manyclass, rows, tmp_path, monkeypatch):
+    def dump(model):
+        yield b"some"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Model, "dump", dump)
+    out = tmp_path / "model.snapshot"
+    out.write_bytes(b"from before")
     result = manyclass("train", rows, "--out", out)
     assert result.exit_code == 1
     assert "cannot be written" in result.stderr
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "rows.jsonl"]
+    assert out.read_bytes() == b"from before"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["model.snapshot", "rows.jsonl"]
+
+
+def test_a_file_named_as_a_part_of_the_new_one_is_left_alone(manyclass, rows, tmp_path):
+    part = tmp_path / "model.snapshot.part"
+    part.write_bytes(b"mine")
+    assert manyclass("train", rows, "--out", tmp_path / "model.snapshot").exit_code == 0
+    assert part.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("content", [None, b"x\n", good(3).encode()])
+def test_no_store_is_left_where_nothing_was_learned(manyclass, tmp_path, monkeypatch, content):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(offline, "train", interrupted)
+    file = tmp_path / "rows.jsonl"
+    if content is not None:
+        file.write_bytes(content)
+    result = manyclass("train", file, "--store", f"sqlite:{tmp_path}/left.db")
+    assert result.exit_code in (1, 130)
+    assert [each.name for each in tmp_path.iterdir()] in ([], ["rows.jsonl"])
+
+
+def test_what_is_mostly_bad_lines_does_not_replace_a_state(manyclass, tmp_path):
+    file, out = tmp_path / "rows.libsvm", tmp_path / "model.snapshot"
+    file.write_bytes(b"\x01\xff\n" * 3 + b"a\nb\n")
+    out.write_bytes(b"from before")
+    result = manyclass("train", file, "--out", out)
+    assert result.exit_code == 1
+    assert "most lines are bad" in result.stderr
+    assert out.read_bytes() == b"from before"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(manyclass, tmp_path):
+    file, out = tmp_path / "rows.libsvm", tmp_path / "model.snapshot"
+    file.write_bytes(b"\xef\xbb\xbf3 1:1\n3 1:1\n4 2:1\n")
+    assert manyclass("train", file, "--out", out).exit_code == 0
+    assert loaded(out).learner.classes == 2
 
 
 def test_ctrl_c_ends_it_with_nothing_written(manyclass, rows, tmp_path, monkeypatch):

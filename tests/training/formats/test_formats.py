@@ -35,7 +35,7 @@ def test_a_format_nobody_reads():
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_is_not_utf_8_is_rejected_and_the_line_after_it_read(format):
-    before = b"1 3 3\n" if format == "xmc" else b""
+    before = b"2 3 3\n" if format == "xmc" else b""
     good = {
         "jsonl": b'{"text": "x", "classes": ["1"]}',
         "libsvm": b"1 0:1",
@@ -63,3 +63,31 @@ def test_a_file_without_lines_holds_nothing(format, read):
 def test_a_value_has_to_be_a_number(format, text, read):
     line = {"libsvm": "1 2:{}", "xmc": "1 3 3\n1 2:{}", "vw": "1 | 2:{}"}[format]
     assert read(format, line.format(text).encode()) == [f"{text!r} is not a number"]
+
+
+@pytest.mark.parametrize(
+    ("format", "line"),
+    [
+        ("libsvm", "1 2:{}"),
+        ("libsvm", "1 {}"),
+        ("libsvm", ":{} 1:1"),
+        ("xmc", "1 3 3\n{} 1:1"),
+        ("xmc", "1 3 3\n1 {}:1"),
+        ("vw", "1 | 2:{}"),
+        ("vw", "1 | :1{}"),
+        ("vw", "1 {} | 2"),
+        ("vw", "1:{} | 2"),
+    ],
+)
+def test_of_long_words_a_reason_quotes_the_beginning(format, line, read):
+    [reason] = read(format, line.format("0x" * 50_000).encode())
+    assert "0x0x" in reason
+    assert len(reason) < 300
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_line_too_long_to_be_held_is_rejected(format):
+    header = [Line("f", 1, b"1 3 3")] if format == "xmc" else []
+    [rejected] = reader_of(format)([*header, Line("f", 2, None)])
+    assert isinstance(rejected, Rejected)
+    assert "longer than 16,777,216 bytes" in rejected.reason

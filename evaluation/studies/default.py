@@ -1,0 +1,293 @@
+"""The best default: what should a new user get who has 50 edges a feature and sees each event once?
+
+Without `--test`, learners are compared on a tenth of the training rows that was held out, another
+tenth and another order of the rest in each of the runs (one run on the large sets); the published
+test rows are not looked at. With `--test`, a few learners learn all training rows and are compared
+on the test rows with peers, and the last table says where the learner named first reaches the aim:
+at least the accuracy of a batch linear SVM, in a tenth of its training time, with ten times its
+ranks a second.
+"""
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.options import Options
+from evaluation import sets
+from evaluation.comparison import Spread, label
+from evaluation.contender import Contender
+from evaluation.cost import mean_seconds_of, timed
+from evaluation.indexed import Indexed
+from evaluation.measures import Truth, measures
+from evaluation.report import EMPTY, Better, Cell, Table, best_of
+from evaluation.run import ANSWERED, RETRIEVED
+from evaluation.sets import DataSet
+from evaluation.studies.study import Study, heard, parser_of
+from evaluation.writing import short, shown
+from training.rows import Rows
+
+SETS: Final = (
+    *("clinc", "banking", "newsgroups-bydate", "cpv"),
+    *("bibtex", "delicious", "eurlex", "yso"),
+)
+LARGE: Final = ("delicious", "eurlex", "yso")  # those of EVERYWHERE only, in one order
+TOO_LARGE: Final = ("eurlex", "yso")  # for a linear SVM of each class against all others
+MOST_TRAINING, MOST_TEST = 150_000, 10_000  # rows of a set; more are sampled
+SAMPLING_SEED: Final = 20
+
+CHOSEN: Final = "svm"
+EVERYWHERE: Final = (
+    "ff",
+    "ff(sublinear=yes)",
+    "ff(sublinear=yes,tfidf=yes)",
+    "pa(sublinear=yes,tfidf=yes)",
+    "arow(sublinear=yes,tfidf=yes)",
+    "svm",
+    "svm(replay=0)",
+    "svm(replay=1)",
+    "svm(caution=0.1)",
+    "svm(demands=each)",
+    "svm(aggressiveness=0.05,caution=0.05,demands=each,rivals=50)",
+)
+ON_SMALL: Final = (
+    "ff(tfidf=yes)",
+    "ema",
+    "ooz(margin_threshold=0.5,max_outdegree=50,sublinear=yes,tfidf=yes,rate=0.1)",
+    "pa",
+    "pa(rivals=1)",
+    "pa(sublinear=yes,tfidf=yes,replay=4)",
+    "svm(replay=4)",
+    "svm(replay_size=1000)",
+    "svm(caution=0.5)",
+    "svm(caution=1)",
+    "svm(aggressiveness=0.5)",
+    "svm(aggressiveness=2)",
+    "svm(rivals=3)",
+    "svm(rivals=10)",
+    "svm(caution=0.1,demands=each)",
+    "svm(tfidf=no)",
+    "svm(sublinear=no,tfidf=no)",
+    "svm(max_outdegree=25)",
+    "svm(max_outdegree=1000)",
+)
+TESTED: Final = (CHOSEN, "svm(replay=0)", "ff")
+PEERS_OF_SMALL: Final = ("svm", "svm+tfidf")
+PEERS_OF_LARGE: Final = ("omikuji+tfidf",)
+MEAN: Final = "mean"
+ACCURACY: Final = ("R1", "R5", "P5")
+TRAINING_SHARE, SPEED_RATIO = 0.1, 10  # of the SVM's training time, of its ranks a second: the aim
+
+Make = Callable[[Rows, int], Contender]  # knows the columns of rows; the number is a seed
+
+
+def part_of(data: DataSet) -> DataSet:
+    """The set with so many of its published training and test rows as are affordable."""
+    if data.published is None:
+        raise ValueError(f"{data.name} has no published test rows to keep out of the choice")
+    draw = np.random.default_rng(SAMPLING_SEED)
+    training = _some(draw, 0, data.published, MOST_TRAINING)
+    test = _some(draw, data.published, len(data.rows), MOST_TEST)
+    rows = data.rows.take(np.concatenate([training, test]))
+    return replace(data, rows=rows, published=len(training), taxonomy=None)
+
+
+def _some(draw: np.random.Generator, begin: int, end: int, most: int) -> NDArray[np.int64]:
+    rows = np.arange(begin, end)
+    return rows if len(rows) <= most else np.sort(draw.choice(rows, most, replace=False))
+
+
+def training_part(data: DataSet) -> DataSet:
+    """Only the training rows of a set, of which a split holds out a tenth at random."""
+    return DataSet(data.name, data.rows.take(np.arange(data.published or 0)), share=0.9)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a contender came to that learned some rows and was tested on others."""
+
+    accuracy: dict[str, float]
+    train_seconds: float  # CPU
+    ranks_per_second: float  # test rows in a CPU second, their best 5 classes
+
+    @classmethod
+    def of(cls, contender: Contender, training: Rows, test: Rows) -> "Trial":
+        """Train the contender and test it."""
+        _, seconds = timed(lambda: contender.fit(training))
+        found = measures(contender.rank(test, RETRIEVED), Truth.of(test, training))
+        speed = len(test) / mean_seconds_of(lambda: contender.rank(test, ANSWERED))
+        return cls({name: found[name] for name in ACCURACY}, seconds, speed)
+
+
+Trials = Mapping[str, Mapping[str, Sequence[Trial]]]  # set -> contender -> its trials
+
+
+def trials(
+    data: DataSet, makers: Mapping[str, Make], seeds: Sequence[int]
+) -> dict[str, list[Trial]]:
+    """Every contender on the same splits."""
+    found = dict[str, list[Trial]]({name: [] for name in makers})
+    for seed in seeds:
+        training, test = data.split(seed)
+        for name, make in makers.items():
+            found[name].append(Trial.of(make(training, seed), training, test))
+    return found
+
+
+def learner(specification: str) -> tuple[str, Make]:
+    """A learner of ours as a contender: one pass, in the order of the rows."""
+    options = Options.parse(specification)
+    return label(options), lambda rows, seed: Indexed(rows, options)
+
+
+def peer(name: str) -> tuple[str, Make]:
+    """A peer; PeerMissing without its package."""
+    from evaluation.peers import PEERS
+
+    make = PEERS[name]
+    make(0)
+    return f"{name} (peer)", lambda rows, seed: make(seed)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def by_set(
+    title: str,
+    found: Trials,
+    figure: Callable[[Trial], float],
+    better: Better,
+    written: Callable[[Spread], str] = shown,
+) -> Table:
+    """A row for each contender, a column for each set, and the mean of the sets all were on."""
+    names = list(dict.fromkeys(name for each in found.values() for name in each))
+    shared = [each for each, ran in found.items() if len(ran) == len(names)]
+    rows = []
+    for name in names:
+        spreads = {
+            each: Spread.of([figure(one) for one in ran[name]])
+            for each, ran in found.items()
+            if name in ran
+        }
+        if shared:
+            spreads[MEAN] = Spread(mean(spreads[each].mean for each in shared), None)
+        cells = [
+            Cell(written(spreads[each]), spreads[each].mean) if each in spreads else EMPTY
+            for each in (*found, MEAN)
+        ]
+        rows.append([Cell(name), *cells])
+    columns = ["learner", *found, f"{MEAN} of {len(shared)}"]
+    best = [best_of([row[at] for row in rows], better) for at in range(1, len(columns))]
+    return Table(title, columns, rows, [-1, *best])
+
+
+def _cost(spread: Spread) -> str:
+    return short(spread.mean)
+
+
+def aim_table(found: Trials, chosen: str) -> Table:
+    """For each set, the chosen learner beside the peer that has the best R1 there."""
+    rows = []
+    for name, ran in found.items():
+        rivals = [other for other in ran if other.endswith("(peer)")]
+        if not rivals:
+            continue
+        rival = max(rivals, key=lambda other: _mean(ran[other], "R1"))
+        rows.append([Cell(name), Cell(rival), *_against(ran[chosen], ran[rival])])
+    columns = [
+        "set",
+        "beside",
+        *(f"{each}, points" for each in ACCURACY),
+        "T_train",
+        "ranks/s",
+        "met",
+    ]
+    return Table(f"{chosen} beside a batch linear SVM", columns, rows, [-1] * len(columns))
+
+
+def _mean(ran: Sequence[Trial], measure: str) -> float:
+    return mean(each.accuracy[measure] for each in ran)
+
+
+def _against(ours: Sequence[Trial], theirs: Sequence[Trial]) -> list[Cell]:
+    """Differences of accuracy, ratios of cost, and which parts of the aim are met."""
+    points = {each: 100 * (_mean(ours, each) - _mean(theirs, each)) for each in ACCURACY}
+    training = mean(each.train_seconds for each in ours) / mean(
+        each.train_seconds for each in theirs
+    )
+    speed = mean(each.ranks_per_second for each in ours) / mean(
+        each.ranks_per_second for each in theirs
+    )
+    met = [name for name in ("R1", "R5") if points[name] >= 0]
+    met += ["T_train"] * (training <= TRAINING_SHARE) + ["ranks/s"] * (speed >= SPEED_RATIO)
+    return [
+        *(Cell(f"{points[each]:+.2f}", points[each]) for each in ACCURACY),
+        Cell(f"1/{1 / training:.1f}", training),
+        Cell(f"{speed:.2g} x", speed),
+        Cell(", ".join(met)) if met else EMPTY,
+    ]
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def choose(study: Study, options: Namespace) -> None:
+    """Compare the candidates on held-out training rows."""
+    found = dict[str, dict[str, list[Trial]]]()
+    for name in options.sets:
+        candidates = [*EVERYWHERE, *(() if name in LARGE else ON_SMALL)]
+        data = training_part(part_of(sets.read(name, options.data)))
+        makers = dict(map(learner, options.learner or candidates))
+        found[name] = trials(data, makers, _seeds(options)[: 1 if name in LARGE else None])
+        heard(name, len(found))
+    _show(study, found, "held-out training rows")
+
+
+def test(study: Study, options: Namespace) -> None:
+    """Compare the chosen learner with FF and the peers on the published test rows."""
+    found = dict[str, dict[str, list[Trial]]]()
+    tested = options.learner or TESTED
+    for name in options.sets:
+        data = part_of(sets.read(name, options.data))
+        found[name] = trials(data, dict(map(learner, tested)), _seeds(options))
+        peers = options.peers or (PEERS_OF_LARGE if name in TOO_LARGE else PEERS_OF_SMALL)
+        found[name] |= trials(data, dict(map(peer, peers)), _seeds(options)[:1])
+        heard(name, len(found))
+    _show(study, found, "test rows")
+    study.show(aim_table(found, label(Options.parse(tested[0]))))
+
+
+def _seeds(options: Namespace) -> range:
+    return range(options.seed, options.seed + options.splits)
+
+
+def _show(study: Study, found: Trials, where: str) -> None:
+    for measure in ACCURACY:
+        study.show(by_set(f"{measure} on {where}", found, _accuracy(measure), "more"))
+    costs: list[tuple[str, Callable[[Trial], float], Better]] = [
+        ("T_train, CPU seconds", lambda each: each.train_seconds, "less"),
+        ("ranks/s", lambda each: each.ranks_per_second, "more"),
+    ]
+    for title, cost, better in costs:
+        study.show(by_set(title, found, cost, better, _cost))
+
+
+def _accuracy(measure: str) -> Callable[[Trial], float]:
+    return lambda each: each.accuracy[measure]
+
+
+if __name__ == "__main__":
+    parser = parser_of(__doc__, SETS)
+    parser.add_argument("--test", action="store_true", help="on the test rows, beside peers")
+    parser.add_argument("--splits", type=int, default=3, help="orders of the training rows")
+    parser.add_argument("--seed", type=int, default=0, help="of the first order")
+    parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
+    parser.add_argument("--peers", nargs="*", metavar="PEER", help="in place of the usual")
+    given = parser.parse_args()
+    report = Study("evaluation.studies.default", given)
+    (test if given.test else choose)(report, given)
+    report.write()
