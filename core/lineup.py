@@ -1,6 +1,6 @@
 """Which learners a model has: the one that answers, and the shadows that learn the same events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,21 +24,8 @@ class Lineup:
 
     def __post_init__(self) -> None:
         """Raise OptionError for too many, two of one specification, or options of members only."""
-        if len(self.shadows) > MOST_SHADOWS:
-            raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
-        parts = sum(1 + len(members_of(options)) for options in self.learners)
-        if parts > MOST_LEARNERS:
-            most = f"{MOST_LEARNERS} learners, members of committees counted"
-            raise OptionError("shadows", f"there may be {most}, not {parts}")
-        known: set[str] = set()
-        for label in self.labels:
-            if label in known:
-                raise OptionError("shadows", f"two learners are {label!r}; one is enough")
-            known.add(label)
-        for options in self.learners:
-            for name in ("subsample", "shuffle"):
-                if getattr(options, name) != Options.__dataclass_fields__[name].default:
-                    raise OptionError(name, "is for the members of a committee only")
+        check_shadows(self.shadows)
+        check_together(self.learners)
 
     @property
     def learners(self) -> tuple[Options, ...]:
@@ -58,6 +45,10 @@ class Lineup:
             return self
         shadows = tuple(self.answering if each is promoted else each for each in self.shadows)
         return Lineup(promoted, shadows)
+
+    def find(self, label: str) -> Options | None:
+        """The learner of this specification."""
+        return next((each for each in self.learners if each.specification == label), None)
 
     def without(self, answering: Options) -> tuple[Options, ...]:
         """The shadows there are when this learner answers, which may have been one of them."""
@@ -84,22 +75,24 @@ class Lineup:
         label = stored.answering.specification
         if label in self.labels:
             return self.promoted(label)
-        if _continues(self.answering, stored.answering):
+        if continues(self.answering, stored.answering):
             return self
         asked = self.answering.specification
         raise OptionError(
             "learner",
             f"{asked!r} cannot take the place of {label!r}, which answers: leave that one, add"
-            f" {asked!r} to the shadows, and promote it when it has learned enough",
+            f" {asked!r} to the shadows, and promote it when it has learned enough; or begin"
+            " anew in another store",
         )
 
     def origins(self, before: "Lineup") -> list[int | None]:
         """For each learner the place of the one before that it goes on from, None to begin anew.
 
-        The one that answers goes on from the one that answered. A shadow goes on from the one of
-        the same specification, or else from the next of the same learner with other options.
+        The one that answers goes on from the one that answered, unless that was another learner. A
+        shadow goes on from the one of the same specification, or else from the next of the same
+        learner with other options.
         """
-        origins: list[int | None] = [0]
+        origins: list[int | None] = [0 if continues(self.answering, before.answering) else None]
         left = dict(enumerate(before.shadows, 1))
         places = {options.specification: place for place, options in left.items()}
         for options in self.shadows:
@@ -108,7 +101,7 @@ class Lineup:
             origins.append(place)
         for position, options in enumerate(self.shadows, 1):
             if origins[position] is None:
-                alike = (place for place, each in left.items() if _continues(options, each))
+                alike = (place for place, each in left.items() if continues(options, each))
                 origins[position] = place = next(alike, None)
                 left.pop(place or 0, None)
         return origins
@@ -146,6 +139,30 @@ class Lineup:
         return cls(_options(values["answering"]), tuple(map(_options, values["shadows"])))
 
 
+def check_shadows(shadows: Sequence[Options]) -> None:
+    """Raise OptionError for shadows that cannot be, whichever learner answers beside them."""
+    if len(shadows) > MOST_SHADOWS:
+        raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
+    check_together(shadows)
+
+
+def check_together(learners: Sequence[Options]) -> None:
+    """Raise OptionError for learners that are too large together, equal, or of members only."""
+    parts = sum(1 + len(members_of(options)) for options in learners)
+    if parts > MOST_LEARNERS:
+        most = f"{MOST_LEARNERS} learners, members of committees counted"
+        raise OptionError("shadows", f"there may be {most}, not {parts}")
+    known: set[str] = set()
+    for options in learners:
+        label = options.specification
+        if label in known:
+            raise OptionError("shadows", f"two learners are {label!r}; one is enough")
+        known.add(label)
+        for name in ("subsample", "shuffle"):
+            if getattr(options, name) != Options.__dataclass_fields__[name].default:
+                raise OptionError(name, "is for the members of a committee only")
+
+
 def effective(options: Options) -> dict[str, Any]:
     """The learner and the options that have an effect on it, by name.
 
@@ -160,7 +177,7 @@ def _options(values: Mapping[str, Any]) -> Options:
     return Options.of(given.pop("learner", "ff"), **given)
 
 
-def _continues(options: Options, before: Options) -> bool:
+def continues(options: Options, before: Options) -> bool:
     """Whether a learner with these options can go on from what the other has learned."""
     learners, learners_before = (
         [each.learner for each in (of, *members_of(of))] for of in (options, before)

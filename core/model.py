@@ -29,8 +29,9 @@ class Outcome(NamedTuple):
     """What applying an event came to.
 
     `rank` is where the best true class stood before learning, None when it was not retrieved (or
-    nothing was learned); `updated` says whether a margin asked for an update. Both are of the
-    learner that answers, whose specification `label` is.
+    nothing was learned); `updated` says whether a margin asked for an update; `seconds` is what
+    learning took by the clock that was given, else 0. All three are of the learner that answers,
+    whose specification `label` is.
     """
 
     seq: int
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     updated: bool
     label: str = ""
     shadows: tuple[ShadowOutcome, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -118,6 +120,11 @@ class Model:
         return Lineup(self.options, tuple(each.learner.options for each in self.shadows.values()))
 
     @property
+    def has_learned(self) -> bool:
+        """Whether any learner has learned an event."""
+        return any(each.learner.learned for each in self.enrolled)
+
+    @property
     def enrolled(self) -> tuple[Enrolled, ...]:
         """All learners, the one that answers first."""
         return (self.answering, *self.shadows.values())
@@ -158,7 +165,19 @@ class Model:
             if event.name != self.answering.label and event.name not in self.shadows:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
-            Lineup.from_dict(event.options).after(self.lineup)
+            self.agreed(Lineup.from_dict(event.options))
+
+    def agreed(self, asked: Lineup) -> Lineup:
+        """The learners there are when these are asked for, as `Lineup.after` has them.
+
+        OptionError when another learner is to answer, unless nothing was learned yet.
+        """
+        try:
+            return asked.after(self.lineup)
+        except OptionError:
+            if self.has_learned:
+                raise
+            return asked
 
     def repeats(self, events: Sequence[Event]) -> dict[int, int]:
         """Which of the events of one request, next in the log, were seen before under their id:
@@ -189,19 +208,24 @@ class Model:
     def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
         """Change the state as a checked event says.
 
-        `clock` tells what each shadow takes. Raises EventError, changing nothing, unless `seq` is
+        `clock` tells what each learner takes. Raises EventError, changing nothing, unless `seq` is
         the next number. A "restore" mark cannot be applied: the state it goes back to is loaded,
         then `restored` is called.
         """
         if seq != self.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
         shadows: tuple[ShadowOutcome, ...] = ()
+        seconds = 0.0
         answering = self.answering
         if event.kind == "learn":
+            clock = clock or _no_time
+            began = clock()
             rank, updated = answering.learner.apply(event)
             answering.progress.add(rank)
+            ended = clock()
+            seconds = ended - began
             if self.shadows:
-                shadows = self._learn_in_shadow(event, clock or _no_time)
+                shadows = self._learn_in_shadow(event, clock, ended)
         else:
             rank, updated = 0, False
             self._change(event)
@@ -209,13 +233,12 @@ class Model:
         if event.event_id is not None:
             self.recent.add(event.event_id, seq, event.fingerprint)
         self.seq = seq
-        return Outcome(seq, rank or None, updated, answering.label, shadows)
+        return Outcome(seq, rank or None, updated, answering.label, shadows, seconds)
 
     def _learn_in_shadow(
-        self, event: Event, clock: Callable[[], float]
+        self, event: Event, clock: Callable[[], float], began: float
     ) -> tuple[ShadowOutcome, ...]:
         outcomes = []
-        began = clock()
         for shadow in self.shadows.values():
             rank, _ = shadow.learner.apply(event)
             shadow.progress.add(rank)
@@ -240,7 +263,7 @@ class Model:
     def _configure(self, asked: Lineup) -> None:
         before = self.lineup
         try:
-            lineup = asked.after(before)
+            lineup = self.agreed(asked)
         except OptionError:
             return  # `check` passed it; another learner was promoted while it was on its way
         origins = lineup.origins(before)

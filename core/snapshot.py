@@ -20,7 +20,8 @@ from core.errors import SnapshotError
 Arrays = dict[str, NDArray[np.generic]]
 
 MAGIC = b"MANYCLAS"
-VERSION = 1
+VERSION = 2
+READS = (1, 2)  # 1 is of the releases that had one learner, in the same layout
 _PREFIX = struct.Struct("<8sI16s")
 _LONGEST_HEADER = 1 << 20
 
@@ -75,9 +76,10 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
 
 
 def _read_sections(described: dict[str, Any], data: memoryview) -> tuple[dict[str, Any], Arrays]:
-    if described["version"] != VERSION:
+    if described["version"] not in READS:
+        formats = " and ".join(map(str, READS))
         raise SnapshotError(
-            f"the snapshot has format {described['version']}; this program reads {VERSION}"
+            f"the snapshot has format {described['version']}; this program reads {formats}"
         )
     at = 0
     arrays: Arrays = {}

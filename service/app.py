@@ -1,6 +1,7 @@
 """create_app(settings): the parts of the service, put together. No logic."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -29,6 +30,8 @@ from service.settings import Settings
 from service.store import open_store
 from service.store.protocol import Store, StoreError
 from service.writer import Refused
+
+log = logging.getLogger(__name__)
 
 SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
 EXPECTED = (Problem, CoreError, StoreError, Refused, HTTPException, RequestValidationError)
@@ -103,6 +106,8 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
 
 async def _answer_problem(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
+    if problem.status == 500 and isinstance(error, EXPECTED):  # others are logged by the server
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     if problem.status == 405:
         problem = _with_all_methods(request, problem)
     status, headers, body = problem.answer()

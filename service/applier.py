@@ -283,6 +283,7 @@ class Applier:
             heard(outcome)
 
     def _take(self, event: Event, results: list[Result]) -> float:
+        answering = self.model.answering.label
         if event.kind == "promote":
             self._counted_before = self.counts()
         began = perf_counter()
@@ -290,7 +291,8 @@ class Applier:
         ended = perf_counter()
         if event.kind == "promote":
             self._counts_at_first = Counts.of(self.model)
-            log.info("%s answers from event %d on", outcome.label, outcome.seq)
+            if outcome.label != answering:
+                log.info("%s answers from event %d on", outcome.label, outcome.seq)
         if self._on_applied is not None:
             self._on_applied(event, outcome, ended - began)
         results.append(Result(outcome.seq, False, outcome.rank, outcome.updated))

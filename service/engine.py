@@ -179,9 +179,10 @@ class Engine:
         Others may trim a shared log behind newer snapshots than the one that is being loaded.
         """
         again = 0 if self.shared is None else TRIES
+        named = isinstance(lineup, Lineup) or self.settings.learner is not None
         while self._status != "closed":
             recovering = asyncio.to_thread(
-                recover, self.store, lineup, self._clock, self.recovery, self._hash_seed
+                recover, self.store, lineup, self._clock, self.recovery, self._hash_seed, named
             )
             self._recovering = asyncio.ensure_future(recovering)
             try:
@@ -212,10 +213,10 @@ class Engine:
     async def _agree_on_lineup(self, writer: Writer, asked: Lineup) -> None:
         """Make the model's learners those of the settings if that was asked for, or refuse.
 
-        Who answers stays as it is: LEARNER says it for a new store, a promotion from then on.
+        Who answers stays as it is: LEARNER says it until something was learned, then a promotion.
         """
         stored = writer.model.lineup
-        lineup = asked.after(stored)
+        lineup = writer.model.agreed(asked)
         if lineup.answering is not asked.answering:
             log.warning(
                 "%s answers, as it was promoted; the settings have %s in its place",
@@ -237,6 +238,7 @@ class Engine:
                     raise
                 log.warning("the learners cannot be changed yet: %s", with_hint(error))
                 await asyncio.sleep(AGAIN_SECONDS)
+        writer.model.agreed(asked)  # events of another process may have come before this one's
         log.warning("the model goes on with other learners, (before, now): %s", differences)
 
     def _fail(self, reason: str) -> None:

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
-from core.errors import EventConflict, InstanceError, UnknownName
+from core.errors import EventConflict, InstanceError, OptionError, UnknownName
 from service.store.protocol import (
     LogRewound,
     SnapshotDamaged,
@@ -146,6 +146,8 @@ def problem_of(error: BaseException) -> Problem:
             return unavailable(with_hint(error), error.retry_after)
         case SnapshotMissing():
             return Problem(404, without_place(error))
+        case OptionError():
+            return Problem(409, str(error))
         case SnapshotDamaged():
             return Problem(409, without_place(error))
         case StoreUncertain():

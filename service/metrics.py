@@ -158,9 +158,8 @@ class Metrics(Collector):
         self.learn_duration.observe(seconds)
         self.learn_events["learned"] += 1
         for shadow in outcome.shadows:
-            seconds -= shadow.seconds
             self.score("shadow", shadow.label).add(shadow.rank, shadow.seconds)
-        self.score("answers", outcome.label).add(outcome.rank, seconds)
+        self.score("answers", outcome.label).add(outcome.rank, outcome.seconds)
 
     def score(self, role: Role, label: str) -> Score:
         """What has been counted for a learner, while it had this role."""

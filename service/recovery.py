@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import EventConflict, EventError, SnapshotError
+from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event
 from core.lineup import Lineup
 from core.model import Model
@@ -18,6 +18,9 @@ SAY_SECONDS = 5.0  # a long replay says how far it is this often
 LOOK_EVENTS = 1000  # and looks at the clock, and whether to give up, after so many events
 
 BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
+
+
+NAME = f"name the learners the log was begun with in LEARNER and SHADOWS, or {BACKUP}"
 
 
 class RecoveryError(Exception):
@@ -71,13 +74,15 @@ def recover(
     clock: Callable[[], float],
     recovery: Recovery,
     hash_seed: int = 0,
+    named: bool = True,
 ) -> Model:
     """The model after the last event of the log. Blocks: run it in a thread.
 
     A store without events gets a snapshot of the empty model first, so that the learners a log was
     made with are always stored before it. When others append meanwhile, the model is at least as
-    far as the log was at first. `lineup` is only asked for where no snapshot can be used. Raises
-    RecoveryError and StoreError.
+    far as the log was at first. `lineup` is only asked for where no snapshot can be used; a log
+    is then replayed from its beginning if they were `named`, for others would make another model of
+    it. Raises RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -85,14 +90,21 @@ def recover(
     recovery.replayed = 0
     recovery.last_seq = store.last_seq
     model = _newest_usable(store, recovery, hash_seed)
+    replays_all = model is None and recovery.last_seq > 0
+    if replays_all and not named:
+        raise RecoveryError(
+            f"the whole log has to be replayed ({_base(recovery)}), and the learners it was made"
+            " with are not known",
+            NAME,
+        )
     if model is None:
         model = Model(lineup() if callable(lineup) else lineup, hash_seed)
-        if recovery.last_seq == 0:
+        if not replays_all:
             model = _begun(store, model, recovery, hash_seed)
         else:
             log.warning("no snapshot is usable: replaying the whole log, with the learners set now")
     try:
-        model = _replay(store, model, clock, recovery, hash_seed)
+        model = _replay(store, model, clock, recovery, hash_seed, replays_all)
     except (LogDamaged, EventError) as error:
         raise RecoveryError(
             f"the log cannot be replayed after {_base(recovery)}: {error}", BACKUP
@@ -144,9 +156,17 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
 
 
 def _replay(
-    store: Store, model: Model, clock: Callable[[], float], recovery: Recovery, hash_seed: int
+    store: Store,
+    model: Model,
+    clock: Callable[[], float],
+    recovery: Recovery,
+    hash_seed: int,
+    strict: bool,
 ) -> Model:
     """The model after the events that follow it in the log.
+
+    `strict`: the learners it begins with are not from a snapshot, so RecoveryError when the log
+    changes learners there are none of.
 
     A restore mark replaces the state, so what came before the last mark does not matter: a mark
     whose snapshot is gone is an error only when no later mark follows.
@@ -162,6 +182,7 @@ def _replay(
                 model = load_snapshot(store, first.restored, hash_seed)
                 model.restored(seq, first.restored)
                 lost = None
+                strict = False
                 request = request[1:]
             except (SnapshotDamaged, SnapshotMissing) as error:
                 lost = RecoveryError(
@@ -170,6 +191,8 @@ def _replay(
                     BACKUP,
                 )
         if lost is None:
+            if strict:
+                _fit(model, request)
             _apply(model, request)
         if recovery.replayed - looked >= LOOK_EVENTS:
             looked = recovery.replayed
@@ -181,6 +204,19 @@ def _replay(
     if lost is not None:
         raise lost
     return model
+
+
+def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
+    """Raise RecoveryError when a request changes the learners of another model than this."""
+    for seq, event in request:
+        if event.kind in ("promote", "configure"):
+            try:
+                model.check(event)
+            except (UnknownName, OptionError) as error:
+                raise RecoveryError(
+                    f"event {seq} does not fit the learners of the settings: {error}",
+                    NAME,
+                ) from error
 
 
 def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:

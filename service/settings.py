@@ -1,7 +1,7 @@
 """Every setting of the service in one table, which feeds environment, command line and docs."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
 from ipaddress import ip_address
@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from core.errors import OptionError
-from core.lineup import Lineup
+from core.lineup import Lineup, check_shadows
 from core.options import (
     DEFAULT_LEARNER,
     LEARNERS,
@@ -22,6 +22,7 @@ from core.options import (
 
 PREFIX = "MANYCLASS_"
 HIDDEN = "(hidden)"
+_ANY = "ff"  # the members of some committee
 
 Kind = Literal[
     "text",
@@ -265,8 +266,10 @@ class Settings:
         """Raise SettingError for the first value out of range or at odds with another."""
         for row in TABLE:
             row.check(getattr(self, row.name))
-        if not self._fit_a_stored_learner():
+        if self.learner is not None:
             self.lineup()
+        else:
+            self._fit_a_stored_learner()
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
             raise SettingError(
                 _ROWS["host"].variable,
@@ -285,13 +288,13 @@ class Settings:
         """The options of the learner that answers; SettingError when there can be none such.
 
         They may be given in its specification or each as its own setting. Where no learner is
-        named it is the stored one, as it is stored, but for the options that are given.
+        named it is the stored one, as it is stored, but for the options that are given. Where one
+        is, it has of the stored one the limits that are not given.
         """
-        chosen = {name: getattr(self, name) for name in OPTIONS}
-        chosen = {name: value for name, value in chosen.items() if value is not None}
+        chosen = self._given(OPTIONS)
         try:
             if self.learner is not None:
-                options = Options.parse(self.learner, **chosen)
+                options = Options.parse(self.learner, **{**_limits(stored), **chosen})
             elif stored is not None:
                 options = replace(stored, **chosen)
             else:
@@ -307,48 +310,74 @@ class Settings:
                 raise SettingError(_ROWS[name].variable, repr(text), message)
         return options
 
-    def _fit_a_stored_learner(self) -> bool:
-        """Whether none is named, and the options that are given suit one that may be stored."""
-        if self.learner is not None or self.shadows is not None:
-            return False
+    def _given(self, names: Iterable[str]) -> dict[str, Any]:
+        """The options of these names that are given each as its own setting."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _fit_a_stored_learner(self) -> None:
+        """Raise SettingError for what suits no learner that may be stored; none is named."""
+        try:
+            check_shadows([Options.parse(each) for each in self.shadows or ()])
+        except OptionError as error:
+            raise self._refused(error, "shadows") from error
         for learner in LEARNERS:
-            if learner != "committee":
-                try:
-                    self.options(Options.of(learner))
-                except SettingError:
-                    continue
-                return True
-        return False
+            try:
+                self.options(Options.of(learner, members=_ANY if learner == "committee" else ""))
+            except SettingError:
+                continue
+            return
+        self.options()
 
     def lineup(self, stored: Lineup | None = None) -> Lineup:
         """All learners, which are stored with the model; SettingError as `options`.
 
-        Shadows have the limits of the one that answers, unless their specifications say otherwise.
-        Where none are named they are the stored ones.
+        Shadows have the limits that their specifications say, or else those that are given, that
+        are stored, or that the one that answers has. Where none are named they are the stored ones.
         """
-        if self.shadows is None:
-            answering = self.options(None if stored is None else stored.answering)
-            try:
-                return Lineup(answering, () if stored is None else stored.without(answering))
-            except OptionError as error:
-                raise self._refused(error, "learner") from error
-        limits = {name: getattr(self, name) for name in LIMITS}
-        limits = {name: value for name, value in limits.items() if value is not None}
         try:
-            shadows = tuple(Options.parse(each, **limits) for each in self.shadows)
-            answering = self.options(None if stored is None else stored.beside(shadows))
-            return Lineup(answering, shadows)
+            answering = self.options(None if stored is None else self._meant(stored))
+            return Lineup(answering, self._shadows(answering, stored))
         except OptionError as error:
-            raise self._refused(error, "shadows") from error
+            name = "learner" if self.shadows is None else "shadows"
+            raise self._refused(error, name) from error
+
+    def _shadows(self, answering: Options, stored: Lineup | None) -> tuple[Options, ...]:
+        given = self._given(LIMITS)
+        if self.shadows is None:
+            left = () if stored is None else stored.without(answering)
+            return tuple(replace(each, **given) for each in left)
+        shadows = []
+        for specification in self.shadows:
+            known = None if stored is None else stored.find(_label(specification))
+            limits = {**_limits(known or answering), **given}
+            shadows.append(Options.parse(specification, **limits))
+        return tuple(shadows)
+
+    def _meant(self, stored: Lineup) -> Options:
+        """The stored learner that the settings are about."""
+        if self.learner is not None:
+            return stored.find(self.options().specification) or stored.answering
+        if self.shadows is not None:
+            return stored.beside(tuple(map(Options.parse, self.shadows)))
+        given = {name: value for name, value in self._given(OPTIONS).items() if name not in LIMITS}
+        if not _has(stored.answering, given):
+            for each in stored.shadows:  # it may have answered when it was made with these
+                if _has(each, given) and any(
+                    value != defaults_of(each.learner)[name] for name, value in given.items()
+                ):
+                    return each
+        return stored.answering
 
     def shown(self, in_force: Lineup | None = None) -> dict[str, str]:
         """Variable -> value as text, in the order of the table; keys are only counted.
 
-        `in_force`: the learners of the model, which another process may have changed.
+        `in_force`: the learners of the model. Without, a learner or an option that is not given is
+        empty, for it is as it is stored.
         """
-        lineup = in_force or self.lineup()
         values = {row.name: getattr(self, row.name) for row in TABLE}
-        values |= lineup.answering.to_dict() | {"shadows": tuple(lineup.labels[1:])}
+        if in_force is not None:
+            values |= in_force.answering.to_dict() | {"shadows": tuple(in_force.labels[1:])}
         return {row.variable: row.text(values[row.name]) for row in TABLE}
 
     def _refused(self, error: OptionError, name: str) -> SettingError:
@@ -498,7 +527,7 @@ def markdown() -> str:
         "with other values is refused, with the difference shown, unless `--reconfigure` is given.",
         "What is not said stays as it is stored: without `LEARNER` the stored learner goes on with",
         "its options but for those that are given, without `SHADOWS` the stored shadows do. Which",
-        "of the learners answers is changed by a promotion only.",
+        "of the learners answers is changed by a promotion only, once something was learned.",
         "",
         "| variable | flag | default | what it does |",
         "| --- | --- | --- | --- |",
@@ -525,8 +554,9 @@ def _defaults_by_learner() -> list[str]:
         "`pa(replay=4,rivals=3)`. An option can also be given by its own setting, for the one",
         "that answers; given in both ways, the values have to be the same. Those of the learners",
         "in `SHADOWS` stand in their parentheses. `MAX_FEATURES`, `MAX_CLASSES` and `MAX_BYTES`",
-        "hold for each learner by itself, shadows too. An option that has no effect on the learner",
-        "is an error, not ignored.",
+        "hold for each learner by itself, shadows too, those that are stored as well. Where they",
+        "are not given, a learner keeps those it is stored with, and a new shadow has those of the",
+        "one that answers. An option that has no effect on the learner is an error, not ignored.",
         "",
         "### Defaults by learner",
         "",
@@ -539,6 +569,18 @@ def _defaults_by_learner() -> list[str]:
         defaults = " | ".join(row.default_of(learner) for learner in LEARNERS)
         lines.append(f"| `{row.name}` | {defaults} |")
     return lines
+
+
+def _limits(options: Options | None) -> dict[str, Any]:
+    return {} if options is None else {name: getattr(options, name) for name in LIMITS}
+
+
+def _label(specification: str) -> str:
+    return Options.parse(specification).specification
+
+
+def _has(options: Options, given: Mapping[str, Any]) -> bool:
+    return all(getattr(options, name) == value for name, value in given.items())
 
 
 def _unknown(variable: str, known: list[str]) -> str:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from core.errors import OptionError
 from core.event import Event
-from core.lineup import MOST_SHADOWS, Lineup
+from core.lineup import Lineup, continues
 from core.model import Frozen, Model
 from core.options import Options
 from service.recovery import Recovery, load_snapshot
@@ -135,14 +135,17 @@ class Snapshots:
         The snapshot is loaded beside the model in use, which ranks and learns until a mark in the
         log is durable. Stopped before that, nothing has happened; stopped after it, recovery
         finds the mark and does the rest, and so does every other process. The learners stay those
-        in force. So does the one that answers, unless the snapshot has nothing it has learned.
+        in force. So does the one that answers, unless the snapshot has nothing it has learned: then
+        one of them answers that it has something of. Where it has nothing of any, the one that
+        answered then answers beside them.
 
-        Raises SnapshotMissing, SnapshotDamaged, StoreUnavailable: nothing was changed (but for
-        StoreUncertain); NotReady when the mark could not be followed.
+        Raises OptionError when these would be too many, SnapshotMissing, SnapshotDamaged,
+        StoreUnavailable: nothing was changed (but for StoreUncertain); NotReady when the mark could
+        not be followed.
         """
         async with self._lock:
             model = await self._load(seq)
-            events = [Event.restore(seq), *_changes(self._writer.model.lineup, model.lineup)]
+            events = [Event.restore(seq), *_changes(self._writer.model.lineup, model)]
             self._loaded = (seq, model)
             try:
                 results = await self._writer.admit(events)
@@ -250,24 +253,71 @@ class Snapshots:
         self._store.trim(oldest)
 
 
-def _changes(in_force: Lineup, restored: Lineup) -> list[Event]:
+def _changes(in_force: Lineup, restored: Model) -> list[Event]:
     """What makes the learners of a restored state those in force, joined to the mark before."""
-    try:
-        lineup = in_force.after(restored)
-    except OptionError:  # the one that answered is gone since: none other can take its place
-        lineup = Lineup(restored.answering, in_force.learners[:MOST_SHADOWS])
-    changes = []
-    if restored.differences(lineup):
-        changes.append(Event.configure(lineup.to_dict()))
-    answering = in_force.answering
-    if lineup.answering != answering and _had_learned(answering, lineup, restored):
+    lineups = [restored.lineup]
+    changes: list[Event] = []
+
+    def configure(lineup: Lineup) -> None:
+        if lineups[-1].differences(lineup):
+            changes.append(Event.configure(lineup.to_dict()))
+        lineups.append(lineup)
+
+    answered = restored.lineup.answering
+    heir = _heir(in_force, restored.lineup)
+    if heir is not None:
+        configure(in_force.promoted(heir.specification))
+    else:
+        configure(_beside(answered, in_force))
+    known = _known(in_force, lineups[1], restored)
+    answering = known[0] if known and (heir is None or known[0] == in_force.answering) else heir
+    if answering is None:
+        log.warning(
+            "the state has nothing of the learners in force, so %s answers beside them: for the"
+            " next start, name it in LEARNER or SHADOWS, or promote another and leave it out",
+            answered.specification,
+        )
+    elif answering != lineups[1].answering:
         changes.append(Event.promote(answering.specification))
+        lineups.append(lineups[1].promoted(answering.specification))
+        if heir is None:
+            configure(in_force.promoted(answering.specification))
     return [event.join() for event in changes]
 
 
-def _had_learned(options: Options, lineup: Lineup, restored: Lineup) -> bool:
-    """Whether a learner of the lineup goes on from one of the restored state."""
-    return lineup.origins(restored)[lineup.learners.index(options)] is not None
+def _heir(in_force: Lineup, restored: Lineup) -> Options | None:
+    """The learner in force that goes on from the one that answers in the restored state."""
+    answered = restored.answering
+    found = in_force.find(answered.specification)
+    if found is not None:
+        return found
+    others = (each for each in in_force.learners if restored.find(each.specification) is None)
+    return next((each for each in others if continues(each, answered)), None)
+
+
+def _beside(answered: Options, in_force: Lineup) -> Lineup:
+    """The learners in force, and the one that answered; OptionError when they are too many."""
+    try:
+        return Lineup(answered, in_force.learners)
+    except OptionError as error:
+        raise OptionError(
+            error.option,
+            f"none in force goes on from {answered.specification!r}, which answers in the snapshot,"
+            f" and beside it {error}: first start with fewer shadows and --reconfigure",
+        ) from error
+
+
+def _known(in_force: Lineup, lineup: Lineup, restored: Model) -> list[Options]:
+    """Those in force that go on from what is in the restored state, the one that answers first.
+
+    From a state in which nothing was learned all go on equally.
+    """
+    origins = dict(zip(lineup.labels, lineup.origins(restored.lineup), strict=True))
+    return [
+        each
+        for each in in_force.learners
+        if not restored.has_learned or origins[each.specification] is not None
+    ]
 
 
 def _give_way() -> None:

@@ -12,6 +12,7 @@ def config(settings: Settings, chosen: Chosen) -> None:
     """Print the settings in force.
 
     Takes the same options as `serve`, and says where each value comes from. Keys are only counted.
+    A learner or an option that is not given is as it is stored, in a new store as by default.
     """
     given = for_settings()
     values = settings.shown()
@@ -21,6 +22,8 @@ def config(settings: Settings, chosen: Chosen) -> None:
             source = "command line"
         elif row.variable in given:
             source = "environment"
+        elif getattr(settings, row.name) is None:
+            source = "not given"
         else:
             source = "default"
         typer.echo(f"{row.variable}={values[row.variable]}".ljust(width) + f"  # {source}")

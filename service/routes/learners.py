@@ -5,11 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 
 from core.committee import Committee
+from core.errors import OptionError
 from core.event import Event
 from core.learner import Learner
 from core.lineup import Role, effective
 from core.model import Enrolled, Model
+from core.options import Options
 from core.progress import Progress
+from service.errors import Problem
 from service.keys import Scope
 from service.metrics import Metrics
 from service.routes.contract import TheEngine, needs
@@ -39,10 +42,23 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     """Let a shadow answer from here on, without a restart; the one that answered becomes a shadow.
 
     An event, durable like any other, and so for every process on the store. Nothing is changed when
-    it answers already.
+    it answers already. The options in the learner's name may stand in any order.
     """
-    [result] = await engine.submit([Event.promote(name)])
-    return Promoted(seq=result.seq, learner=name)
+    labels = engine.model.lineup.labels
+    label = name if name in labels else _label(name)
+    if label not in labels:
+        there = ", ".join(map(repr, labels))
+        raise Problem(404, f"no learner is named {name!r}; there are {there}")
+    [result] = await engine.submit([Event.promote(label)])
+    return Promoted(seq=result.seq, learner=label)
+
+
+def _label(name: str) -> str:
+    """The specification that the text means, the text itself when it means none."""
+    try:
+        return Options.parse(name).specification
+    except OptionError:
+        return name
 
 
 def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:

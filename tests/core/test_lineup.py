@@ -125,6 +125,7 @@ def test_where_each_learner_goes_on_from():
     assert Lineup(FF, (other, Options.of("pa", rivals=4))).origins(before) == [0, 1, 2]
     # the one that answered is not a shadow's to go on from
     assert Lineup(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
+    assert Lineup(OOZ, (PA,)).origins(before) == [None, 1]
 
 
 def test_differences_are_told_by_name():

@@ -409,10 +409,10 @@ def test_each_learner_learns_as_if_it_were_alone():
 
 
 def test_an_outcome_tells_where_each_learner_had_the_class():
-    model, clock = Model(Lineup(FF, (PA, OTHER))), iter([1.0, 2.0, 4.0])
+    model, clock = Model(Lineup(FF, (PA, OTHER))), iter([0.5, 1.0, 2.0, 4.0])
     instance = Instance({"a": 1})
     first = model.apply(1, Event.learn(instance, ["x"]), lambda: next(clock))
-    assert (first.label, first.rank) == ("ff", None)
+    assert (first.label, first.rank, first.seconds) == ("ff", None, 0.5)
     assert first.shadows == (
         ShadowOutcome("pa", None, 1.0),
         ShadowOutcome("ff(rating=0)", None, 2.0),
@@ -463,6 +463,17 @@ def test_to_promote_what_answers_or_is_not_there_any_more_changes_nothing():
         model.apply(model.seq + 1, event)
     assert (model.seq, model.lineup) == (11, lineup)
     assert [state_of(each) for each in model.enrolled] == states
+
+
+def test_other_learners_may_begin_as_long_as_nothing_was_learned():
+    other = Event.configure(Lineup(PA, (OTHER,)).to_dict())
+    model = Model(Lineup(FF))
+    model.check(other)
+    assert applied([other, *lessons(5)], model).lineup.labels == ["pa", "ff(rating=0)"]
+    model = applied(lessons(1), Model(Lineup(FF)))
+    with pytest.raises(OptionError, match="cannot take the place"):
+        model.check(other)
+    assert applied([other], model).lineup.labels == ["ff"]
 
 
 def test_what_is_learned_is_forgotten_by_every_learner():

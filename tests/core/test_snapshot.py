@@ -89,3 +89,19 @@ def test_a_well_checked_header_that_makes_no_sense_is_refused(described):
     prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), snapshot._checksum(header))
     with pytest.raises(SnapshotError, match="makes no sense"):
         snapshot.read([prefix, header])
+
+
+@pytest.mark.parametrize(("version", "is_read"), [(0, False), (1, True), (2, True), (3, False)])
+def test_reads_what_older_releases_wrote_and_nothing_newer(version, is_read):
+    header = json.dumps({"version": version, "facts": {"a": 1}, "sections": []}).encode()
+    prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), snapshot._checksum(header))
+    if is_read:
+        assert snapshot.read([prefix, header]) == ({"a": 1}, {})
+    else:
+        with pytest.raises(SnapshotError, match="this program reads 1 and 2"):
+            snapshot.read([prefix, header])
+
+
+def test_is_written_in_a_format_that_releases_with_one_learner_do_not_read():
+    _, header = snapshot.write({}, {})
+    assert json.loads(bytes(header))["version"] == 2

@@ -1,5 +1,6 @@
 import pytest
 
+from core.errors import CoreError
 from service.app import create_app
 from service.settings import Settings
 from service.store.protocol import StoreError
@@ -27,6 +28,19 @@ async def test_paths_and_methods_that_are_not_there(method, path, status, allow)
         assert_problem(response, status)
         allowed = response.headers.get("allow")
         assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
+
+
+@in_loop
+async def test_the_log_says_why_the_service_failed_to_answer(monkeypatch, caplog):
+    async with calling() as call:
+
+        def broken():
+            raise CoreError("nobody foresaw this")
+
+        monkeypatch.setattr(call.app.engine, "snapshots", broken)
+        assert_problem(await call("GET", "/snapshots"), 500)
+    [told] = [each for each in caplog.records if each.message == "GET /snapshots failed"]
+    assert str(told.exc_info[1]) == "nobody foresaw this"
 
 
 @in_loop

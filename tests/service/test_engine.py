@@ -280,12 +280,49 @@ async def test_shadows_come_and_go_when_that_is_asked_for():
 @in_loop
 async def test_another_learner_does_not_answer_before_it_has_learned(reconfigure):
     store = FaultyStore()
-    await (await started(store)).close()
+    engine = await started(store)
+    await engine.submit([learn("a", "x")])
+    await engine.close()
     engine = await started(store, learner="pa", reconfigure=reconfigure)
     assert engine.status == "failed"
     assert "add 'pa' to the shadows, and promote it" in engine.failure
+    assert "another store" in engine.failure
     await engine.close()
-    assert store.last_seq == 0
+    assert store.last_seq == 1
+
+
+@in_loop
+async def test_any_learner_may_begin_where_nothing_was_learned():
+    store = FaultyStore()
+    await (await started(store)).close()
+    engine = await started(store, learner="svm", shadows=("pa",))
+    assert "--reconfigure" in engine.failure
+    await engine.close()
+    engine = await started(store, learner="svm", shadows=("pa",), reconfigure=True)
+    assert engine.model.lineup.labels == ["svm", "pa"]
+    await engine.submit([learn("a", "x")])
+    digest = engine.model.digest()
+    await engine.close()
+    engine = await started(store, learner="svm", shadows=("pa",))
+    assert engine.model.digest() == digest
+    await engine.close()
+
+
+@in_loop
+async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named():
+    store = FaultyStore()
+    engine = await started(store, learner="svm")
+    await engine.submit([learn("a", "x")])
+    digest = engine.model.digest()
+    await engine.close()
+    for info in store.snapshots():
+        store.delete_snapshot(info.seq)
+    engine = await started(store)
+    assert "LEARNER" in engine.failure
+    await engine.close()
+    engine = await started(store, learner="svm")
+    assert engine.model.digest() == digest
+    await engine.close()
 
 
 # --- learning -------------------------------------------------------------------------------------

@@ -24,7 +24,8 @@ from core.model import Model
 from core.options import Options
 from service.applier import Result
 from service.engine import Engine
-from service.settings import Settings
+from service.settings import SettingError, Settings
+from service.snapshots import _changes
 from service.store.protocol import SnapshotDamaged, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, learn
 
@@ -65,6 +66,14 @@ class EngineStates(RuleBasedStateMachine):
 
     def wanted(self):
         return Lineup(Options(rating=self.rating), tuple(map(Options.parse, self.shadows)))
+
+    def is_understood(self):
+        """Whether the settings mean the same beside what is stored as by themselves."""
+        settings = Settings(rating=self.rating, shadows=self.shadows)
+        try:
+            return settings.lineup(self.twin.lineup) == self.wanted()
+        except SettingError:
+            return False
 
     def run(self, work):
         return self.loop.run_until_complete(work)
@@ -208,21 +217,17 @@ class EngineStates(RuleBasedStateMachine):
         mark, before = self.twin.seq + 1, self.twin.lineup
         self.twin = Model.load(self.dumps[seq])
         self.twin.restored(mark, seq)
-        kinds = [options.learner for options in self.twin.lineup.learners]
-        self.follow(before)
-        if before.answering.learner in kinds and before.answering != self.twin.options:
-            label = before.answering.specification
-            self.twin.apply(self.twin.seq + 1, Event.promote(label))
+        for event in _changes(before, self.twin):
+            self.twin.apply(self.twin.seq + 1, event)
+        assert not self.twin.lineup.differences(before.promoted(self.twin.answering.label))
         assert last == self.twin.seq
         self.snapshot_was_taken()
 
     def follow(self, wanted):
-        """What a start with these learners makes of the twin, and going back with them in force."""
+        """What a start with these learners makes of the twin."""
         answering = self.twin.options.specification
         if answering in wanted.labels:
             wanted = wanted.promoted(answering)
-        elif wanted.answering.learner != self.twin.options.learner:
-            wanted = Lineup(self.twin.options, wanted.learners)
         if self.twin.lineup.differences(wanted):
             self.twin.apply(self.twin.seq + 1, Event.configure(wanted.to_dict()))
 
@@ -284,9 +289,8 @@ class EngineStates(RuleBasedStateMachine):
         before = self.rating, self.shadows
         self.rating = self.rating if rating is None else rating
         self.shadows = self.shadows if shadows is None else shadows
-        answering = self.twin.options
-        if answering.learner == "pa" and answering.specification not in self.wanted().labels:
-            self.rating, self.shadows = before  # a start with the others would be refused
+        if not self.is_understood():
+            self.rating, self.shadows = before
         self.start_engine(reconfigure=True)
         self.follow(self.wanted())
 

@@ -3,7 +3,7 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from core.errors import EventConflict, InstanceError, UnknownName
+from core.errors import EventConflict, InstanceError, OptionError, UnknownName
 from service.errors import Fault, Problem, invalid, pointer, problem_of
 from service.schemas import RankRequest
 from service.store import open_store
@@ -52,6 +52,7 @@ def test_a_place_is_a_json_pointer(place, expected):
         (LogRewound(7), 503),
         (SnapshotMissing(4), 404),
         (SnapshotDamaged(4, "manifest", "cut short"), 409),
+        (OptionError("shadows", "too many"), 409),
         (HTTPException(404), 404),
         (RequestValidationError([{"loc": ("query", "limit"), "msg": "too small"}]), 422),
     ],

@@ -86,9 +86,10 @@ def test_counts_how_well_events_were_ranked_before_they_were_learned():
     metrics = Metrics()
     for rank in (1, 2, 5, 6, 11, None):
         shadows = (ShadowOutcome("pa", 3, 2.0), ShadowOutcome("ema", None, 0.5))
-        metrics.applied(learn("a"), Outcome(1, rank, True, "ff", shadows), 3.0)
+        metrics.applied(learn("a"), Outcome(1, rank, True, "ff", shadows, 0.5), 3.5)
     metrics.applied(Event.forget_class("x"), Outcome(2, None, False, "ff"), 3.0)
-    metrics.applied(learn("a"), Outcome(3, 1, True, "pa", (ShadowOutcome("ff", 4, 1.0),)), 9.0)
+    shadows = (ShadowOutcome("ff", 4, 1.0),)
+    metrics.applied(learn("a"), Outcome(3, 1, True, "pa", shadows, 8.0), 9.5)
     told = {
         (role, label): (score.examples, score.hits(), score.reciprocal_ranks, score.seconds)
         for role, label, score in metrics.scores()
@@ -113,7 +114,7 @@ def test_counts_how_well_events_were_ranked_before_they_were_learned():
         for sample in family.samples
     }
     assert samples[PREFIX + "learn_duration_seconds_count"] == 7
-    assert samples[PREFIX + "learn_duration_seconds_sum"] == 6 * 3 + 9
+    assert samples[PREFIX + "learn_duration_seconds_sum"] == 6 * 3.5 + 9.5
     assert samples[PREFIX + "learn_events_totallearned"] == 7
 
 
@@ -150,7 +151,7 @@ async def test_tells_how_each_learner_does_in_its_role():
         assert of_learner("learner_memory_bytes", ff, "answers") not in seen
         assert (seen["edges"], seen["memory_bytes"]) == (each[pa].edges, each[pa].bytes)
         both = sum(value for name, value in seen.items() if name.startswith("learner_seconds"))
-        assert both == pytest.approx(seen["learn_duration_seconds_sum"])
+        assert both < seen["learn_duration_seconds_sum"]
 
 
 @in_loop

@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from core.event import Event
+from core.lineup import Lineup
 from core.options import Options
 from service import recovery as recovery_module
 from service.recovery import OptionsDiffer, Recovery, RecoveryError, load_snapshot, recover
@@ -126,6 +127,42 @@ def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
     assert recovery.snapshot is None
     assert list(recovery.refused) == [10, 0]
     assert any("whole log" in record.message for record in caplog.records)
+
+
+def test_a_log_is_not_replayed_with_learners_nobody_named(life):
+    life.learn(*LESSONS[:5])
+    life.store.delete_snapshot(0)
+    with pytest.raises(RecoveryError, match="name the learners the log was begun with"):
+        recover(life.store, OPTIONS, Clock(), Recovery(), named=False)
+
+
+def test_the_learners_of_a_new_store_need_no_name():
+    store = FaultyStore()
+    assert recover(store, OPTIONS, Clock(), Recovery(), named=False).options == OPTIONS
+    assert recover(store, OPTIONS, Clock(), Recovery(), named=False).options == OPTIONS
+
+
+@pytest.mark.parametrize(
+    "change", [Event.promote("pa"), Event.configure(Lineup(Options.of("pa"), (OPTIONS,)).to_dict())]
+)
+def test_a_log_of_other_learners_is_not_replayed_with_these(change):
+    life = Life(Lineup(OPTIONS, (Options.of("pa"),)))
+    life.learn(*LESSONS[:5], Event.promote("pa"), change)
+    assert life.recovered()[0].lineup.labels == ["pa", "ff"]
+    life.store.delete_snapshot(0)
+    assert "event 6 does not fit the learners of the settings" in life.refused()
+    again, _ = life.recovered(Lineup(OPTIONS, (Options.of("pa"),)))
+    assert again.digest() == life.model.digest()
+
+
+def test_a_log_is_replayed_behind_a_mark_with_the_learners_of_its_snapshot():
+    life = Life(Lineup(OPTIONS, (Options.of("pa"),)))
+    life.learn(*LESSONS[:5])
+    life.snapshot()
+    life.restore(5)
+    life.learn(Event.promote("pa"))
+    life.store.delete_snapshot(0)
+    assert life.recovered()[0].lineup.labels == ["pa", "ff"]
 
 
 def test_a_damaged_snapshot_of_nothing_is_made_again(life):

@@ -68,7 +68,11 @@ def test_shadows_have_the_limits_of_the_one_that_answers_and_nothing_else_of_it(
         ({"LEARNER": "pa(leak=no)"}, "LEARNER", "pa(leak=no)", "leak: has no effect"),
         ({"LEARNER": "committee"}, "LEARNER", "committee", "members: must name"),
         ({"LEARNER": "ff(shuffle=9)"}, "LEARNER", "ff(shuffle=9)", "shuffle: is for the members"),
-        ({"SHADOWS": "ff"}, "SHADOWS", "ff", "two learners are 'ff'"),
+        ({"LEARNER": "ff", "SHADOWS": "ff"}, "SHADOWS", "ff", "two learners are 'ff'"),
+        ({"SHADOWS": "pa,pa"}, "SHADOWS", "pa,pa", "two learners are 'pa'"),
+        ({"SHADOWS": "pa(shuffle=9)"}, "SHADOWS", "pa(shuffle=9)", "for the members"),
+        ({"LEAK": "no", "RATE": "0.5"}, "RATE", "0.5", "no effect on learner 'ff'"),
+        ({"VOTE": "all"}, "VOTE", "all", "must be one of majority"),
         ({"SHADOWS": "pa(rating=-1)"}, "SHADOWS", "pa(rating=-1)", "rating: must be"),
         ({"SHADOWS": "pa(rating=0"}, "SHADOWS", "pa(rating=0", "no closing parenthesis"),
     ],
@@ -101,6 +105,80 @@ def test_what_is_not_said_stays_as_it_is_stored(variables, labels):
     assert settings.lineup(stored).labels == labels
 
 
+@pytest.mark.parametrize(
+    ("variables", "stored", "labels"),
+    [
+        ({"SHADOWS": "ff"}, Lineup(Options.of("svm")), ["svm", "ff"]),
+        (
+            {"SHADOWS": "ff,ema"},
+            Lineup(Options.of("pa"), (Options(), Options.of("ema"))),
+            ["pa", "ff", "ema"],
+        ),
+        ({"SHADOWS": "pa", "RATE": "0.2"}, Lineup(Options.of("ema")), ["ema(rate=0.2)", "pa"]),
+        (
+            {"VOTE": "score"},
+            Lineup(Options.of("committee", members="ff+pa")),
+            ["committee(members=ff+pa,vote=score)"],
+        ),
+        (
+            {"MEMBERS": "ff+ema"},
+            Lineup(Options.of("committee", members="ff+pa")),
+            ["committee(members=ff+ema)"],
+        ),
+    ],
+)
+def test_what_is_said_without_a_learner_is_about_the_stored_one(variables, stored, labels):
+    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    assert settings.lineup(stored).labels == labels
+
+
+def test_shadows_that_need_another_learner_than_that_of_a_new_store():
+    settings = read({"MANYCLASS_SHADOWS": "ff"})
+    with pytest.raises(SettingError, match="two learners are 'ff'"):
+        settings.lineup()
+
+
+@pytest.mark.parametrize(
+    ("variables", "limits"),
+    [
+        ({}, [100, 200]),
+        ({"MAX_CLASSES": "50"}, [50, 50]),
+        ({"SHADOWS": "pa"}, [100, 200]),
+        ({"SHADOWS": "pa", "MAX_CLASSES": "50"}, [50, 50]),
+        ({"SHADOWS": "pa(max_classes=70)", "MAX_CLASSES": "50"}, [50, 70]),
+        ({"SHADOWS": "pa,ema"}, [100, 200, 100]),
+        ({"LEARNER": "ff", "SHADOWS": "ema,pa"}, [100, 100, 200]),
+        ({"LEARNER": "pa", "SHADOWS": "ff"}, [200, 100]),
+        ({"LEARNER": "ff(max_classes=9)", "SHADOWS": "pa,ema"}, [9, 200, 9]),
+        ({"LEARNER": "ff(rating=0)", "SHADOWS": "none"}, [100]),
+    ],
+)
+def test_a_limit_holds_for_every_learner_and_stays_where_none_is_given(variables, limits):
+    stored = Lineup(Options(max_classes=100), (Options.of("pa", max_classes=200),))
+    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    assert [each.max_classes for each in settings.lineup(stored).learners] == limits
+
+
+def test_the_limits_of_a_new_store_are_those_of_the_one_that_answers():
+    made = lineup(LEARNER="pa(max_features=100)", SHADOWS="ff")
+    assert [each.max_features for each in made.learners] == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("variables", "labels"),
+    [
+        ({"LEAK": "no"}, ["pa", "ff(leak=no)"]),
+        ({"LEAK": "no", "MAX_CLASSES": "9"}, ["pa", "ff(leak=no)"]),
+        ({"RIVALS": "7"}, ["pa(rivals=7)", "ff(leak=no)"]),
+        ({"MARGIN_THRESHOLD": "0.1"}, ["pa(margin_threshold=0.1)", "ff(leak=no)"]),
+    ],
+)
+def test_options_are_about_the_learner_that_was_made_with_them(variables, labels):
+    stored = Lineup(Options.of("pa"), (Options(leak=False),))
+    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+    assert settings.lineup(stored).after(stored).labels == labels
+
+
 def test_an_option_without_effect_on_the_stored_learner_is_refused():
     with pytest.raises(SettingError) as caught:
         read({"MANYCLASS_LEAK": "no"}).lineup(Lineup(Options.of("pa")))
@@ -111,8 +189,8 @@ def test_what_is_shown_of_the_learners_reads_back():
     variables = {"LEARNER": "pa(replay=4)", "SHADOWS": "ff,pa(rating=2)", "RIVALS": "2"}
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
     shown = settings.shown()
-    assert shown["MANYCLASS_LEARNER"] == "pa"
-    assert shown["MANYCLASS_REPLAY"] == "4"
+    assert shown["MANYCLASS_LEARNER"] == "pa(replay=4)"
+    assert shown["MANYCLASS_REPLAY"] == ""
     assert read(shown).lineup() == settings.lineup()
     promoted = settings.lineup().promoted("ff")
     assert read(settings.shown(promoted)).lineup() == promoted

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from core.errors import OptionError
 from core.event import Event, Instance
 from core.model import Model
 from core.options import Options
@@ -511,7 +512,7 @@ async def test_who_answered_then_answers_when_the_snapshot_has_nothing_of_the_ot
 
 
 @in_loop
-async def test_who_answered_then_answers_also_when_it_was_taken_away_since():
+async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplog):
     async with running() as (engine, store):
         await teach(engine, "a -> x")
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
@@ -520,6 +521,90 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since():
         assert engine.model.lineup.labels == ["pa"]
         assert await labels_after(engine, 1) == ["ff", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
+        assert "name it in LEARNER or SHADOWS" in caplog.text
+    async with running(store, learner="pa", shadows=("ff",)) as (engine, _):
+        assert engine.model.lineup.labels == ["ff", "pa"]
+
+
+async def with_a_snapshot(*lessons, **settings):
+    """A store with a snapshot behind these lessons."""
+    async with running(**settings) as (engine, store):
+        await teach(engine, *lessons)
+    return store
+
+
+@in_loop
+async def test_one_that_was_taken_away_since_does_not_come_back():
+    store = await with_a_snapshot("a -> x", shadows=("pa",))
+    async with running(store) as (engine, _):
+        await engine.submit([Event.promote("pa")])
+    async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
+        assert await labels_after(engine, 1) == ["pa"]
+        assert engine.model.learner.learned == 1
+    async with running(store, learner="pa", shadows=()) as (engine, _):
+        assert engine.model.lineup.labels == ["pa"]
+
+
+@in_loop
+async def test_what_goes_on_from_the_one_that_answered_then_answers():
+    store = await with_a_snapshot("a -> x", margin_threshold=0.3)
+    wanted = {"margin_threshold": 0.2, "shadows": ("arow",)}
+    async with running(store, **wanted, reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("arow")])
+        assert await labels_after(engine, 1) == ["ff(margin_threshold=0.2)", "arow"]
+        assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
+        digest = engine.model.digest()
+        store.damage_snapshot(engine.model.seq)
+        assert recovered(store).digest() == digest
+    async with running(store, **wanted) as (engine, _):
+        assert engine.model.digest() == digest
+
+
+@in_loop
+async def test_a_shadow_answers_when_nothing_else_in_force_has_learned():
+    store = await with_a_snapshot("a -> x", shadows=("pa",))
+    async with running(store, shadows=("pa", "arow"), reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("arow")])
+    async with running(store, learner="arow", shadows=("pa",), reconfigure=True) as (engine, _):
+        assert await labels_after(engine, 1) == ["pa", "arow"]
+        assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
+    async with running(store, learner="arow", shadows=("pa",)) as (engine, _):
+        assert engine.model.lineup.labels == ["pa", "arow"]
+
+
+@in_loop
+async def test_the_one_that_answers_stays_with_other_options_than_it_had_then():
+    store = await with_a_snapshot("a -> x", shadows=("pa",))
+    async with running(store, shadows=("pa(rivals=2)",), reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("pa(rivals=2)")])
+    wanted = {"learner": "pa(rivals=2)", "shadows": ()}
+    async with running(store, **wanted, reconfigure=True) as (engine, _):
+        assert await labels_after(engine, 1) == ["pa(rivals=2)"]
+        assert engine.model.learner.learned == 1
+
+
+@in_loop
+async def test_the_one_that_answers_stays_when_nothing_was_learned_then():
+    async with running() as (engine, store):
+        pass
+    async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
+        await teach(engine, "a -> x")
+        await engine.submit([Event.promote("pa")])
+        assert await labels_after(engine, 0) == ["pa", "ff"]
+    async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
+        assert await labels_after(engine, 0) == ["pa"]
+
+
+@in_loop
+async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
+    store = await with_a_snapshot("a -> x")
+    shadows = tuple(f"pa(rivals={n})" for n in range(1, 16))
+    async with running(store, shadows=shadows, reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("pa(rivals=1)")])
+    shadows = (*shadows[1:], "arow")
+    wanted = {"learner": "pa(rivals=1)", "shadows": shadows, "reconfigure": True}
+    async with running(store, **wanted) as (engine, _):
+        await assert_unchanged(engine, store, OptionError, 1)
 
 
 @in_loop

@@ -32,6 +32,17 @@ def test_the_command_line_wins_over_the_environment(manyclass, monkeypatch):
     assert table["MANYCLASS_TFIDF"] == ("MANYCLASS_TFIDF=yes", " command line")
 
 
+def test_what_is_not_given_of_the_model_is_empty(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_RATE", "0.5")
+    table = shown(manyclass("config"))
+    assert table["MANYCLASS_RATE"] == ("MANYCLASS_RATE=0.5", " environment")
+    for name in ("LEARNER", "SHADOWS", "REPLAY", "MAX_BYTES"):
+        assert table[f"MANYCLASS_{name}"] == (f"MANYCLASS_{name}=", " not given")
+    table = shown(manyclass("config", "--learner", "ema(replay=4)"))
+    assert table["MANYCLASS_LEARNER"] == ("MANYCLASS_LEARNER=ema(replay=4)", " command line")
+    assert table["MANYCLASS_REPLAY"] == ("MANYCLASS_REPLAY=", " not given")
+
+
 def test_keys_are_never_shown(manyclass, monkeypatch):
     monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame,open")
     result = manyclass("config", "--learn-keys", "abracadabra")

@@ -45,7 +45,8 @@ def test_a_learner_that_is_not_there(manyclass, several):
     result = manyclass("learners", "promote", "ema", "--yes", "--url", several)
     assert result.exit_code == 1
     assert result.stderr == (
-        "manyclass: the service refused: 404 Not Found: no learner is named 'ema'\n"
+        "manyclass: the service refused: 404 Not Found: no learner is named 'ema'; there are"
+        " 'pa(replay=2)', 'ff(rating=0)'\n"
     )
 
 

@@ -70,6 +70,7 @@ def test_an_event_needs_a_true_class(classes):
         b'{"text": "\xff"}',
         b"\xef\xbb\xbf{}",
         b'{"text": ' + b"[" * 100_000,
+        None,  # too long to be held
     ],
 )
 def test_a_line_that_is_not_a_json_object_is_a_fault(data):

@@ -119,13 +119,31 @@ async def test_to_promote_the_one_that_answers_changes_nothing():
         assert await learners(call) == before
 
 
+@in_loop
+async def test_a_learner_is_found_however_its_options_are_written():
+    async with calling(shadows=("pa(replay=4, rivals=3)",)) as call:
+        answer = await call("POST", promoting("pa(replay=4, rivals=3)"))
+        assert answer.json() == {"seq": 1, "learner": "pa(rivals=3,replay=4)"}
+
+
+@in_loop
+async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
+    caplog.set_level("INFO")
+    async with calling(shadows=("pa",)) as call:
+        for label in ("ff", "pa", "pa"):
+            await call("POST", promoting(label))
+        told = [each.message for each in caplog.records if "answers from" in each.message]
+        assert told == ["pa answers from event 2 on"]
+
+
 @pytest.mark.parametrize("label", ["ema", "pa(replay=3)", "p", "FF", "x/y"])
 @in_loop
 async def test_nobody_else_can_be_promoted(label):
     async with three() as call:
         digest = call.digest()
         problem = assert_problem(await call("POST", promoting(label)), 404)
-        assert problem["detail"] == f"no learner is named {label!r}"
+        there = f"'{LEARNER}', 'pa', 'pa(replay=2)'"
+        assert problem["detail"] == f"no learner is named {label!r}; there are {there}"
         assert call.digest() == digest
         assert_problem(await call("POST", "/learners//promote"), 422)
         assert_problem(await call("POST", "/learners/%ff/promote"), 400)
