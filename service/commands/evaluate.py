@@ -16,6 +16,7 @@ from core.lineup import Lineup
 from core.options import Options, split
 from service.commands.bar import bar
 from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from service.commands.file_format import FileFormat
 from service.commands.whole import write_whole
 from training.formats import FormatUnknown, format_of, reader_of
 from training.lines import STANDARD_INPUT, FileFault
@@ -76,14 +77,7 @@ def evaluate(
     held_out: Annotated[
         float, typer.Option(help="Share of the files' rows to test on, without --test.")
     ] = 0.1,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
-            metavar="FORMAT",
-            show_default=False,
-        ),
-    ] = None,
+    format: FileFormat = None,
     data: Annotated[
         Path | None,
         typer.Option(

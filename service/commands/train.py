@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from core.options import DEFAULT_LEARNER
+from service.commands.file_format import FileFormat
+
 
 def train(
     files: Annotated[
@@ -16,7 +19,7 @@ def train(
     learner: Annotated[
         str,
         typer.Option(help="What learns, with its options: pa, ff(rating=5).", metavar="SPEC"),
-    ] = "ff",
+    ] = DEFAULT_LEARNER,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -31,14 +34,7 @@ def train(
             help="A new store for a service, as STORE has it.", metavar="URL", show_default=False
         ),
     ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
-            metavar="FORMAT",
-            show_default=False,
-        ),
-    ] = None,
+    format: FileFormat = None,
     passes: Annotated[int, typer.Option(min=1, help="How often the rows are learned.")] = 1,
     shuffle: Annotated[
         bool, typer.Option(help="Learn in random order, another in each pass.")

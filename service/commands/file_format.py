@@ -1,0 +1,14 @@
+"""The option by which a command is told what its files of instances look like."""
+
+from typing import Annotated
+
+import typer
+
+FileFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
+        metavar="FORMAT",
+        show_default=False,
+    ),
+]
