@@ -135,17 +135,19 @@ public:
         std::sort(before_.begin(), before_.end());
     }
 
-    // A score the classes of an instance have many of is asked of each alone: there would be too
-    // many pairs, and their prices too low.
+    // Of so many true classes each is asked alone: there would be too many pairs, and their prices
+    // would be too low.
     static bool are_many(std::size_t true_classes) { return true_classes > 8; }
 
     void settle() {
         const bool pairs = options_.pairs && !are_many(lesson_.trues.size());
         for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, NO_ID);
         for (const Ranked& rival : lesson_.rivals) {
-            if (!pairs) settle(NO_ID, rival.cls);
-            if (pairs)
-                for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, rival.cls);
+            if (!pairs) {
+                settle(NO_ID, rival.cls);
+                continue;
+            }
+            for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, rival.cls);
         }
         std::sort(before_.begin(), before_.end(),
                   [](const Before& a, const Before& b) { return a.place < b.place; });
@@ -215,7 +217,7 @@ private:
         return options_.caution / trues;
     }
 
-    // Every class that is asked for has a standing: of those with none before, 0.
+    // Of a class that is true, a rival, or in a demand made before; no other is asked for.
     Standing& standing(std::uint32_t cls) {
         return *std::lower_bound(classes_.begin(), classes_.end(), cls,
                                  [](const Standing& each, std::uint32_t id) { return each.cls < id; });
