@@ -18,15 +18,14 @@ import redis
 
 from benchmarks.process import ServerProcess, free_port
 from benchmarks.report import Cell, Report, add_json_option
-from core.index import Columns
+from core.index import Columns, Index
 from core.model import Model
-from core.options import Options
 from service.settings import Settings
 from service.store import open_store
 from tests.redis_server import RedisServer
 
 EDGES = 10_000_000
-OUTDEGREE = 25  # as many as a feature votes for
+OUTDEGREE = 25  # of a feature, on the mean
 CLASSES = 10_000
 ACTIVE = 100  # features of an instance learned
 READ_BYTES = 1 << 20
@@ -37,12 +36,12 @@ def grown(edges: int) -> Model:
     random = np.random.default_rng(0)
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
-    # Each feature meets OUTDEGREE classes, once each, and none is dropped while it does.
-    model = Model(Options(rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0))
+    # Each feature meets OUTDEGREE classes, once each, and gets edges to rivals of these.
+    index = Index(Settings().options())
     columns = Columns([f"feature {number}" for number in range(features)])
     classes = Columns([f"class {number}" for number in range(CLASSES)])
     for _ in range(OUTDEGREE):
-        model.learner.learn_csr(
+        index.learn_csr(
             columns,
             np.arange(instances + 1) * ACTIVE,
             random.permutation(features).astype(np.int32),
@@ -51,9 +50,8 @@ def grown(edges: int) -> Model:
             np.arange(instances + 1),
             random.integers(0, CLASSES, instances, dtype=np.int32),
         )
-        model.seq += instances
-    model.learner.configure(Settings().options())
-    return model
+    index.sparsify(edges)
+    return Model.of(index, OUTDEGREE * instances)
 
 
 def keep(model: Model, store_url: str) -> int:

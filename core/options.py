@@ -20,7 +20,7 @@ LearnerName = Literal[
     "ff", "ind", "ema", "ooz", "pa", "mmp", "arow", "svm", "frequency", "committee"
 ]
 LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
-DEFAULT_LEARNER: LearnerName = "ff"  # of a store that nothing was learned in yet
+DEFAULT_LEARNER: LearnerName = "svm"  # of a store that nothing was learned in yet
 Demands = Literal["pairs", "each"]
 Vote = Literal["majority", "rarest", "score"]
 
@@ -109,7 +109,7 @@ class Options:
             need(
                 getattr(self, name) == value or name in MATTERS[self.learner],
                 name,
-                f"has no effect on learner {self.learner!r}",
+                f"has no effect on learner {self.learner!r}, only on {_those_it_matters_to(name)}",
             )
         members = members_of(self)
         need(len(members) <= MOST_MEMBERS, "members", f"must be {MOST_MEMBERS} at most")
@@ -260,6 +260,11 @@ def members_of(options: Options) -> list[Options]:
             raise OptionError("members", "a committee cannot be a member of another")
         members.append(member)
     return members
+
+
+def _those_it_matters_to(option: str) -> str:
+    """The learners on which the option has an effect."""
+    return ", ".join(learner for learner in LEARNERS if option in MATTERS[learner])
 
 
 def split(specifications: str, separator: str = ",") -> list[str]:

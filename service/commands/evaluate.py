@@ -13,7 +13,7 @@ import typer
 
 from core.errors import OptionError
 from core.lineup import Lineup
-from core.options import Options, split
+from core.options import DEFAULT_LEARNER, Options, split
 from service.commands.bar import bar
 from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from service.commands.file_format import FileFormat
@@ -44,7 +44,7 @@ def evaluate(
     ] = "",
     learner: Annotated[
         list[str] | None,
-        typer.Option(help="A learner: ff, 'pa(replay=4)'; again for more.", metavar="SPEC"),
+        typer.Option(help="A learner: svm, 'pa(replay=4)'; again for more.", metavar="SPEC"),
     ] = None,
     vary: Annotated[
         list[str] | None,
@@ -117,7 +117,7 @@ def evaluate(
 
     accounts: list[Account] = []
     loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
-    variants = _variants(learner or ["ff"], vary or [])
+    variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
     others = _peers(peers)
     _check_targets(json, html)
     if progressive and others:

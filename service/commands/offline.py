@@ -12,7 +12,7 @@ import typer
 from core.errors import OptionError
 from core.lineup import Lineup
 from core.model import Model
-from core.options import LIMITS, Options, defaults_of
+from core.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
 from service.commands.bar import bar
 from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from service.commands.reading import read_files
@@ -60,7 +60,7 @@ def run(
 def serving(options: Options, out: Path | None, store: str | None) -> str:
     """The command that serves what was trained: a start with other options is refused."""
     defaults = defaults_of(options.learner)
-    flags = ["--learner", options.specification] if options.specification != "ff" else []
+    flags = ["--learner", options.specification] if options.specification != DEFAULT_LEARNER else []
     for limit in LIMITS:
         if getattr(options, limit) != defaults[limit]:
             flags += ["--" + limit.replace("_", "-"), str(getattr(options, limit))]

@@ -138,10 +138,10 @@ async def test_who_answers_is_the_same_in_all():
         await equal(first, second)
         async with engine_on(log, "C", shadows=("pa", "ema")) as third:
             await equal(first, second, third)
-            assert third.model.lineup.labels == ["pa", "ff", "ema"]
+            assert third.model.lineup.labels == ["pa", "svm", "ema"]
         async with engine_on(log, "D", shadows=("pa", "arow"), reconfigure=True) as fourth:
             await equal(first, second, fourth)
-            assert first.model.lineup.labels == ["pa", "ff", "arow"]
+            assert first.model.lineup.labels == ["pa", "svm", "arow"]
 
 
 @in_loop

@@ -21,7 +21,7 @@ from core.errors import EventConflict
 from core.event import Event, Instance
 from core.lineup import Lineup
 from core.model import Model
-from core.options import Options
+from core.options import DEFAULT_LEARNER, Options
 from service.applier import Result
 from service.engine import Engine
 from service.settings import SettingError, Settings
@@ -65,7 +65,8 @@ class EngineStates(RuleBasedStateMachine):
         assert self.engine.status == "ready", self.engine.failure
 
     def wanted(self):
-        return Lineup(Options(rating=self.rating), tuple(map(Options.parse, self.shadows)))
+        answering = Options.of(DEFAULT_LEARNER, rating=self.rating)
+        return Lineup(answering, tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
         """Whether the settings mean the same beside what is stored as by themselves."""

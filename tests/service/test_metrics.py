@@ -156,7 +156,7 @@ async def test_tells_how_each_learner_does_in_its_role():
 
 @in_loop
 async def test_tells_what_the_model_is_like():
-    async with calling() as call:
+    async with calling(learner="ff") as call:  # which makes no edges to wrong classes
         await call.learn(("a b", "x"), ("b c", "y"))
         call.clock.now += 3
         await call("POST", "/snapshots")
@@ -216,7 +216,7 @@ COUNTED = (
 @in_loop
 async def test_counters_begin_with_the_process_and_never_fall():
     store = FaultyStore()
-    small = {"max_features": 3, "max_classes": 2}
+    small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # it learns nothing twice
 
     async def counted(call):
         seen = await call.metrics()

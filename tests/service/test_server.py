@@ -295,8 +295,8 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
     store = f"sqlite:{tmp_path / 'my.db'}"
     with serving(store=store):
         pass
-    with pytest.raises(StartFailed, match="min_weight"):
-        run(Settings(store=store, port=0, min_weight=0.5))
+    with pytest.raises(StartFailed, match="caution"):
+        run(Settings(store=store, port=0, caution=0.5))
 
 
 def test_the_command_serves_until_it_is_told_to_stop(tmp_path):

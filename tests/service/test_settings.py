@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.lineup import Lineup
-from core.options import LEARNERS, MATTERS, Options, defaults_of
+from core.options import DEFAULT_LEARNER, LEARNERS, MATTERS, Options, defaults_of
 from service.settings import _ROWS, TABLE, SettingError, Settings, markdown, read
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -24,13 +24,13 @@ def test_every_value_has_a_default():
 
 
 def test_the_defaults_of_the_model_are_those_of_the_core():
-    assert Settings().options() == Options()
+    assert Settings().options() == Options.of(DEFAULT_LEARNER)
 
 
 def test_every_option_of_a_learner_can_be_set():
     of_members = {"subsample", "shuffle"}
     assert {option.name for option in fields(Options)} - of_members <= {row.name for row in TABLE}
-    assert read({"MANYCLASS_RATING": "3"}).options() == Options(rating=3)
+    assert read({"MANYCLASS_RATING": "3"}).options() == Options.of(DEFAULT_LEARNER, rating=3)
 
 
 def lineup(**variables):
@@ -50,7 +50,7 @@ def test_options_may_stand_in_the_specification():
 
 def test_shadows_have_the_limits_of_the_one_that_answers_and_nothing_else_of_it():
     made = lineup(SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", RATING="3", MAX_CLASSES="7")
-    assert made.answering == Options(rating=3, max_classes=7)
+    assert made.answering == Options.of(DEFAULT_LEARNER, rating=3, max_classes=7)
     assert made.shadows == (
         Options.of("pa", replay=4, rivals=2, max_classes=7),
         Options(rating=0, max_classes=7),
@@ -71,7 +71,7 @@ def test_shadows_have_the_limits_of_the_one_that_answers_and_nothing_else_of_it(
         ({"LEARNER": "ff", "SHADOWS": "ff"}, "SHADOWS", "ff", "two learners are 'ff'"),
         ({"SHADOWS": "pa,pa"}, "SHADOWS", "pa,pa", "two learners are 'pa'"),
         ({"SHADOWS": "pa(shuffle=9)"}, "SHADOWS", "pa(shuffle=9)", "for the members"),
-        ({"LEAK": "no", "RATE": "0.5"}, "RATE", "0.5", "no effect on learner 'ff'"),
+        ({"LEAK": "no", "RATE": "0.5"}, "LEAK", "no", "no effect on learner 'svm', only on ff"),
         ({"VOTE": "all"}, "VOTE", "all", "must be one of majority"),
         ({"SHADOWS": "pa(rating=-1)"}, "SHADOWS", "pa(rating=-1)", "rating: must be"),
         ({"SHADOWS": "pa(rating=0"}, "SHADOWS", "pa(rating=0", "no closing parenthesis"),
@@ -133,8 +133,8 @@ def test_what_is_said_without_a_learner_is_about_the_stored_one(variables, store
 
 
 def test_shadows_that_need_another_learner_than_that_of_a_new_store():
-    settings = read({"MANYCLASS_SHADOWS": "ff"})
-    with pytest.raises(SettingError, match="two learners are 'ff'"):
+    settings = read({"MANYCLASS_SHADOWS": "svm"})
+    with pytest.raises(SettingError, match="two learners are 'svm'"):
         settings.lineup()
 
 

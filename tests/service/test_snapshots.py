@@ -487,7 +487,7 @@ async def test_who_answers_stays_when_the_snapshot_has_what_it_learned():
         await engine.take_snapshot()
         await teach(engine, "b -> y")
         await engine.submit([Event.promote("pa")])
-        assert await labels_after(engine, 1) == ["pa", "ff"]
+        assert await labels_after(engine, 1) == ["pa", "svm"]
         assert engine.model.seq == 5  # a mark, and what promotes it again
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 1]
         digest = engine.model.digest()
@@ -504,7 +504,7 @@ async def test_who_answered_then_answers_when_the_snapshot_has_nothing_of_the_ot
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
         await teach(engine, "b -> y")
         await engine.submit([Event.promote("pa")])
-        assert await labels_after(engine, 1) == ["ff", "pa"]
+        assert await labels_after(engine, 1) == ["svm", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
         digest = engine.model.digest()
         store.damage_snapshot(engine.model.seq)
@@ -519,11 +519,11 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplo
         await engine.submit([Event.promote("pa")])
     async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
         assert engine.model.lineup.labels == ["pa"]
-        assert await labels_after(engine, 1) == ["ff", "pa"]
+        assert await labels_after(engine, 1) == ["svm", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
         assert "name it in LEARNER or SHADOWS" in caplog.text
-    async with running(store, learner="pa", shadows=("ff",)) as (engine, _):
-        assert engine.model.lineup.labels == ["ff", "pa"]
+    async with running(store, learner="pa", shadows=("svm",)) as (engine, _):
+        assert engine.model.lineup.labels == ["svm", "pa"]
 
 
 async def with_a_snapshot(*lessons, **settings):
@@ -551,7 +551,7 @@ async def test_what_goes_on_from_the_one_that_answered_then_answers():
     wanted = {"margin_threshold": 0.2, "shadows": ("arow",)}
     async with running(store, **wanted, reconfigure=True) as (engine, _):
         await engine.submit([Event.promote("arow")])
-        assert await labels_after(engine, 1) == ["ff(margin_threshold=0.2)", "arow"]
+        assert await labels_after(engine, 1) == ["svm(margin_threshold=0.2)", "arow"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
         digest = engine.model.digest()
         store.damage_snapshot(engine.model.seq)
@@ -590,7 +590,7 @@ async def test_the_one_that_answers_stays_when_nothing_was_learned_then():
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
         await teach(engine, "a -> x")
         await engine.submit([Event.promote("pa")])
-        assert await labels_after(engine, 0) == ["pa", "ff"]
+        assert await labels_after(engine, 0) == ["pa", "svm"]
     async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
         assert await labels_after(engine, 0) == ["pa"]
 

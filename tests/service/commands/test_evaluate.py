@@ -65,7 +65,7 @@ def test_sets_are_evaluated_one_after_the_other(manyclass, data):
     result = manyclass("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 2)
 
     assert result.exit_code == 0, result.stderr
-    assert first_words(result.stdout) == ["clinc:", "learner", "ff", "banking:", "learner", "ff"]
+    assert first_words(result.stdout) == ["clinc:", "learner", "svm", "banking:", "learner", "svm"]
     assert "30 + 10 instances, split as given, 2 classes" in result.stdout
     assert "1.000 ± 0.000" in result.stdout
 
@@ -153,7 +153,7 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--learner", "gg"], "--learner"),
         (["--set", "clinc", "--learner", "ff(rating=-1)"], "rating"),
         (["--set", "clinc", "--vary", "max_outdegree"], "OPTION=VALUE"),
-        (["--set", "clinc", "--vary", "aggressiveness=1"], "has no effect"),
+        (["--set", "clinc", "--vary", "leak=no"], "has no effect"),
         (["--set", "clinc", "--peers", "nobody"], "there are always, missing"),
         (["--set", "clinc", "--peers", "always,missing"], "nopackage is missing"),
         (["--set", "clinc", "--html", "nowhere/x.html"], "no folder nowhere"),
@@ -240,6 +240,6 @@ def test_a_damaged_public_set_is_one_line(manyclass, data):
     result = manyclass("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1)
 
     assert result.exit_code == 1
-    assert first_words(result.stdout) == ["clinc:", "learner", "ff"]
+    assert first_words(result.stdout) == ["clinc:", "learner", "svm"]
     assert result.stderr.startswith(f"manyclass: banking: its files in {data} are damaged: ")
     assert len(result.stderr.splitlines()) == 1

@@ -53,7 +53,7 @@ def test_a_learner_that_is_not_there(manyclass, several):
 def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
     with fresh_service(without_settings()) as url:
         _, only = table(manyclass("learners", "list", "--url", url))
-    assert only[:6] == ["ff", "answers", "0", "0.000", "0.000", "0.000"]
+    assert only[:6] == ["svm", "answers", "0", "0.000", "0.000", "0.000"]
     assert len(only) == 8
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.model import Model
-from core.options import Options
+from core.options import DEFAULT_LEARNER, Options
 from service.client import Client
 from service.commands import offline
 from service.commands.offline import serving
@@ -48,7 +48,7 @@ def test_a_file_is_learned_and_its_state_written(manyclass, rows, tmp_path):
     assert "held out" not in result.stderr
     model = loaded(out)
     assert model.seq == 120
-    assert model.options == Options()
+    assert model.options == Options.of(DEFAULT_LEARNER)
     assert model.progress.examples == 0
     assert model.learner.rank(["f1"])[0][0] == "c1"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["model.snapshot", "rows.jsonl"]
@@ -77,7 +77,9 @@ def test_a_store_is_made_that_a_service_goes_on_from(manyclass, rows, tmp_path):
         made.close()
 
 
-@pytest.mark.parametrize("learner", ["ff", "ff(rating=5,leak=no,max_classes=99)", "pa(replay=2)"])
+@pytest.mark.parametrize(
+    "learner", ["svm", "ff", "ff(rating=5,leak=no,max_classes=99)", "pa(replay=2)"]
+)
 def test_a_service_serves_what_was_trained(manyclass, rows, tmp_path, learner):
     store = f"sqlite:{tmp_path}/new.db"
     trained = manyclass("train", rows, "--store", store, "--learner", learner)
@@ -102,7 +104,7 @@ def test_the_learner_is_the_one_that_is_named(manyclass, rows, tmp_path):
     learner = "ff(margin_threshold=0.3,max_features=1000)"
     result = manyclass("train", rows, "--out", out, "--learner", learner)
     assert result.exit_code == 0, result.stderr
-    assert loaded(out).options == Options(margin_threshold=0.3, max_features=1000)
+    assert loaded(out).options == Options.of("ff", margin_threshold=0.3, max_features=1000)
     assert "ff(margin_threshold=0.3): 3 classes, 3 features" in result.stderr
 
 
@@ -113,7 +115,8 @@ def test_the_command_to_serve_asks_for_the_options_that_were_trained():
         "manyclass copy 'file:a b.snapshot' sqlite:NEW.db && manyclass serve --store sqlite:NEW.db"
         " --learner 'ff(rating=5,leak=no)' --max-bytes 2097152"
     )
-    assert serving(Options(), None, "redis://h/0") == "manyclass serve --store redis://h/0"
+    default = Options.of(DEFAULT_LEARNER)
+    assert serving(default, None, "redis://h/0") == "manyclass serve --store redis://h/0"
 
 
 @pytest.mark.parametrize("name", ["rows.libsvm", "rows.vw", "rows.ft", "rows.xmc", "rows.any"])

@@ -72,7 +72,7 @@ async def test_a_committee_tells_of_each_member_too():
 async def test_without_shadows_there_is_the_one_that_answers():
     async with calling() as call:
         [only] = await learners(call)
-        assert (only["learner"], only["role"]) == ("ff", "answers")
+        assert (only["learner"], only["role"]) == ("svm", "answers")
 
 
 @in_loop
@@ -130,7 +130,7 @@ async def test_a_learner_is_found_however_its_options_are_written():
 async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
     caplog.set_level("INFO")
     async with calling(shadows=("pa",)) as call:
-        for label in ("ff", "pa", "pa"):
+        for label in ("svm", "pa", "pa"):
             await call("POST", promoting(label))
         told = [each.message for each in caplog.records if "answers from" in each.message]
         assert told == ["pa answers from event 2 on"]
@@ -170,7 +170,7 @@ async def test_a_promotion_reaches_every_process():
         seq = (await two("POST", promoting("pa"))).json()["seq"]
         for call in (one, two):
             assert await call.app.engine.reached(seq, PATIENCE)
-            assert [each["learner"] for each in await learners(call)] == ["pa", "ff"]
+            assert [each["learner"] for each in await learners(call)] == ["pa", "svm"]
         assert one.digest() == two.digest()
 
 
@@ -193,4 +193,4 @@ async def test_options_another_process_has_set_are_told():
         lineup = call.app.engine.model.lineup.to_dict()
         lineup["shadows"][0]["rivals"] = 2
         await call.app.engine.submit([Event.configure(lineup)])
-        assert [each["learner"] for each in await learners(call)] == ["ff", "pa(rivals=2)"]
+        assert [each["learner"] for each in await learners(call)] == ["svm", "pa(rivals=2)"]
