@@ -64,7 +64,9 @@ def train_and_test(rows: Rows, share: float, options: Options) -> Trained:
 
 
 def measure(row: Row, rows: Rows, shuffles: int) -> list[dict[str, str | int | float | None]]:
-    options = Options(margin_threshold=row.margin_threshold, feature_memory=0)
+    options = Options.of(
+        "ff", margin_threshold=row.margin_threshold, feature_memory=0, sublinear=False
+    )
     runs = [
         train_and_test(rows.shuffled(seed), row.training_share, options) for seed in range(shuffles)
     ]

@@ -30,8 +30,8 @@ Figures = dict[str, float]
 
 CHUNKS = 20
 SETS = {
-    "words": Options(margin_threshold=0, feature_memory=0),
-    "newsgroups": Options(margin_threshold=0.5, feature_memory=0),
+    "words": Options.of("ff", margin_threshold=0, feature_memory=0, sublinear=False),
+    "newsgroups": Options.of("ff", margin_threshold=0.5, feature_memory=0, sublinear=False),
 }
 TRAINING_SHARE = 0.9
 CLASS_COUNTS = [1_000, 10_000, 100_000, 1_000_000]
@@ -154,8 +154,8 @@ def measure_classes(class_count: int) -> Figures:
         every,
         numbers[order].astype(np.int32),
     )
-    always = Options(
-        normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
+    always = Options.of(
+        "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
     )
     learner = Learner(lessons, always)
     learner.learn(lessons)
@@ -204,7 +204,7 @@ def measure_memory(mean_outdegree: int) -> Figures:
         names, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32),
         classes, np.zeros(1, np.int64), np.empty(0, np.int32),
     )  # fmt: skip
-    always = Options(rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
+    always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
     learner = Learner(empty, always)
     before = resident_set()
     for edge in range(outdegrees.max()):

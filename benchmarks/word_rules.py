@@ -22,7 +22,9 @@ WORDS = ROWS[0]
 
 def main(options: Namespace) -> None:
     report, texts = Report(options), readers.novels(options.data)
-    ranking = Options(margin_threshold=WORDS.margin_threshold, feature_memory=0)
+    ranking = Options.of(
+        "ff", margin_threshold=WORDS.margin_threshold, feature_memory=0, sublinear=False
+    )
     table = []
     for name, word in RULES.items():
         for ends in (True, False):

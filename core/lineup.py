@@ -174,7 +174,10 @@ def effective(options: Options) -> dict[str, Any]:
 
 def _options(values: Mapping[str, Any]) -> Options:
     given = dict(values)
-    return Options.of(given.pop("learner", "ff"), **given)
+    learner = given.pop("learner", "ff")
+    if learner == "ff":  # it did not damp values when that was no option yet
+        given.setdefault("sublinear", False)
+    return Options.of(learner, **given)
 
 
 def continues(options: Options, before: Options) -> bool:

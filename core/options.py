@@ -30,8 +30,10 @@ class Options:
     """What one learner does. The defaults written here are those of feature focus.
 
     `Options.of` gives those of any learner. Margin threshold and memory are those that did best on
-    drifting streams (docs/measurements.md); the paper's are 0 and infinite. The comments name the
-    symbols of the papers (Madani et al., JMLR 2009, unless another is said).
+    drifting streams (docs/measurements.md); the paper's are 0 and infinite, and it does not damp
+    values: then words that stand in every long document fill the masses of FF (docs/evaluation.md,
+    section 6). The comments name the symbols of the papers (Madani et al., JMLR 2009, unless
+    another is said).
     """
 
     learner: LearnerName = "ff"
@@ -42,7 +44,7 @@ class Options:
     leak: bool = True  # a dropped edge's mass stays in the feature mass
     boolean: bool = False  # every value counts as 1, and nothing is scaled
     normalize: Literal["l2", "none"] = "l2"
-    sublinear: bool = False  # a value v above 1 counts as 1 + log v
+    sublinear: bool = True  # a value v above 1 counts as 1 + log v
     tfidf: bool = False  # a value counts more, the rarer its feature has been so far
     retrieval_window: int = 50  # a true class ranked beyond it scores 0 when learning
     feature_memory: float = 30.0  # a row with more mass is halved; 0: infinite
@@ -206,28 +208,29 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "ff": {},
     "ind": {
         "boolean": True,
+        "sublinear": False,
         "min_weight": 0.1,
         "max_outdegree": LONGEST_ROW,
         "rating": 0,
         "feature_memory": 0.0,
     },
-    "ema": {"min_weight": 0.001},
+    "ema": {"min_weight": 0.001, "sublinear": False},
     "ooz": {
         "margin_threshold": 0.005,
         "rate": 0.001,
         "rivals": 15,
         "max_outdegree": 100,
         "rating": 0,
+        "sublinear": False,
     },
-    "pa": {"margin_threshold": 1.0, "max_outdegree": 50, "rating": 0},
-    "mmp": {"max_outdegree": 50, "rating": 0, "rivals": 1000},
-    "arow": {"margin_threshold": 1.0, "max_outdegree": 50, "rating": 0},
+    "pa": {"margin_threshold": 1.0, "max_outdegree": 50, "rating": 0, "sublinear": False},
+    "mmp": {"max_outdegree": 50, "rating": 0, "rivals": 1000, "sublinear": False},
+    "arow": {"margin_threshold": 1.0, "max_outdegree": 50, "rating": 0, "sublinear": False},
     "svm": {
         "margin_threshold": 1.0,
         "max_outdegree": 50,
         "rating": 0,
         "replay": 2,
-        "sublinear": True,
         "tfidf": True,
     },
     "frequency": {},

@@ -48,7 +48,7 @@ HELP = {  # name without the prefix -> what it says
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "what each learner needs, by the rule MAX_BYTES is held against",
     "outdegree": "edges of a feature, over all features of the learner that answers",
-    "edges_touched": "edges scored, over the features of instances ranked, also before learning",
+    "edges_touched": "edges scored, over the features of instances ranked, also when learned",
     "features": "features the learner that answers knows",
     "classes": "classes it knows",
     "edges": "edges it has",

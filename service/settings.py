@@ -91,7 +91,9 @@ class Settings:
     )
     margin_threshold: float | None = field(
         default=None,
-        metadata=_about("number", "an instance is learned when its margin is not above this"),
+        metadata=_about(
+            "number", "how far a true class is to score above wrong ones; enough is not learned"
+        ),
     )
     min_weight: float | None = field(
         default=None,

@@ -42,9 +42,9 @@ SAMPLING_SEED: Final = 20
 
 CHOSEN: Final = "svm"
 EVERYWHERE: Final = (
+    "ff(sublinear=no)",
     "ff",
-    "ff(sublinear=yes)",
-    "ff(sublinear=yes,tfidf=yes)",
+    "ff(tfidf=yes)",
     "pa(sublinear=yes,tfidf=yes)",
     "arow(sublinear=yes,tfidf=yes)",
     "svm",
@@ -55,7 +55,7 @@ EVERYWHERE: Final = (
     "svm(aggressiveness=0.05,caution=0.05,demands=each,rivals=50)",
 )
 ON_SMALL: Final = (
-    "ff(tfidf=yes)",
+    "ff(sublinear=no,tfidf=yes)",
     "ema",
     "ooz(margin_threshold=0.5,max_outdegree=50,sublinear=yes,tfidf=yes,rate=0.1)",
     "pa",
@@ -75,7 +75,7 @@ ON_SMALL: Final = (
     "svm(max_outdegree=25)",
     "svm(max_outdegree=1000)",
 )
-TESTED: Final = (CHOSEN, "svm(replay=0)", "ff")
+TESTED: Final = (CHOSEN, "svm(replay=0)", "ff(sublinear=no)")
 PEERS_OF_SMALL: Final = ("svm", "svm+tfidf")
 PEERS_OF_LARGE: Final = ("omikuji+tfidf",)
 MEAN: Final = "mean"

@@ -32,8 +32,8 @@ SETS: Final = ("words", "newsgroups", "clinc", "banking", "cpv")
 MEMORIES: Final = (0, 10, 30, 100, 300, 1000, 3000, 10000)
 MARGIN_THRESHOLDS: Final = (0.0, 0.1, 0.5)
 LEARNERS: Final = (
-    "ff(feature_memory=0.0)",
-    "ff",
+    "ff(sublinear=no,feature_memory=0.0)",
+    "ff(sublinear=no)",
     "ema",
     "ema(rate=0.3)",
     "pa",
@@ -114,7 +114,8 @@ def measure(
 def memories(threshold: float) -> dict[int, Options]:
     """Feature focus with each of the memories."""
     return {
-        memory: Options(margin_threshold=threshold, feature_memory=memory) for memory in MEMORIES
+        memory: Options.of("ff", margin_threshold=threshold, feature_memory=memory, sublinear=False)
+        for memory in MEMORIES
     }
 
 

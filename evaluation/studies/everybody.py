@@ -23,8 +23,8 @@ LEARNERS: Final = (
     DEFAULT,
     "svm(replay=0)",
     "ff",
-    "ff(margin_threshold=0,feature_memory=0)",  # as the paper has it
-    "ff(sublinear=yes,tfidf=yes)",
+    "ff(margin_threshold=0,sublinear=no,feature_memory=0)",  # as the paper has it
+    "ff(tfidf=yes)",
     "ind",
     "ema",
     "ooz(margin_threshold=0.5,max_outdegree=50,sublinear=yes,tfidf=yes,rate=0.1)",

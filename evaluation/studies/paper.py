@@ -113,7 +113,8 @@ def maker_of(name: str) -> Maker:
 
 def focused(margin: float, **given: object) -> Options:
     """FF as the paper has it, with this margin threshold."""
-    return Options.of("ff", margin_threshold=margin, feature_memory=0, **given)
+    as_there = {"feature_memory": 0, "sublinear": False}
+    return Options.of("ff", margin_threshold=margin, **as_there, **given)
 
 
 def measure(data: DataSet, setting: Setting, makers: Mapping[str, Maker]) -> list[Comparison]:

@@ -62,8 +62,11 @@ def test_is_read_back_when_the_defaults_of_what_has_no_effect_have_changed(monke
 
 
 def test_reads_the_options_older_releases_wrote():
-    assert Lineup.from_dict({"learner": "ff", "rating": 3}) == Lineup(Options(rating=3))
-    assert Lineup.from_dict({}) == Lineup(FF)
+    assert Lineup.from_dict({"learner": "ff", "rating": 3}) == Lineup(
+        Options(rating=3, sublinear=False)
+    )
+    assert Lineup.from_dict({}) == Lineup(Options(sublinear=False))
+    assert Lineup.from_dict({"learner": "pa"}) == Lineup(PA)
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,8 @@ def applied(stream, model=None):
     return model
 
 
-def taught(count=50):
-    model = Model(Options(margin_threshold=0.5))
+def taught(count=50, **options):
+    model = Model(Options(margin_threshold=0.5, **options))
     for n in range(count):
         instance = Instance({f"f{n % 7}": 1, f"g{n % 5}": 2, "always": 1})
         model.apply(n + 1, Event.learn(instance, [f"c{n % 6}"], event_id=f"id{n}"))
@@ -153,7 +153,7 @@ def test_configure_changes_what_comes_after():
     model = taught()
     model.apply(model.seq + 1, Event.configure({"max_outdegree": 1}))
     assert len(model.rank(Instance({"always": 1}), 50)) == 1
-    assert Model.load(model.dump()).options == Options(max_outdegree=1)
+    assert Model.load(model.dump()).options == Options(max_outdegree=1, sublinear=False)
 
 
 def test_progress_counts_what_stood_where_before_learning():
@@ -532,7 +532,7 @@ def test_options_from_before_there_were_shadows_leave_one_learner():
     event = Event.configure({"learner": "ff", "rating": 3})
     model.check(event)
     model.apply(31, event)
-    assert model.lineup == Lineup(Options(rating=3))
+    assert model.lineup == Lineup(Options(rating=3, sublinear=False))
 
 
 def test_no_other_learner_takes_the_place_of_the_one_that_answers():
@@ -553,7 +553,7 @@ def test_a_lineup_that_names_the_one_that_answers_as_a_shadow_leaves_it_in_its_p
 
 
 def test_a_snapshot_without_shadows_of_an_older_release_is_read():
-    model = taught()
+    model = taught(sublinear=False)
     facts, arrays = snapshot.read(model.dump())
     options = facts.pop("lineup")["answering"]
     known_then = ("learner", "margin_threshold", "max_outdegree", "max_bytes")

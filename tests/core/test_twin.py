@@ -10,7 +10,7 @@ from core.options import Options
 from tests.core.twins.ff import FeatureFocus
 from tests.core.twins.state import Edge, Feature
 
-PLAIN = Options(normalize="none", rating=0, margin_threshold=0, feature_memory=0)
+PLAIN = Options(normalize="none", rating=0, margin_threshold=0, feature_memory=0, sublinear=False)
 
 
 def taught(options, *lessons):
@@ -85,7 +85,7 @@ def test_rating_lets_little_seen_features_vote_less():
 
 
 def test_l2_counts_unknown_features_in_the_norm():
-    twin = taught(Options(rating=0), ({"f": 1}, ["a"]))
+    twin = taught(Options(rating=0, sublinear=False), ({"f": 1}, ["a"]))
 
     assert twin.rank({"f": 3, "unknown": 4}) == [("a", pytest.approx(0.6))]
 
@@ -163,7 +163,7 @@ def test_a_row_never_outgrows_single_precision():
 
 def test_a_value_lost_in_single_precision_changes_no_row():
     twin = taught(
-        Options(margin_threshold=0, feature_memory=0),
+        Options(margin_threshold=0, feature_memory=0, sublinear=False),
         ({"f": 1e-30, "g": 1e30, "no value": 1e-31}, ["a"]),
     )
 

@@ -48,8 +48,10 @@ def test_every_contender_is_run_on_its_number_of_splits(comparisons):
         for one in comparisons
     ]
 
-    focused = ["ff(margin_threshold=0,feature_memory=0)", "ff(feature_memory=0)"]
-    focused.append("ff(margin_threshold=0.5,feature_memory=0)")
+    focused = [
+        f"ff({margin}sublinear=no,feature_memory=0)"
+        for margin in ("margin_threshold=0,", "", "margin_threshold=0.5,")
+    ]
     assert ran == [
         [*((name, 2, 2) for name in focused), ("frequency", 1, 2), ("always", 1, 2)],
         [("once", 1, 1)],
