@@ -75,6 +75,11 @@ class Options:
             object.__setattr__(self, field.name, _plain(field.name, getattr(self, field.name)))
         need(self.learner in LEARNERS, "learner", f"must be one of {', '.join(LEARNERS)}")
         need(abs(self.margin_threshold) <= LARGEST, "margin_threshold", "must be -1e9 to 1e9")
+        need(
+            self.learner != "ooz" or self.margin_threshold > 0,
+            "margin_threshold",
+            "must be above 0 for ooz, which moves at most half of it",
+        )
         need(0 <= self.min_weight < 1, "min_weight", "must be at least 0 and below 1")
         need(1 <= self.max_outdegree <= LONGEST_ROW, "max_outdegree", f"must be 1 to {LONGEST_ROW}")
         need(0 <= self.rating < 2**31, "rating", "must be 0 (off) or a number of times seen")

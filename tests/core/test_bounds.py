@@ -86,3 +86,9 @@ def test_equal_committees_are_called_alike():
     assert one == other
     assert one.specification == "committee(members=ff+pa)"
     assert Options(margin_threshold=-0.0).specification == "ff(margin_threshold=0)"
+
+
+@pytest.mark.parametrize("margin", [0, -0.5])
+def test_ooz_needs_a_margin_to_learn_at_all(margin):
+    with pytest.raises(OptionError, match="margin_threshold: must be above 0"):
+        Options.of("ooz", margin_threshold=margin)
