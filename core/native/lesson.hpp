@@ -53,15 +53,6 @@ struct Lesson {
     double best_rival() const { return rivals.empty() ? 0.0 : std::max(rivals[0].score, 0.0); }
 };
 
-inline void add_step(std::vector<Step>& steps, std::uint32_t cls, double gain) {
-    for (Step& step : steps)
-        if (step.cls == cls) {
-            step.gain += gain;
-            return;
-        }
-    steps.push_back({cls, gain});
-}
-
 // The rivals that come too close to a true class step back together, each by its share: how much too
 // close it comes.
 inline std::vector<double> violations(const Lesson& lesson, double score, double margin) {
@@ -83,16 +74,22 @@ inline std::vector<double> violations(const Lesson& lesson, double score, double
 inline void passive_aggressive(const Lesson& lesson, const Options& options,
                                std::vector<Step>& steps) {
     steps.clear();
+    std::vector<std::size_t> step_of;  // of each rival that steps back: its place among the steps
     const double softness = 1 / (2 * options.aggressiveness);
     for (const Ranked& true_class : lesson.trues) {
         const double loss = options.margin_threshold - true_class.score + lesson.best_rival();
         const double forward =
             loss / (lesson.squares + softness) / static_cast<double>(lesson.trues.size());
-        add_step(steps, true_class.cls, forward);
+        steps.push_back({true_class.cls, forward});
         const std::vector<double> shares =
             violations(lesson, true_class.score, options.margin_threshold);
-        for (std::size_t i = 0; i < shares.size(); ++i)
-            add_step(steps, lesson.rivals[i].cls, -forward * shares[i]);
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            if (i == step_of.size()) {
+                step_of.push_back(steps.size());
+                steps.push_back({lesson.rivals[i].cls, 0});
+            }
+            steps[step_of[i]].gain -= forward * shares[i];
+        }
     }
 }
 

@@ -58,6 +58,8 @@ def options_of(learner):
         name: st.sampled_from([defaults[name], *SOME_VALUES[name]])
         for name in sorted(MATTERS[learner] - ONLY_IN_COMMITTEES)
     }
+    if learner == "ooz":
+        varied["margin_threshold"] = varied["margin_threshold"].filter(lambda margin: margin > 0)
     return st.builds(Options.of, st.just(learner), **varied)
 
 
@@ -359,3 +361,15 @@ def test_reasons_add_up_to_the_score(limit):
     (best, score), *_ = both.index.rank(Instance(instance))
     reasons = both.index.explain(Instance(instance), [best], 1000)[0]
     assert sum(gave for _, gave in reasons) == pytest.approx(score)
+
+
+@pytest.mark.parametrize("learner", ["pa", "arow", "mmp"])
+def test_many_true_classes_push_the_same_rivals_back(learner):
+    """Of each true class another number of rivals gives way."""
+    classes = [f"c{number}" for number in range(60)]
+    both = Both(Options.of(learner, rivals=12, max_outdegree=100), FEATURES, classes)
+    for number, name in enumerate(classes):
+        both.learn({FEATURES[number % 8]: 1 + number % 5, FEATURES[number % 3]: 2}, [name])
+    for part in (classes[:40], classes[5::2], classes[::-3]):
+        both.learn(dict.fromkeys(FEATURES, 1), part)
+    both.explain(dict.fromkeys(FEATURES, 1), 100)
