@@ -49,6 +49,7 @@ struct ClassRecord {
 // closer together, evicts at the same moment as one that grew.
 constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60, BYTES_PER_EDGE = 9;
 constexpr std::uint64_t BYTES_PER_VARIANCE = 4;
+constexpr std::uint64_t BYTES_PER_PLACE = 64;  // of a class in the order of Popular
 constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in so many of the bytes
 constexpr std::size_t MOST_RIVALS = 1000;
 constexpr std::uint32_t EVICTED_SHARE = 64;  // one in so many goes when a limit is met
@@ -269,7 +270,8 @@ public:
     std::uint64_t resident_bytes() const {
         return guarded([&] {
             return features_.resident_bytes() + classes_.resident_bytes() + rows_.resident_bytes() +
-                   class_records_.capacity() * sizeof(ClassRecord) + past_.bytes();
+                   class_records_.capacity() * sizeof(ClassRecord) + past_.bytes() +
+                   popular_.size() * BYTES_PER_PLACE;
         });
     }
     std::uint64_t active_features_ranked() const { return active_features_ranked_; }
@@ -888,11 +890,16 @@ private:
 
     Kept to_keep(const Workspace& work) const {
         Kept kept;
+        const auto lost = std::count_if(work.active.begin(), work.active.end(), [](const Active& one) {
+            return one.feature == NO_ID;
+        });
+        kept.values.reserve(work.active.size() - static_cast<std::size_t>(lost));
         for (std::size_t i = 0; i < work.active.size(); ++i)
             if (work.active[i].feature != NO_ID)
                 kept.values.emplace_back(work.active[i].feature, work.given[i]);
         for (const std::uint32_t cls : work.true_ids)
             if (cls != NO_ID) kept.classes.push_back(cls);
+        kept.classes.shrink_to_fit();
         kept.demands = work.lesson.demands;
         return kept;
     }
@@ -955,7 +962,8 @@ private:
     }
 
     std::uint64_t class_bytes() const {
-        return classes_.count() * BYTES_PER_CLASS + classes_.name_bytes();
+        const std::uint64_t place = options_.kind == Kind::frequency ? BYTES_PER_PLACE : 0;
+        return classes_.count() * (BYTES_PER_CLASS + place) + classes_.name_bytes();
     }
 
     void drop_features(const std::vector<std::uint32_t>& ids) {

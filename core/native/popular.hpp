@@ -1,6 +1,7 @@
 // The classes in the order of how often each was learned.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -19,6 +20,7 @@ public:
     };
 
     void insert(const Entry& entry) { entries_.insert(entry); }
+    std::size_t size() const { return entries_.size(); }
     void erase(const Entry& entry) { entries_.erase(entry); }
 
     // The first of them, at most so many.

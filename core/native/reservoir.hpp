@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -28,14 +29,20 @@ inline std::uint64_t random_below(std::uint64_t& state, std::uint64_t end) {
         (static_cast<unsigned __int128>(next_random(state)) * end) >> 64);
 }
 
-// An instance as it was given, by feature ids.
+// What a block of memory of so many bytes takes: a word more, in steps of 16, four words at least.
+inline std::uint64_t block_bytes(std::uint64_t bytes) {
+    return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
+}
+
+// An instance as it was given, by feature ids. Its lists have no room to spare.
 struct Kept {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
     std::vector<Demand> demands;  // if the learner makes any
 
     std::uint64_t bytes() const {
-        return 64 + 8 * values.size() + 4 * classes.size() + 12 * demands.size();
+        return 80 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
+               block_bytes(12 * demands.size());
     }
 };
 
@@ -52,7 +59,7 @@ public:
     // What an instance demands has changed.
     void put_demands(std::size_t at, const std::vector<Demand>& demands) {
         bytes_ -= kept_[at].bytes();
-        kept_[at].demands = demands;
+        kept_[at].demands = std::vector<Demand>(demands);  // of another size than what was there
         bytes_ += kept_[at].bytes();
         while (bytes_ > most_bytes_) take_out(random_below(random_, kept_.size()));
     }
@@ -93,6 +100,9 @@ public:
                 return marked(classes, demand.ahead) || marked(classes, demand.behind);
             });
             if (instance.values.empty() || instance.classes.empty()) continue;
+            instance.values.shrink_to_fit();
+            instance.classes.shrink_to_fit();
+            instance.demands.shrink_to_fit();
             bytes_ += instance.bytes();
             if (&kept_[left] != &instance) kept_[left] = std::move(instance);
             ++left;
@@ -148,6 +158,9 @@ public:
                 state.kept_demands - demand < state.kept_demanded[i])
                 throw std::invalid_argument("past instances are cut short");
             Kept instance;
+            instance.values.reserve(state.kept_features[i]);
+            instance.classes.reserve(state.kept_true[i]);
+            instance.demands.reserve(state.kept_demanded[i]);
             for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
                 instance.values.emplace_back(state.kept_feature_ids[value],
                                              state.kept_feature_values[value]);
@@ -197,7 +210,7 @@ private:
         kept_.pop_back();
     }
 
-    std::vector<Kept> kept_;
+    std::deque<Kept> kept_;  // which, unlike a vector, has next to no room to spare
     std::uint64_t bytes_ = 0;
     std::size_t most_ = 0;
     std::uint64_t most_bytes_ = 0;

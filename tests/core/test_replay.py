@@ -6,6 +6,7 @@ import pytest
 from core.index import Columns, Index
 from core.options import MATTERS, Options
 from tests.core.matrices import names
+from tests.core.twins.past import block_bytes
 
 REPLAYING = sorted(learner for learner in MATTERS if "replay" in MATTERS[learner])
 ALWAYS = 1e9  # a margin that no class exceeds
@@ -179,10 +180,13 @@ def test_demands_keep_within_the_bytes_of_the_past():
 
 
 def bytes_of_sample(index):
-    """64 an instance, 8 a value, 4 a class, 12 a demand."""
+    """80 an instance, and the blocks of memory for 8 a value, 4 a class, 12 a demand."""
     state = index.dump()
-    parts = ("kept_features", "kept_feature_ids", "kept_class_ids", "kept_demands_ahead")
-    return sum(each * len(state[name]) for each, name in zip((64, 8, 4, 12), parts, strict=True))
+    parts = {"kept_features": 8, "kept_true": 4, "kept_demanded": 12}
+    blocks = (
+        block_bytes(each * count) for name, each in parts.items() for count in state[name].tolist()
+    )
+    return 80 * len(state["kept_features"]) + sum(blocks)
 
 
 def test_a_sample_bounded_in_bytes_does_not_favour_the_newest():

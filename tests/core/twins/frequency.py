@@ -2,6 +2,8 @@
 
 from tests.core.twins.twin import Twin
 
+PLACE_BYTES = 64  # of a class in the order of all
+
 
 class Frequency(Twin):
     def retrieve(self, values):
@@ -9,6 +11,10 @@ class Frequency(Twin):
         counts = counts[: self.options.retrieval_window]
         whole = sum(count for _, count in counts)
         return [(name, count / whole) for name, count in counts]
+
+    @property
+    def class_bytes(self):
+        return super().class_bytes + PLACE_BYTES * len(self.labels)
 
     def explain(self, instance, classes, limit=10):
         return [[] for _ in classes]

@@ -4,10 +4,15 @@ from dataclasses import dataclass
 
 from tests.core.twins.arithmetic import Random
 
-INSTANCE_BYTES = 64  # what one takes in memory, as the limit counts it
+INSTANCE_BYTES = 80  # what one takes in memory, its lists apart, as the limit counts it
 VALUE_BYTES = 8
 CLASS_BYTES = 4
 DEMAND_BYTES = 12
+
+
+def block_bytes(size):
+    """What a block of memory takes that is to hold so many bytes."""
+    return max(32, -(-(size + 8) // 16) * 16) if size else 0
 
 
 @dataclass
@@ -20,9 +25,9 @@ class Lesson:
     def bytes(self):
         return (
             INSTANCE_BYTES
-            + VALUE_BYTES * len(self.values)
-            + CLASS_BYTES * len(self.classes)
-            + DEMAND_BYTES * len(self.demands)
+            + block_bytes(VALUE_BYTES * len(self.values))
+            + block_bytes(CLASS_BYTES * len(self.classes))
+            + block_bytes(DEMAND_BYTES * len(self.demands))
         )
 
 
