@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import index
 from threading import Lock
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.ballot import NOMINATED, Ranking, count, scale
-from core.errors import OptionError, SnapshotError, UnknownName
+from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from core.event import SMALLEST_VALUE, Event, Instance
 from core.index import Columns, Index
 from core.member import Member
@@ -56,6 +57,8 @@ class Committee:
 
     def configure(self, options: Options) -> None:
         """Use others from the next call on; OptionError when a member would be another learner."""
+        if options.learner != "committee":
+            raise OptionError("learner", f"cannot turn from committee to {options.learner}")
         table, members, waiting_limit = _parts(options)
         if [member.learner for member in members] != [
             member.options.learner for member in self._members
@@ -76,8 +79,7 @@ class Committee:
 
         Each member puts forward 50 classes at most; the scores are those of core/ballot.py.
         """
-        if k < 0:
-            raise ValueError("k must be 0 or more")
+        self._table.rank(NOTHING, k, threshold)  # which checks them
         ranked = self._count(self._nominations(_as_instance(instance)))
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
@@ -111,6 +113,7 @@ class Committee:
         of vote "score", unless a member has negative scores: their shares begin at the lowest of
         them, and where they begin is no feature's doing.
         """
+        self._table.explain(NOTHING, classes, limit)  # which checks them
         instance = _as_instance(instance)
         gave: list[dict[str, float]] = [{} for _ in classes]
         for member, ranking in zip(self._members, self._nominations(instance), strict=True):
@@ -132,9 +135,10 @@ class Committee:
         With passes_done > 0 the members do not count the times seen again, and their progress
         stays as it is.
         """
-        instance, first_pass = _as_instance(instance), passes_done == 0
-        if not isinstance(classes, (str, bytes)):
-            classes = list(dict.fromkeys(classes))
+        if not classes or isinstance(classes, (str, bytes)):
+            raise InstanceError("classes must be an array of at least one name", ("classes",))
+        classes = list(dict.fromkeys(classes))
+        instance, first_pass = _as_instance(instance), index(passes_done) == 0
         with self._changing:
             nominations = self._nominations(instance)
             rank = _place(self._count(nominations), classes)
@@ -152,6 +156,8 @@ class Committee:
 
         Forgetting a name that is not known changes nothing.
         """
+        if not isinstance(event, Event):
+            raise TypeError(f"an event is wanted, not {type(event).__name__}")
         if event.kind == "learn":
             return self.learn(event.instance, event.classes)
         if event.kind == "forget_class":
@@ -191,6 +197,7 @@ class Committee:
         The ids are found after the last row is ranked: a class that another thread has forgotten
         by then is -1, with the score it had.
         """
+        self._table.rank_csr(features, indptr, indices, values, k)  # which checks them
         rankings = [
             self.rank(instance, k)
             for instance in self._instances(features, indptr, indices, values)
@@ -353,7 +360,7 @@ class Committee:
 
         Raises UnknownName. Reads every row.
         """
-        learned = self._table.class_(name, 0)["learned"]
+        learned = self._table.class_(name, limit)["learned"]  # which checks them
         views: list[Any] = [
             member.index.class_(name, member.index.features)["features"]
             for member in self._members
@@ -433,6 +440,8 @@ def _within(sections: Sections, prefix: str) -> Sections:
 
 
 def _as_instance(given: Given) -> Instance:
+    if given is None:
+        raise TypeError("an instance is wanted, not None")
     return given if isinstance(given, Instance) else Instance(given)
 
 

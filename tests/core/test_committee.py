@@ -11,7 +11,7 @@ from core.ballot import count
 from core.committee import Committee
 from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
-from core.index import Columns
+from core.index import Columns, Index
 from core.options import Options, members_of
 from tests.core.committee_twin import CommitteeTwin
 
@@ -479,3 +479,36 @@ def test_only_lessons_wait():
     sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
     with pytest.raises(SnapshotError, match="cannot wait"):
         Committee.load(options, sections)
+
+
+NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+MISTAKES = {
+    "a negative k": lambda learner: learner.rank(["f"], -1),
+    "an instance that is none": lambda learner: learner.rank(None),
+    "a threshold that is no number": lambda learner: learner.rank(["unknown"], 5, "0.5"),
+    "to explain nothing": lambda learner: learner.explain(None, ["c"]),
+    "to explain a class that is no name": lambda learner: learner.explain(["unknown"], [5]),
+    "a negative limit": lambda learner: learner.explain(["f"], ["c"], -1),
+    "to learn nothing": lambda learner: learner.learn(None, ["c"]),
+    "no classes": lambda learner: learner.learn(["f"], None),
+    "bytes for classes": lambda learner: learner.learn(["f"], b"cd"),
+    "a class that is no name": lambda learner: learner.learn(["f"], [5]),
+    "passes that are no number": lambda learner: learner.learn(["f"], ["c"], "1"),
+    "no event": lambda learner: learner.apply(None),
+    "a negative k of rows": lambda learner: learner.rank_csr(Columns(["f"]), *NO_ROWS, -1),
+    "a negative number of features": lambda learner: learner.class_("c", -1),
+    "other options": lambda learner: learner.configure(Options.of("pa")),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_the_same_error_as_of_an_index(mistake):
+    errors = []
+    for learner in (Index(Options.of("ff")), committee_of("ff", "pa")):
+        learner.learn(["f"], ["c"])
+        before = learner.dump()
+        with pytest.raises((TypeError, ValueError, OverflowError, OptionError)) as caught:
+            MISTAKES[mistake](learner)
+        errors.append((caught.type, getattr(caught.value, "option", None)))
+        assert all((array == before[name]).all() for name, array in learner.dump().items())
+    assert errors[0] == errors[1]
