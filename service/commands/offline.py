@@ -18,7 +18,7 @@ from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from service.commands.reading import read_files
 from service.commands.whole import write_whole
 from service.store import open_store
-from service.store.protocol import Store, StoreError
+from service.store.protocol import Store, StoreError, StoreMissing
 from service.writer import with_hint
 from training.rows import Rows
 from training.trainer import Pass, Plan, Training, train
@@ -113,17 +113,8 @@ def _check_targets(out: Path | None, store: str | None) -> None:
         raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
     if out is not None and out.is_dir():
         raise typer.BadParameter(f"{str(out)!r} is a folder; name a file", param_hint="--out")
-    if store is not None and not _will_be_made(store):
-        _to_store(store, _check_empty)
-
-
-def _will_be_made(store: str) -> bool:
-    """Whether the store is a file that is not there yet, so that there is nothing to look at.
-
-    To open it would make it, and a run may end before it has anything to write.
-    """
-    kind, _, place = store.partition(":")
-    return kind == "sqlite" and place not in ("", ":memory:") and not Path(place).exists()
+    if store is not None:  # a run that ends before it has anything to write makes none
+        _to_store(store, _check_empty, make_new=False)
 
 
 def _write(training: Training, out: Path | None, store: str | None) -> None:
@@ -143,10 +134,13 @@ def _to_file(model: Model, out: Path) -> int:
         raise typer.Exit(FAILED) from error
 
 
-def _to_store(url: str, use: Callable[[Store], None]) -> None:
+def _to_store(url: str, use: Callable[[Store], None], make_new: bool = True) -> None:
+    """Use the store; without `make_new` only if there is one."""
     try:
-        with closing(open_store(url, time.time)) as opened:
+        with closing(open_store(url, time.time, make_new=make_new)) as opened:
             use(opened)
+    except StoreMissing:
+        pass  # it was not to be made
     except StoreError as error:
         complain(f"the store cannot be written: {with_hint(error)}")
         raise typer.Exit(FAILED) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from service.store.memory import MemoryStore
-from service.store.protocol import Store, StoreError
+from service.store.protocol import Store, StoreError, StoreMissing
 from service.store.redis import RedisStore
 from service.store.redis_url import is_redis
 from service.store.sqlite import SqliteStore
@@ -15,7 +15,7 @@ def open_store(
 ) -> Store:
     """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`.
 
-    Where there is none, a new one, or StoreError without `make_new`. A call to one on another
+    Where there is none, a new one, or StoreMissing without `make_new`. A call to one on another
     machine gives up after about `patience` seconds.
     """
     if is_redis(url):
@@ -25,7 +25,7 @@ def open_store(
         return MemoryStore(clock)
     if kind == "sqlite" and place and place != ":memory:":
         if not make_new and not Path(place).exists():
-            raise StoreError(f"there is no store {url}", "see whether the path is right")
+            raise StoreMissing(f"there is no store {url}", "see whether the path is right")
         return SqliteStore(Path(place), clock)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(

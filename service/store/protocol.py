@@ -177,6 +177,10 @@ class StoreFull(StoreUnavailable):
     """There is no room left for this. Nothing was changed."""
 
 
+class StoreMissing(StoreError):
+    """There is no such store, and none was to be made."""
+
+
 class StoreInUse(StoreError):
     """Another process has this store."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from service.store.protocol import StoreError, StoreUnavailable
+from service.store.protocol import StoreError, StoreMissing, StoreUnavailable
 from service.store.redis_durability import UNKNOWN, describe_durability
 from service.store.redis_errors import REPLACED_HINT, lost, moved
 from service.store.redis_link import Argument, Link
@@ -84,7 +84,7 @@ class Session:
                 keys = (self.keys.facts, self.keys.events)
                 new = token_hex(8) if self._make_new and not self.identity else ""
                 if not (new or self.identity or link.call("EXISTS", self.keys.facts)):
-                    raise StoreError(
+                    raise StoreMissing(
                         f"there is no store {self._url.name!r} at {self._url.shown}",
                         "see whether ?name= in its URL is right",
                     )

@@ -13,6 +13,7 @@ from service.commands import offline
 from service.commands.offline import serving
 from service.commands.reading import NAMED_LINES
 from service.store import open_store
+from tests.redis_server import RedisServer
 from tests.system.process import Service
 
 
@@ -248,6 +249,26 @@ def test_a_store_that_holds_something_is_left_alone(manyclass, rows, tmp_path):
     wrong = manyclass("train", rows, "--store", "mysql://h")
     assert wrong.exit_code == 1
     assert "is not a store" in wrong.stderr
+
+
+@pytest.fixture
+def redis_server(tmp_path):
+    with RedisServer(tmp_path / "redis") as server:
+        yield server
+
+
+def test_a_store_on_redis_is_made_when_there_is_something_to_write(
+    manyclass, rows, tmp_path, redis_server
+):
+    wrong = manyclass("train", tmp_path / "no such.jsonl", "--store", redis_server.url)
+    assert wrong.exit_code == 1
+    with redis_server.client() as client:
+        assert client.keys() == []
+    result = manyclass("train", rows, "--store", redis_server.url)
+    assert result.exit_code == 0, result.stderr
+    assert "as the state after event 60" in result.stdout
+    again = manyclass("train", rows, "--store", redis_server.url)
+    assert "it is not empty; name a new one" in again.stderr
 
 
 def test_what_cannot_be_written_leaves_nothing_behind(manyclass, rows, tmp_path, monkeypatch):
