@@ -109,7 +109,10 @@ def test_held_out_accuracy_is_that_of_the_learner_after_the_pass():
 
 def test_without_a_rise_training_stops_and_the_best_state_is_kept(monkeypatch):
     held_out_r1 = iter([0.2, 0.5, 0.4, 0.5, 0.9])
-    made_up = lambda *_: np.array([1] * int(10 * next(held_out_r1)) + [0] * 10, np.int32)[:10]  # noqa: E731
+
+    def made_up(*_):
+        return np.array([1] * int(10 * next(held_out_r1)) + [0] * 10, np.int32)[:10]
+
     monkeypatch.setattr("training.trainer.ranks_of", made_up)
     rows = Rows.of(labelled(100))
     ended = []
