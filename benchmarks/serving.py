@@ -2,7 +2,8 @@
 
 Server on one core, load on another. The bare application reads the same bodies and answers as
 many bytes. Rounds alternate between the two, so that a busy machine is busy for both; figures are
-medians of the rounds. CPU time of the server process is the steady figure.
+medians of the rounds. CPU time of the server process is the steady figure. Ranking and learning are
+measured with each learner that is named; snapshots are taken of what the first has learned.
 """
 
 import json
@@ -23,6 +24,7 @@ import numpy as np
 from benchmarks import load
 from benchmarks.process import ServerProcess, free_port
 from benchmarks.report import Cell, Report, add_json_option
+from core.options import DEFAULT_LEARNER
 from core.text import features_of
 from evaluation import readers
 
@@ -32,6 +34,7 @@ PREBUILT = 2000  # distinct requests, sent over and over
 RANK_CONNECTIONS, BATCH_CONNECTIONS, LEARN_CONNECTIONS = 30, 4, 32
 MILLION = 1_000_000
 SNAPSHOTS = 10
+LEARNERS = (DEFAULT_LEARNER, "ff")
 
 
 @dataclass(frozen=True)
@@ -65,11 +68,12 @@ def encoded(value: object) -> bytes:
 # --- the two servers ----------------------------------------------------------------------------
 
 
-def service(core: int, folder: str) -> ServerProcess:
+def service(core: int, folder: str, learner: str) -> ServerProcess:
     port = free_port()
     environment = {
         "MANYCLASS_PORT": str(port),
         "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
+        "MANYCLASS_LEARNER": learner,
         "MANYCLASS_SNAPSHOT_SECONDS": "0",
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
     }
@@ -84,6 +88,17 @@ def bare(core: int, answer_bytes: int) -> ServerProcess:
 def teach(server: ServerProcess, events: Sequence[dict[str, object]]) -> None:
     for begin in range(0, len(events), 1000):
         server.request("POST", "/learn", encoded({"events": events[begin : begin + 1000]}))
+
+
+def teach_edges(server: ServerProcess, events: Sequence[dict[str, object]], wanted: int) -> int:
+    """Teach as many thousands of the events as it takes; the edges there are then."""
+    edges = 0
+    for begin in range(0, len(events), 1000):
+        if edges >= wanted:
+            break
+        teach(server, events[begin : begin + 1000])
+        edges = json.loads(server.request("GET", "/stats"))["edges"]
+    return edges
 
 
 # --- one kind of request --------------------------------------------------------------------------
@@ -266,7 +281,7 @@ def measure_snapshots(
     }
 
 
-def snapshot_rows(options: Namespace) -> tuple[int, list[dict[str, Cell]]]:
+def snapshot_rows(options: Namespace, learner: str) -> tuple[int, list[dict[str, Cell]]]:
     """The edges there were, and ranking with and without a snapshot under way."""
     events = many_edges(int(MILLION * 1.05))
     requests = [
@@ -275,10 +290,9 @@ def snapshot_rows(options: Namespace) -> tuple[int, list[dict[str, Cell]]]:
     one, both = {options.server_core}, {options.server_core, options.load_core}
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as folder,
-        service(options.server_core, folder) as server,
+        service(options.server_core, folder, learner) as server,
     ):
-        teach(server, events)
-        edges = json.loads(server.request("GET", "/stats"))["edges"]
+        edges = teach_edges(server, events, MILLION)
         rows = [
             measure_snapshots(server, requests, connections, cores, title)
             for title, connections, cores in (
@@ -298,14 +312,18 @@ def main(options: Namespace) -> None:
     np.random.default_rng(0).shuffle(instances)
     body = encoded(instances[0].ranked())
     report.say(f"{len(instances):,} instances of {ACTIVE} features; a body has {len(body)} bytes")
-    with (
-        tempfile.TemporaryDirectory(dir=options.folder) as folder,
-        service(options.server_core, folder) as server,
-    ):
-        teach(server, [one.learned() for one in instances])
-        report.table("Ranking beside a bare application", measure_rank(server, instances, options))
-        report.table("Learning beside ranking", measure_learn(server, instances, options))
-    edges, rows = snapshot_rows(options)
+    learners = options.learner or LEARNERS
+    for learner in learners:
+        with (
+            tempfile.TemporaryDirectory(dir=options.folder) as folder,
+            service(options.server_core, folder, learner) as server,
+        ):
+            teach(server, [one.learned() for one in instances])
+            ranking = measure_rank(server, instances, options)
+            report.table(f"Ranking beside a bare application, {learner}", ranking)
+            learning = measure_learn(server, instances, options)
+            report.table(f"Learning beside ranking, {learner}", learning)
+    edges, rows = snapshot_rows(options, learners[0])
     report.table(f"/rank while snapshots of {edges:,} edges are taken", rows)
     report.close()
 
@@ -314,6 +332,9 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     readers.add_data_option(parser)
     add_json_option(parser)
+    parser.add_argument(
+        "--learner", action="append", metavar="SPEC", help="in place of the usual two"
+    )
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a round")
     parser.add_argument("--rounds", type=int, default=3, help="rounds for each server")
     parser.add_argument("--server-core", type=int, default=0)
