@@ -38,14 +38,14 @@ class EventBody(InstanceBody, total=False):
 
 
 class Vote(msgspec.Struct, frozen=True):
-    """A feature that voted for a class, and what it gave."""
+    """A feature that voted for a class, and what it gave; less than 0 if it voted against it."""
 
     feature: str
     score: float
 
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A class with its score; `features` says why when the request asked to explain."""
+    """A class with its score, which may be negative; `features` says why when the request asked to explain."""
 
     name: str = msgspec.field(name="class")
     score: float

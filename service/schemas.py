@@ -84,14 +84,14 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class Vote(msgspec.Struct, gc=False):
-    """A feature that voted for a class, and what it gave."""
+    """A feature that voted for a class, and what it gave; less than 0 if it voted against it."""
 
     feature: str
     score: float
 
 
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
-    """A class with its score; why, when asked to explain."""
+    """A class with its score, which may be negative; why, when asked to explain."""
 
     name: str = msgspec.field(name="class")
     score: float
