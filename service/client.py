@@ -45,7 +45,7 @@ class Vote(msgspec.Struct, frozen=True):
 
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A class with its score, which may be negative; `features` says why when the request asked to explain."""
+    """A class with its score, which may be negative; `features` says why when that was asked."""
 
     name: str = msgspec.field(name="class")
     score: float
