@@ -92,7 +92,7 @@ class Settings:
     margin_threshold: float | None = field(
         default=None,
         metadata=_about(
-            "number", "how far a true class is to score above wrong ones; enough is not learned"
+            "number", "how far a true class is to score above wrong ones, to be learned no more"
         ),
     )
     min_weight: float | None = field(
