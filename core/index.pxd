@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -29,10 +29,24 @@ cdef extern from "core/native/options.hpp" namespace "manyclass" nogil:
         confidence
         vector_machine
         frequency
+        label_tree
+
+    cdef enum class Shape "manyclass::Shape":
+        complete
+        random
+        huffman
+        kmeans
 
 cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeOptions "manyclass::Options":
         Kind kind
+        Shape tree
+        double epsilon
+        double alpha
+        uint32_t arity
+        uint32_t max_leaves
+        uint32_t sample
+        cpp_bool greedy
         double margin_threshold
         double min_weight
         double feature_memory
@@ -108,8 +122,30 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint32_t* kept_demands_ahead
         uint32_t* kept_demands_behind
         float* kept_demands_multiplier
+        uint64_t nodes
+        uint64_t free_nodes
+        uint64_t children
+        uint64_t blocks
+        uint64_t weights
+        uint64_t hung
+        uint8_t* node_kinds
+        uint32_t* node_children
+        uint32_t* node_blocks
+        uint32_t* node_free
+        uint32_t* children_ids
+        uint32_t* block_features
+        uint32_t* block_weights
+        float* tree_weights
+        float* tree_squares
+        uint64_t* class_hung
 
     const size_t COUNTS
+
+    cdef cppclass NativeNode "manyclass::Index::Node":
+        uint64_t classes
+        double probability
+        double bias
+        vector[pair[string, double]] moved
 
     cdef cppclass NativeIndex "manyclass::Index":
         NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +
@@ -127,6 +163,11 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                           const int32_t* indices, const float* values,
                           NativeColumns& class_columns, const int32_t* class_indices,
                           size_t class_count, bint first_pass) except +
+        void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
+                   vector[vector[NativeNode]]& paths) except +
+        bint plant_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
+                       const float* values, int64_t rows, NativeColumns& class_columns,
+                       const int64_t* class_indptr, const int32_t* class_indices) except +
         bint forget_class(string_view name) except +
         bint forget_feature(string_view name) except +
         uint64_t sparsify(uint64_t wanted) except +

@@ -2,7 +2,7 @@
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
@@ -15,6 +15,8 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 cimport cython
 
 from core.event cimport Event, Instance
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,7 +53,21 @@ cdef dict SECTIONS = {
     "kept_demands_ahead": np.dtype("<u4"),
     "kept_demands_behind": np.dtype("<u4"),
     "kept_demands_multiplier": np.dtype("<f4"),
+    "node_kinds": np.dtype("u1"),
+    "node_children": np.dtype("<u4"),
+    "node_blocks": np.dtype("<u4"),
+    "node_free": np.dtype("<u4"),
+    "children_ids": np.dtype("<u4"),
+    "block_features": np.dtype("<u4"),
+    "block_weights": np.dtype("<u4"),
+    "tree_weights": np.dtype("<f4"),
+    "tree_squares": np.dtype("<f4"),
+    "class_hung": np.dtype("<u8"),
 }
+
+cdef tuple TREE = (
+    "node_", "children_ids", "block_", "tree_", "class_hung"
+)
 
 cdef dict KINDS = {
     "ff": <int>Kind.feature_focus,
@@ -63,6 +79,15 @@ cdef dict KINDS = {
     "arow": <int>Kind.confidence,
     "svm": <int>Kind.vector_machine,
     "frequency": <int>Kind.frequency,
+    "iplt": <int>Kind.label_tree,
+    "oplt": <int>Kind.label_tree,
+}
+
+cdef dict SHAPES = {
+    "complete": <int>Shape.complete,
+    "random": <int>Shape.random,
+    "huffman": <int>Shape.huffman,
+    "kmeans": <int>Shape.kmeans,
 }
 
 
@@ -90,6 +115,13 @@ cdef NativeOptions native(object options) except *:
     if options.learner not in KINDS:
         raise OptionError("learner", f"{options.learner!r} is not an index learner")
     out.kind = <Kind><int>KINDS[options.learner]
+    out.tree = <Shape><int>SHAPES[options.tree]
+    out.greedy = options.policy == "greedy"
+    out.epsilon = options.epsilon
+    out.alpha = options.alpha
+    out.arity = options.arity
+    out.max_leaves = options.max_leaves
+    out.sample = options.sample
     out.rate = options.rate
     out.aggressiveness = options.aggressiveness
     out.caution = options.caution
@@ -183,6 +215,37 @@ cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_
         raise ValueError(f"row {row}: {fault.decode()}")
 
 
+cdef void check_labelled(Columns features, const int64_t[::1] indptr, const int32_t[::1] indices,
+                         const float[::1] values, Columns classes,
+                         const int64_t[::1] class_indptr,
+                         const int32_t[::1] class_indices) except *:
+    """Raise ValueError unless these are rows of instances, each with a true class."""
+    check_rows(len(features), indptr, indices, values)
+    check_rows(len(classes), class_indptr, class_indices,
+               np.ones(class_indices.shape[0], np.float32))
+    cdef int64_t row, rows = indptr.shape[0] - 1
+    if class_indptr.shape[0] - 1 != rows:
+        raise ValueError("there must be as many rows of classes as of features")
+    if classes is features:
+        raise ValueError("features and classes need columns of their own, equal or not")
+    for row in range(rows):
+        if class_indptr[row] == class_indptr[row + 1]:
+            raise ValueError(f"row {row} has no true class")
+
+
+class Node(NamedTuple):
+    """A node on the path to a class in a label tree.
+
+    `classes` is how many it holds, `probability` that of the node given the one above it, `moved`
+    the (feature, log-odds it added), most first, and `bias` what is added for every instance.
+    """
+
+    classes: int
+    probability: float
+    bias: float
+    moved: list[tuple[str, float]]
+
+
 @cython.final
 cdef class Index:
     """The sparse index: feature -> a few weighted classes.
@@ -233,6 +296,23 @@ cdef class Index:
             PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, explained
         )
         return [weighted(explained[i]) for i in range(explained.size())]
+
+    def paths(self, instance not None, classes, size_t limit=10):
+        cdef Instance given = as_instance(instance)
+        cdef vector[string_view] names
+        cdef vector[vector[NativeNode]] found
+        for name in classes:
+            names.push_back(any_utf8(<str?>name))
+        deref(self._native).paths(
+            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, found
+        )
+        return [
+            [
+                Node(node.classes, node.probability, node.bias, weighted(node.moved))
+                for node in path
+            ]
+            for path in found
+        ]
 
     def learn(self, instance not None, classes, int passes_done=0):
         if not classes or isinstance(classes, (str, bytes)):
@@ -300,17 +380,8 @@ cdef class Index:
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None, int passes_done=0):
-        check_rows(len(features), indptr, indices, values)
-        check_rows(len(classes), class_indptr, class_indices,
-                   np.ones(class_indices.shape[0], np.float32))
         cdef int64_t row, rows = indptr.shape[0] - 1
-        if class_indptr.shape[0] - 1 != rows:
-            raise ValueError("there must be as many rows of classes as of features")
-        if classes is features:
-            raise ValueError("features and classes need columns of their own, equal or not")
-        for row in range(rows):
-            if class_indptr[row] == class_indptr[row + 1]:
-                raise ValueError(f"row {row} has no true class")
+        check_labelled(features, indptr, indices, values, classes, class_indptr, class_indices)
         ranks = np.empty(rows, np.int32)
         cdef int32_t[::1] rank_view = ranks
         cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
@@ -324,6 +395,26 @@ cdef class Index:
                     <size_t>(class_indptr[row + 1] - class_indptr[row]), passes_done == 0,
                 ).rank
         return ranks
+
+    def plant_csr(self, Columns features not None, const int64_t[::1] indptr not None,
+                  const int32_t[::1] indices not None, const float[::1] values not None,
+                  Columns classes not None, const int64_t[::1] class_indptr not None,
+                  const int32_t[::1] class_indices not None):
+        cdef int64_t rows = indptr.shape[0] - 1
+        cdef bint planted
+        check_labelled(features, indptr, indices, values, classes, class_indptr, class_indices)
+        cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
+        cdef const float* value_data = &values[0] if values.shape[0] else NULL
+        cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
+        with nogil:
+            planted = deref(self._native).plant_csr(
+                deref(features._native), &indptr[0], index_data, value_data, rows,
+                deref(classes._native), &class_indptr[0], class_data,
+            )
+        if not planted:
+            raise OptionError(
+                "learner", "only a label tree that has learned nothing can be planted"
+            )
 
     def class_ids(self, Columns classes not None):
         ids = np.empty(len(classes), np.int32)
@@ -457,6 +548,14 @@ cdef class Index:
         state.class_name_bytes = len(arrays["class_names"])
         state.free_classes = len(arrays["class_free"])
         state.variances = state.edges if options.learner == "arow" else 0
+        state.nodes = len(arrays["node_kinds"])
+        state.free_nodes = len(arrays["node_free"])
+        state.children = len(arrays["children_ids"])
+        state.blocks = len(arrays["block_features"])
+        state.weights = len(arrays["tree_weights"])
+        state.hung = len(arrays["class_hung"])
+        if state.hung not in (0, state.classes):
+            raise SnapshotError("class_hung has not a place for each class")
         state.kept = len(arrays["kept_features"])
         state.kept_values = len(arrays["kept_feature_ids"])
         state.kept_classes = len(arrays["kept_class_ids"])
@@ -474,11 +573,15 @@ cdef class Index:
 
 
 cdef dict with_what_older_states_lack(object options, dict sections):
-    """The sections, those of past instances added to a state from before there were any."""
-    if "kept_features" not in sections and len(sections.get("counts", ())) == 5:
-        sections["counts"] = np.append(sections["counts"], [0, options.seed]).astype("<u8")
+    """The sections, those added that there were not when an older state was written."""
+    counts = sections.get("counts", ())
+    missing = COUNTS - len(counts)
+    if len(counts) in (5, 7) and ("kept_features" in sections) == (len(counts) == 7):
+        newest = [0, options.seed, 0, 0, options.seed, 0][-missing:]
+        sections["counts"] = np.append(counts, newest).astype("<u8")
         for name in SECTIONS:
-            sections.setdefault(name, np.empty(0, SECTIONS[name]))
+            if name.startswith(("kept_", "edge_variances", *TREE)):
+                sections.setdefault(name, np.empty(0, SECTIONS[name]))
     return sections
 
 
@@ -493,6 +596,16 @@ cdef dict empty_sections(const State& state):
         "edge_variances": state.variances,
         "class_names": state.class_name_bytes,
         "class_free": state.free_classes,
+        "node_kinds": state.nodes,
+        "node_children": state.nodes,
+        "node_blocks": state.nodes,
+        "node_free": state.free_nodes,
+        "children_ids": state.children,
+        "block_features": state.blocks,
+        "block_weights": state.blocks,
+        "tree_weights": state.weights,
+        "tree_squares": state.weights,
+        "class_hung": state.hung,
         "kept_features": state.kept,
         "kept_true": state.kept,
         "kept_demanded": state.kept,
@@ -536,6 +649,16 @@ cdef int point_at(State& state, dict sections) except -1:
     state.kept_demands_ahead = <uint32_t*>start_of(sections["kept_demands_ahead"])
     state.kept_demands_behind = <uint32_t*>start_of(sections["kept_demands_behind"])
     state.kept_demands_multiplier = <float*>start_of(sections["kept_demands_multiplier"])
+    state.node_kinds = <uint8_t*>start_of(sections["node_kinds"])
+    state.node_children = <uint32_t*>start_of(sections["node_children"])
+    state.node_blocks = <uint32_t*>start_of(sections["node_blocks"])
+    state.node_free = <uint32_t*>start_of(sections["node_free"])
+    state.children_ids = <uint32_t*>start_of(sections["children_ids"])
+    state.block_features = <uint32_t*>start_of(sections["block_features"])
+    state.block_weights = <uint32_t*>start_of(sections["block_weights"])
+    state.tree_weights = <float*>start_of(sections["tree_weights"])
+    state.tree_squares = <float*>start_of(sections["tree_squares"])
+    state.class_hung = <uint64_t*>start_of(sections["class_hung"])
     state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
     state.class_names = <char*>start_of(sections["class_names"])
     state.class_free = <uint32_t*>start_of(sections["class_free"])

@@ -17,12 +17,25 @@ MOST_MEMBERS = 64
 LARGEST = 1e9  # of a number without a bound of its own
 
 LearnerName = Literal[
-    "ff", "ind", "ema", "ooz", "pa", "mmp", "arow", "svm", "frequency", "committee"
+    "ff",
+    "ind",
+    "ema",
+    "ooz",
+    "pa",
+    "mmp",
+    "arow",
+    "svm",
+    "iplt",
+    "oplt",
+    "frequency",
+    "committee",
 ]
 LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
 DEFAULT_LEARNER: LearnerName = "svm"  # of a store that nothing was learned in yet
 Demands = Literal["pairs", "each"]
 Vote = Literal["majority", "rarest", "score"]
+Shape = Literal["complete", "random", "huffman", "kmeans"]
+Policy = Literal["greedy", "random"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,13 @@ class Options:
     caution: float = 0.2  # C of what an SVM demands of wrong classes
     demands: Demands = "pairs"  # of an SVM: true above wrong classes, or each above or below 0
     rivals: int = 5  # wrong classes, at most, that give way in one update: k of OOZ
+    epsilon: float = 0.001  # of AdaGrad: what the squared gradients of a weight begin with
+    tree: Shape = "kmeans"  # in which a label tree is planted over the classes of its sample
+    sample: int = 0  # first instances, over whose classes a label tree is planted; 0: it only grows
+    policy: Policy = "greedy"  # where new classes go in a label tree: where they fit, or anywhere
+    alpha: float = 0.75  # of the greedy policy: how much a balanced tree counts
+    arity: int = 16  # children of a node of a label tree, at most
+    max_leaves: int = 16  # classes below one node of a label tree, at most
     replay: int = 0  # past instances learned again after each event
     replay_size: int = 10_000  # past instances kept for it
     subsample: float = 1.0  # share of the events a member of a committee learns
@@ -96,6 +116,13 @@ class Options:
         need(1 / LARGEST <= self.caution <= LARGEST, "caution", "must be 1e-9 to 1e9")
         need(self.demands in get_args(Demands), "demands", "must be 'pairs' or 'each'")
         need(1 <= self.rivals <= 1000, "rivals", "must be 1 to 1000")
+        need(1e-9 <= self.epsilon <= LARGEST, "epsilon", "must be 1e-9 to 1e9")
+        need(self.tree in get_args(Shape), "tree", f"must be one of {', '.join(get_args(Shape))}")
+        need(0 <= self.sample <= 2**24, "sample", "must be 0 (none) to 16777216 instances")
+        need(self.policy in get_args(Policy), "policy", "must be 'greedy' or 'random'")
+        need(0 <= self.alpha <= 1, "alpha", "must be 0 to 1")
+        need(2 <= self.arity <= 1000, "arity", "must be 2 to 1000")
+        need(1 <= self.max_leaves <= 1000, "max_leaves", "must be 1 to 1000")
         need(0 <= self.replay <= 1000, "replay", "must be 0 (off) to 1000 instances an event")
         need(1 <= self.replay_size <= 2**24, "replay_size", "must be 1 to 16777216 instances")
         need(0 < self.subsample <= 1, "subsample", "must be above 0 and at most 1")
@@ -175,6 +202,14 @@ _COMMON = {"boolean", "normalize", "sublinear", "tfidf", "seed", "subsample", "s
 _REPLAY = {"replay", "replay_size"}
 _SIGNED = {"margin_threshold", "max_outdegree", "rating", *_REPLAY}
 
+_TREE = frozenset(
+    {
+        *("tree", "sample", "policy", "alpha", "arity", "max_leaves"),
+        *("rate", "epsilon", "min_weight", "retrieval_window"),
+        *_COMMON,
+    }
+)
+
 MATTERS: dict[str, frozenset[str]] = {
     "ff": frozenset(
         {
@@ -204,8 +239,17 @@ MATTERS: dict[str, frozenset[str]] = {
     "mmp": frozenset({"rivals", *_SIGNED, *_COMMON} - {"margin_threshold"}),
     "arow": frozenset({"aggressiveness", "rivals", *_SIGNED, *_COMMON}),
     "svm": frozenset({"aggressiveness", "caution", "demands", "rivals", *_SIGNED, *_COMMON}),
+    "iplt": _TREE,
+    "oplt": _TREE,
     "frequency": frozenset({"retrieval_window", "seed", "subsample", "shuffle", *LIMITS}),
     "committee": frozenset({"members", "vote", "seed", *LIMITS}),
+}
+
+_TREE_DEFAULTS: dict[str, Any] = {
+    "rate": 1.0,
+    "min_weight": 0.0,
+    "sublinear": True,
+    "tfidf": True,
 }
 
 # Where the default differs from that of feature focus.
@@ -238,6 +282,8 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
         "replay": 2,
         "tfidf": True,
     },
+    "iplt": {**_TREE_DEFAULTS, "sample": 1000},
+    "oplt": _TREE_DEFAULTS,
     "frequency": {},
     "committee": {},
 }

@@ -49,6 +49,9 @@ public:
         data_[at] = copy;
     }
 
+    // Take the last `count` values away; their room stays.
+    void shrink(std::size_t count) { size_ -= count; }
+
     void reserve(std::size_t capacity) {
         if (capacity <= capacity_) return;
         void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));

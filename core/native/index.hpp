@@ -28,6 +28,7 @@
 #include "scores.hpp"
 #include "shares.hpp"
 #include "state.hpp"
+#include "tree.hpp"
 #include "updates.hpp"
 #include "weights.hpp"
 #include "wire.hpp"
@@ -61,6 +62,7 @@ public:
           classes_(hash_seed),
           rows_(options.kind == Kind::confidence),
           options_(options),
+          tree_(options),
           past_(options.seed) {
         limit_past();
     }
@@ -69,6 +71,7 @@ public:
     void configure(const Options& options) {
         Change change(*this);
         options_ = options;
+        tree_.configure(options);
         limit_past();
         change.done();
     }
@@ -82,9 +85,7 @@ public:
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
-        retrieve(work);
-        select(work, k, threshold, best);
-        work.scores.undo();
+        best_of(work, k, threshold, best);
         for (const Ranked& ranked : best) {
             const std::string_view name = classes_.name(ranked.cls);
             put(names, static_cast<std::uint32_t>(name.size()));
@@ -119,9 +120,7 @@ public:
                 prefetch_edges(coming[0]);
                 read_row(row + 2, coming[1]);
                 prepare(work);
-                retrieve(work);
-                select(work, k, -std::numeric_limits<double>::infinity(), best);
-                work.scores.undo();
+                best_of(work, k, -std::numeric_limits<double>::infinity(), best);
                 for (std::uint32_t i = 0; i < k; ++i) {
                     const bool there = i < best.size();
                     ids[row * k + i] = there ? static_cast<std::int32_t>(best[i].cls) : -1;
@@ -142,6 +141,7 @@ public:
         for (const std::string_view name : classes) {
             const std::uint32_t cls = classes_.find(name);
             auto& votes = explained.emplace_back();
+            if (options_.kind == Kind::label_tree) explain_by_path(work, cls, votes);
             for (const Active& active : work.active) {
                 if (active.feature == NO_ID) continue;
                 const Row& row = rows_[active.feature];
@@ -153,10 +153,39 @@ public:
                         std::string(active.name),
                         coefficient(active, row) * static_cast<double>(edge.masses[at]));
             }
-            std::stable_sort(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-                return std::fabs(a.second) > std::fabs(b.second);
-            });
-            if (votes.size() > limit) votes.resize(limit);
+            heaviest_first(votes, limit);
+        }
+    }
+
+    // A node on the path to a class in a label tree, from the root down: how many classes it holds,
+    // its probability given the node above it, and what moved its log-odds, most first.
+    struct Node {
+        std::uint64_t classes;
+        double probability;
+        double bias;
+        std::vector<std::pair<std::string, double>> moved;
+    };
+
+    // For each class its path, with at most `limit` features a node; none without a tree.
+    void paths(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+               std::size_t limit, std::vector<std::vector<Node>>& paths) {
+        const std::shared_lock<FairMutex> lock = reading();
+        Workspace& work = workspace();
+        read(work, data, size);
+        prepare(work);
+        LabelTree::input_of(work.active, work.input);
+        for (const std::string_view name : classes) {
+            const std::uint32_t cls = classes_.find(name);
+            std::vector<Node>& path = paths.emplace_back();
+            if (cls == NO_ID || !tree_.has(cls)) continue;
+            for (const LabelTree::Step& step : tree_.path(work.input, cls)) {
+                Node& node = path.emplace_back();
+                node.classes = step.classes;
+                node.probability = step.probability;
+                node.bias = step.moved.back();
+                named(work, step.moved, node.moved);
+                heaviest_first(node.moved, limit);
+            }
         }
     }
 
@@ -215,6 +244,49 @@ public:
         return learned;
     }
 
+    // Plant a label tree that has learned nothing over the classes of these rows. Features and
+    // classes are known from here on, but do not count as seen. False, with nothing changed, when
+    // the learner is no label tree, or has learned.
+    bool plant_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
+                   const float* values, std::int64_t rows, Columns& class_columns,
+                   const std::int64_t* class_indptr, const std::int32_t* class_indices) {
+        Change change(*this);
+        if (options_.kind != Kind::label_tree || learned_ != 0) {
+            change.done();
+            return false;
+        }
+        Workspace& work = workspace();
+        const auto in_use = columns.meet(2 * number_, feature_generation_);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, class_generation_);
+        const auto read_row = [&](std::int64_t row) {
+            read_csr(work.active, columns, indptr[row], indptr[row + 1], indices, values);
+            work.true_ids.clear();
+            for (std::int64_t at = class_indptr[row]; at < class_indptr[row + 1]; ++at)
+                work.true_ids.push_back(
+                    class_columns.id(static_cast<std::size_t>(class_indices[at]), classes_));
+        };
+        for (std::int64_t row = 0; row < rows; ++row) {
+            read_row(row);
+            count_for_planting(work, class_columns, class_indices + class_indptr[row]);
+        }
+        counted_ = static_cast<std::uint64_t>(rows);
+        std::vector<Seedling> seedlings = seedlings_of_classes();
+        const std::vector<std::size_t> place_of = places_of(seedlings);
+        for (std::int64_t row = 0; row < rows; ++row) {
+            read_row(row);
+            prepare(work);
+            add_to_sums(work, seedlings, place_of);
+        }
+        tree_.plant(std::move(seedlings), options_);
+        counted_ = 0;
+        for (std::uint32_t id = 0; id < rows_.end(); ++id) rows_[id].times_seen = 0;
+        for (ClassRecord& record : class_records_) record.learned = 0;
+        planted_ = true;
+        limit_past();
+        change.done();
+        return true;
+    }
+
     bool forget_class(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = classes_.find(name);
@@ -262,7 +334,9 @@ public:
 
     std::uint64_t features() const { return guarded([&] { return features_.count(); }); }
     std::uint64_t classes() const { return guarded([&] { return classes_.count(); }); }
-    std::uint64_t edges() const { return guarded([&] { return rows_.edges(); }); }
+    std::uint64_t edges() const {
+        return guarded([&] { return rows_.edges() + tree_.weights(); });
+    }
     std::uint64_t learned() const { return guarded([&] { return learned_; }); }
     std::uint64_t evicted_features() const { return guarded([&] { return evicted_features_; }); }
     std::uint64_t evicted_classes() const { return guarded([&] { return evicted_classes_; }); }
@@ -271,7 +345,8 @@ public:
         return guarded([&] {
             return features_.resident_bytes() + classes_.resident_bytes() + rows_.resident_bytes() +
                    class_records_.capacity() * sizeof(ClassRecord) + past_.bytes() +
-                   popular_.size() * BYTES_PER_PLACE;
+                   popular_.size() * BYTES_PER_PLACE +
+                   tree_.resident_bytes();
         });
     }
     std::uint64_t active_features_ranked() const { return active_features_ranked_; }
@@ -280,8 +355,11 @@ public:
     // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
     void outdegrees(std::int64_t* counts, std::size_t bins) const {
         const std::shared_lock<FairMutex> lock = reading();
+        std::vector<std::uint64_t> weights(rows_.end(), 0);
+        tree_.count_weights(weights);
         for (std::uint32_t id = 0; id < rows_.end(); ++id)
-            if (features_.alive(id)) ++counts[std::min<std::size_t>(rows_[id].outdegree, bins - 1)];
+            if (features_.alive(id))
+                ++counts[std::min<std::size_t>(rows_[id].outdegree + weights[id], bins - 1)];
     }
 
     // A feature's counters and its edges as (class, weight); false when it is not known.
@@ -296,9 +374,10 @@ public:
         for (std::uint32_t at = 0; at < counters.outdegree; ++at)
             edges.emplace_back(std::string(classes_.name(edge.classes[at])),
                                weight(counters, edge.masses[at]));
-        std::stable_sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
-            return std::fabs(a.second) > std::fabs(b.second);
+        tree_.each_leaf_weight(id, [&](std::uint32_t cls, float weight) {
+            edges.emplace_back(std::string(classes_.name(cls)), static_cast<double>(weight));
         });
+        heaviest_first(edges, edges.size());
         return true;
     }
 
@@ -376,6 +455,7 @@ public:
         state.free_classes = classes_.free_ids().size();
         state.variances = rows_.has_variances() ? rows_.edges() : 0;
         past_.measure(state);
+        tree_.measure(state, classes_.end());
         return changes_;
     }
 
@@ -386,7 +466,9 @@ public:
         const std::uint64_t counts[COUNTS] = {
             learned_, counted_,       births_, evicted_features_, evicted_classes_,
             past_.offered(), past_.random()};
-        std::copy_n(counts, COUNTS, state.counts);
+        std::copy_n(counts, 7, state.counts);
+        state.counts[10] = planted_;
+        tree_.dump(state);
         dump_names(features_, state.feature_name_sizes, state.feature_names, state.feature_free);
         dump_names(classes_, state.class_name_sizes, state.class_names, state.class_free);
         std::uint64_t at = 0;
@@ -450,7 +532,12 @@ public:
             at += row.outdegree;
         }
         if (at != state.edges) throw std::invalid_argument("more edges than rows account for");
-        if (state.kept > (options_.replay > 0 ? options_.replay_size : 0))
+        planted_ = state.counts[10] != 0;
+        limit_past();
+        tree_.load(
+            state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
+            [this](std::uint32_t id) { return id < classes_.end() && classes_.alive(id); });
+        if (state.kept > most_past())
             throw std::invalid_argument("more past instances than the options allow");
         past_.load(
             state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
@@ -468,6 +555,8 @@ private:
         std::vector<std::uint32_t> true_ids;
         Lesson lesson;
         std::vector<float> given;  // the values as they were before they were prepared
+        std::vector<Input> input;  // of a label tree
+        std::vector<std::uint32_t> new_classes;
         Scores scores;
     };
 
@@ -511,6 +600,10 @@ private:
 
     // The weight of an edge, 0 when there is none.
     double weight_of(std::uint32_t feature, std::uint32_t cls) const {
+        if (options_.kind == Kind::label_tree)
+            return cls == NO_ID || !tree_.has(cls)
+                       ? 0.0
+                       : static_cast<double>(tree_.leaf_weight(feature, cls));
         const Row& row = rows_[feature];
         const auto edge = rows_.edges(row);
         const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
@@ -536,6 +629,35 @@ private:
                           found.end());
         for (std::size_t i = 0; i < kept; ++i)
             page.emplace_back(std::string(found[i].first), found[i].second);
+    }
+
+    using Votes = std::vector<std::pair<std::string, double>>;
+
+    static void heaviest_first(Votes& votes, std::size_t limit) {
+        std::stable_sort(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+            return std::fabs(a.second) > std::fabs(b.second);
+        });
+        if (votes.size() > limit) votes.resize(limit);
+    }
+
+    // What each feature moved on the whole path to a class.
+    void explain_by_path(Workspace& work, std::uint32_t cls, Votes& votes) const {
+        if (cls == NO_ID || !tree_.has(cls)) return;
+        LabelTree::input_of(work.active, work.input);
+        std::vector<double> moved(work.input.size(), 0.0);
+        for (const LabelTree::Step& step : tree_.path(work.input, cls))
+            for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += step.moved[i];
+        named(work, moved, votes);
+    }
+
+    // By name, what was moved by the inputs that are features of the instance.
+    static void named(const Workspace& work, const std::vector<double>& moved, Votes& votes) {
+        std::size_t input = 0;
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            if (moved[input] != 0) votes.emplace_back(std::string(active.name), moved[input]);
+            ++input;
+        }
     }
 
     // --- an instance -------------------------------------------------------------------------
@@ -630,6 +752,33 @@ private:
     double coefficient(const Active& active, const Row& row) const {
         const double vote = rating_of(row) * active.value;
         return options_.shares() ? vote / row.mass : vote;
+    }
+
+    // The k best classes of an instance that was prepared.
+    void best_of(Workspace& work, std::uint32_t k, double threshold, std::vector<Ranked>& best) {
+        if (options_.kind == Kind::label_tree) {
+            best_below(work, k, threshold, best);
+            return;
+        }
+        retrieve(work);
+        select(work, k, threshold, best);
+        work.scores.undo();
+    }
+
+    void best_below(Workspace& work, std::uint32_t k, double threshold, std::vector<Ranked>& best) {
+        best.clear();
+        if (k == 0) return;
+        LabelTree::input_of(work.active, work.input);
+        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
+            if (!(probability > threshold)) return false;
+            best.push_back({probability, cls});
+            return best.size() < k;
+        }));
+    }
+
+    void count_touched(const Workspace& work, std::uint64_t weights) {
+        active_features_ranked_.fetch_add(work.input.size() - 1, std::memory_order_relaxed);
+        edges_touched_.fetch_add(weights, std::memory_order_relaxed);
     }
 
     void retrieve(Workspace& work) {
@@ -753,6 +902,9 @@ private:
                 past_.put_demands(at, work.lesson.demands);
             }
             past_.offer(std::move(instance));
+        } else if (most_past() > 0) {
+            past_.offer(to_keep(work));
+            if (past_.offered() >= options_.sample) plant_sample(work);
         }
         keep_within_bytes();
         return learned;
@@ -760,12 +912,95 @@ private:
 
     // Retrieve, see how the true classes stand, and change the rows as the learner does.
     Learned improve(Workspace& work) {
+        if (options_.kind == Kind::label_tree) return improve_tree(work);
         retrieve(work);
         Learned learned = take_stand(work);
         work.scores.undo();
         if (learned.updated)
             learned.updated = Updates(rows_, options_, work.active, work.lesson).apply();
         return learned;
+    }
+
+    // Rank the instance, hang the classes that the tree does not have into it, and learn.
+    Learned improve_tree(Workspace& work) {
+        LabelTree::input_of(work.active, work.input);
+        Learned learned{0, true};
+        std::uint32_t rank = 0;
+        const auto is_true = [&](std::uint32_t cls) {
+            return std::find(work.true_ids.begin(), work.true_ids.end(), cls) != work.true_ids.end();
+        };
+        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double) {
+            ++rank;
+            if (is_true(cls)) learned.rank = rank;
+            return learned.rank == 0 && rank < options_.retrieval_window;
+        }));
+        work.new_classes.clear();
+        for (const std::uint32_t cls : work.true_ids)
+            if (cls != NO_ID && !tree_.has(cls)) work.new_classes.push_back(cls);
+        tree_.hang(work.input, work.new_classes);
+        tree_.learn(work.input, work.true_ids);
+        return learned;
+    }
+
+    // Plant the tree anew over the classes of the sample, which is then learned again and forgotten.
+    void plant_sample(Workspace& work) {
+        planted_ = true;
+        std::vector<Seedling> seedlings = seedlings_of_classes();
+        const std::vector<std::size_t> place_of = places_of(seedlings);
+        for (std::size_t i = 0; i < past_.size(); ++i) {
+            read_past(work, past_[i]);
+            add_to_sums(work, seedlings, place_of);
+        }
+        tree_.plant(std::move(seedlings), options_);
+        for (std::size_t i = 0; i < past_.size(); ++i) {
+            read_past(work, past_[i]);
+            LabelTree::input_of(work.active, work.input);
+            tree_.learn(work.input, work.true_ids);
+        }
+        limit_past();
+    }
+
+    // How often features and classes are in the rows that a tree is planted from.
+    void count_for_planting(Workspace& work, Columns& class_columns,
+                            const std::int32_t* class_indices) {
+        for (Active& active : work.active) {
+            if (active.feature == NO_ID) make_feature(active.name);
+            else ++rows_[active.feature].times_seen;
+        }
+        for (std::size_t i = 0; i < work.true_ids.size(); ++i) {
+            if (work.true_ids[i] == NO_ID)
+                make_class(class_columns.name(static_cast<std::size_t>(class_indices[i])));
+            else
+                ++class_records_[work.true_ids[i]].learned;
+        }
+    }
+
+    // Where the seedling of each class stands.
+    std::vector<std::size_t> places_of(const std::vector<Seedling>& seedlings) const {
+        std::vector<std::size_t> places(classes_.end(), seedlings.size());
+        for (std::size_t i = 0; i < seedlings.size(); ++i) places[seedlings[i].cls] = i;
+        return places;
+    }
+
+    void add_to_sums(const Workspace& work, std::vector<Seedling>& seedlings,
+                     const std::vector<std::size_t>& place_of) const {
+        if (options_.tree != Shape::kmeans) return;
+        for (const std::uint32_t cls : work.true_ids)
+            for (const Active& active : work.active)
+                if (cls != NO_ID && active.feature != NO_ID)
+                    seedlings[place_of[cls]].sum.push_back(
+                        {active.feature, static_cast<float>(active.value)});
+    }
+
+    // Every class, in the order in which they were first learned.
+    std::vector<Seedling> seedlings_of_classes() const {
+        std::vector<Seedling> seedlings;
+        for (std::uint32_t id = 0; id < classes_.end(); ++id)
+            if (classes_.alive(id)) seedlings.push_back({id, class_records_[id].learned, {}});
+        std::sort(seedlings.begin(), seedlings.end(), [this](const auto& one, const auto& other) {
+            return class_records_[one.cls].born < class_records_[other.cls].born;
+        });
+        return seedlings;
     }
 
     // The lesson of what was retrieved, and whether there is anything to learn from it.
@@ -875,14 +1110,17 @@ private:
 
     // --- the past ------------------------------------------------------------------------------
 
-    void limit_past() {
-        past_.limit(options_.replay > 0 ? options_.replay_size : 0,
-                    options_.max_bytes / KEPT_SHARE);
+    // How many past instances are kept: to be replayed, or until a tree is planted.
+    std::uint64_t most_past() const {
+        if (options_.replay > 0) return options_.replay_size;
+        return options_.kind == Kind::label_tree && !planted_ ? options_.sample : 0;
     }
+
+    void limit_past() { past_.limit(most_past(), options_.max_bytes / KEPT_SHARE); }
 
     // What the instance's values were before they were prepared, for the past to keep.
     void note_values(Workspace& work) const {
-        if (options_.replay == 0) return;
+        if (most_past() == 0) return;
         work.given.clear();
         for (const Active& active : work.active)
             work.given.push_back(static_cast<float>(active.value));
@@ -958,7 +1196,7 @@ private:
         return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() + class_bytes() +
                rows_.edges() *
                    (BYTES_PER_EDGE + (rows_.has_variances() ? BYTES_PER_VARIANCE : 0)) +
-               past_.bytes();
+               past_.bytes() + tree_.bytes();
     }
 
     std::uint64_t class_bytes() const {
@@ -968,6 +1206,7 @@ private:
 
     void drop_features(const std::vector<std::uint32_t>& ids) {
         if (!past_.empty()) past_.forget(marks(ids, features_.end()), {});
+        tree_.forget_features(marks(ids, features_.end()));
         for (const std::uint32_t id : ids) {
             rows_.clear(id);
             features_.remove(id);
@@ -991,6 +1230,7 @@ private:
         if (!past_.empty()) past_.forget({}, doomed);
         for (const std::uint32_t id : ids) {
             if (options_.kind == Kind::frequency) popular_.erase(popularity(id));
+            tree_.forget_class(id);
             classes_.remove(id);
             class_records_[id] = {};
         }
@@ -1086,6 +1326,7 @@ private:
     std::vector<ClassRecord> class_records_;
     Popular popular_;  // every class, if the learner is frequency
     Options options_;
+    LabelTree tree_;  // of every class, if the learner is one
     Reservoir past_;
     std::uint64_t learned_ = 0;  // instances learned, which is also the time by which idleness goes
     std::uint64_t counted_ = 0;  // of these, in a first pass: N of tf-idf
@@ -1093,6 +1334,7 @@ private:
     std::uint64_t evicted_features_ = 0;
     std::uint64_t evicted_classes_ = 0;
     std::uint64_t changes_ = 0;
+    bool planted_ = false;  // whether the sample that a tree is planted from is over
     bool half_changed_ = false;
     std::uint64_t feature_generation_ = 0;
     std::uint64_t class_generation_ = 0;

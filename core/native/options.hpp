@@ -15,15 +15,22 @@ enum class Kind : std::uint8_t {
     confidence,
     vector_machine,
     frequency,
+    label_tree,
 };
+
+// In which a label tree is planted.
+enum class Shape : std::uint8_t { complete, random, huffman, kmeans };
 
 struct Options {
     Kind kind;
+    Shape tree;
     double margin_threshold, min_weight, feature_memory, rate, aggressiveness, caution;
+    double epsilon, alpha;
     std::uint32_t max_outdegree, rating, retrieval_window, rivals, replay, replay_size;
+    std::uint32_t arity, max_leaves, sample;
     std::uint32_t max_features, max_classes;
     std::uint64_t max_bytes, seed;
-    bool leak, boolean, l2, sublinear, tfidf, pairs;
+    bool leak, boolean, l2, sublinear, tfidf, pairs, greedy;
 
     // An edge's weight is its share of the feature mass; a row stands heaviest first.
     bool shares() const {

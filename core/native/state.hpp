@@ -1,4 +1,4 @@
-// The whole state of an index as flat runs, which a snapshot is made of.
+// The whole state of a learner as flat runs, which a snapshot is made of.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,8 @@ struct State {
     std::uint64_t features, feature_name_bytes, free_features, edges;
     std::uint64_t classes, class_name_bytes, free_classes;
     std::uint64_t variances;  // as many as edges, or none
+    std::uint64_t nodes, free_nodes, children, blocks, weights;  // of a label tree
+    std::uint64_t hung;  // as many as classes, or none if there is no tree
     std::uint64_t kept, kept_values, kept_classes, kept_demands;
     std::uint64_t* counts;  // see COUNTS
     std::uint16_t* feature_name_sizes;
@@ -39,9 +41,20 @@ struct State {
     std::uint32_t* kept_demands_ahead;
     std::uint32_t* kept_demands_behind;
     float* kept_demands_multiplier;
+    std::uint8_t* node_kinds;  // 1: a pre-leaf; 2: it may grow
+    std::uint32_t* node_children;  // of each node, how many
+    std::uint32_t* node_blocks;
+    std::uint32_t* node_free;
+    std::uint32_t* children_ids;  // nodes; of a pre-leaf, classes
+    std::uint32_t* block_features;
+    std::uint32_t* block_weights;  // of each block, how many
+    float* tree_weights;
+    float* tree_squares;
+    std::uint64_t* class_hung;
 };
 // Learned, counted, births, evicted features, evicted classes; of the past instances, how many came
-// and the state of the generator that draws them.
-constexpr std::size_t COUNTS = 7;
+// and the state of the generator that draws them; of the tree its root (0: none, else its id and
+// one), the classes ever hung into it, and the state of its generator; whether its sample is over.
+constexpr std::size_t COUNTS = 11;
 
 }  // namespace manyclass

@@ -22,6 +22,7 @@ public:
     bool apply() {
         switch (options_.kind) {
             case Kind::frequency:
+            case Kind::label_tree:  // which has no rows
                 break;
             case Kind::feature_focus:
             case Kind::independent:

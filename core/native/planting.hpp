@@ -1,0 +1,243 @@
+// The shapes in which a label tree can be planted over classes that are known.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "options.hpp"
+#include "reservoir.hpp"
+
+namespace manyclass {
+
+// A part of an instance as classifiers see it.
+struct Input {
+    std::uint32_t feature;
+    float value;
+};
+
+// A node and what is below it: nodes, or classes.
+struct Branch {
+    std::vector<Branch> branches;
+    std::vector<std::uint32_t> classes;
+};
+
+// A class to be planted: how often it was learned, and the sum of its instances, in any number of
+// parts of any order.
+struct Seedling {
+    std::uint32_t cls;
+    std::uint64_t learned;
+    std::vector<Input> sum;
+};
+
+class Planting {
+public:
+    // The seedlings stand in the order in which their classes came. `random` moves on.
+    Planting(std::vector<Seedling> seedlings, const Options& options, std::uint64_t& random)
+        : seedlings_(std::move(seedlings)), options_(options), random_(random) {}
+
+    Branch shape() {
+        std::vector<std::uint32_t> order(seedlings_.size());
+        std::iota(order.begin(), order.end(), 0u);
+        switch (options_.tree) {
+            case Shape::huffman:
+                return by_frequency();
+            case Shape::random:
+                for (std::size_t left = order.size(); left > 1; --left)
+                    std::swap(order[left - 1], order[random_below(random_, left)]);
+                break;
+            case Shape::kmeans:
+                scale_to_unit_length();
+                break;
+            case Shape::complete:
+                break;
+        }
+        return part(order);
+    }
+
+private:
+    using Order = std::vector<std::uint32_t>;  // places of seedlings
+
+    Branch leaves(const Order& order) const {
+        Branch branch;
+        for (const std::uint32_t place : order) branch.classes.push_back(seedlings_[place].cls);
+        return branch;
+    }
+
+    // As many parts of the same size, but for one, as the arity, until a pre-leaf can hold them.
+    Branch part(const Order& order) {
+        if (order.size() <= options_.max_leaves) return leaves(order);
+        Branch branch;
+        std::vector<Order> parts;
+        divide(order, options_.arity, parts);
+        for (const Order& each : parts) branch.branches.push_back(part(each));
+        return branch;
+    }
+
+    void divide(const Order& order, std::uint32_t wanted, std::vector<Order>& parts) {
+        wanted = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, order.size()));
+        if (wanted <= 1) {
+            parts.push_back(order);
+            return;
+        }
+        const std::uint32_t left = wanted / 2;
+        const std::size_t size = (order.size() * left + wanted - 1) / wanted;
+        Order sorted = options_.tree == Shape::kmeans ? bisected(order, size) : order;
+        const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(size);
+        divide(Order(sorted.begin(), middle), left, parts);
+        divide(Order(middle, sorted.end()), wanted - left, parts);
+    }
+
+    // --- hierarchical k-means ------------------------------------------------------------------
+
+    void scale_to_unit_length() {
+        std::uint32_t features = 0;
+        for (Seedling& seedling : seedlings_) {
+            add_up(seedling.sum);
+            double squares = 0;
+            for (const Input& each : seedling.sum) {
+                squares += static_cast<double>(each.value) * static_cast<double>(each.value);
+                features = std::max(features, each.feature + 1);
+            }
+            if (squares == 0) continue;
+            const auto scale = static_cast<float>(1 / std::sqrt(squares));
+            for (Input& each : seedling.sum) each.value *= scale;
+        }
+        difference_.assign(features, 0.0);
+    }
+
+    static void add_up(std::vector<Input>& parts) {
+        std::stable_sort(parts.begin(), parts.end(), [](const Input& one, const Input& other) {
+            return one.feature < other.feature;
+        });
+        std::size_t kept = 0;
+        for (std::size_t at = 0; at < parts.size(); ++at) {
+            if (kept > 0 && parts[kept - 1].feature == parts[at].feature)
+                parts[kept - 1].value += parts[at].value;
+            else
+                parts[kept++] = parts[at];
+        }
+        parts.resize(kept);
+    }
+
+    // Balanced spherical 2-means: the seedlings nearest to the first of two means come first, and
+    // each mean is that of its share. It ends when no seedling changes sides.
+    Order bisected(const Order& order, std::size_t size) {
+        constexpr int MOST_ROUNDS = 20;
+        const std::size_t one = random_below(random_, order.size());
+        std::size_t other = random_below(random_, order.size() - 1);
+        other += other >= one;
+        Order near{order[one]}, far{order[other]}, sorted = order;
+        for (int round = 0; round < MOST_ROUNDS; ++round) {
+            const std::vector<std::pair<double, std::uint32_t>> ranked = by_nearness(order, near, far);
+            for (std::size_t at = 0; at < ranked.size(); ++at) sorted[at] = ranked[at].second;
+            const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(size);
+            std::sort(sorted.begin(), middle);
+            std::sort(middle, sorted.end());
+            const Order nearer(sorted.begin(), middle), farther(middle, sorted.end());
+            if (nearer == near) break;
+            near = nearer;
+            far = farther;
+        }
+        return sorted;
+    }
+
+    std::vector<std::pair<double, std::uint32_t>> by_nearness(const Order& order, const Order& near,
+                                                              const Order& far) {
+        add_mean(near, 1);
+        add_mean(far, -1);
+        std::vector<std::pair<double, std::uint32_t>> ranked;
+        for (const std::uint32_t place : order) {
+            double product = 0;
+            for (const Input& each : seedlings_[place].sum)
+                product += static_cast<double>(each.value) * difference_[each.feature];
+            ranked.emplace_back(-product, place);
+        }
+        std::sort(ranked.begin(), ranked.end());
+        for (const Order* side : {&near, &far})
+            for (const std::uint32_t place : *side)
+                for (const Input& each : seedlings_[place].sum) difference_[each.feature] = 0;
+        return ranked;
+    }
+
+    // Add the mean direction of these, of unit length, to the difference.
+    void add_mean(const Order& order, double sign) {
+        std::vector<double> mean(difference_.size(), 0.0);
+        for (const std::uint32_t place : order)
+            for (const Input& each : seedlings_[place].sum)
+                mean[each.feature] += static_cast<double>(each.value);
+        double squares = 0;
+        for (const double value : mean) squares += value * value;
+        if (squares == 0) return;
+        const double scale = sign / std::sqrt(squares);
+        for (std::size_t at = 0; at < mean.size(); ++at) difference_[at] += mean[at] * scale;
+    }
+
+    // --- Huffman -------------------------------------------------------------------------------
+
+    // Join what was learned least often, time and again; classes of a pre-leaf are joined at once.
+    Branch by_frequency() {
+        struct Joined {
+            std::uint64_t learned;
+            std::uint32_t born;
+            Branch branch;
+        };
+        const auto later = [](const Joined& one, const Joined& other) {
+            return one.learned != other.learned ? one.learned > other.learned
+                                                : one.born > other.born;
+        };
+        std::vector<Joined> heap;
+        for (std::uint32_t place = 0; place < seedlings_.size(); ++place)
+            heap.push_back({seedlings_[place].learned, place, leaves({place})});
+        std::make_heap(heap.begin(), heap.end(), later);
+        auto born = static_cast<std::uint32_t>(heap.size());
+        const auto take = [&] {
+            std::pop_heap(heap.begin(), heap.end(), later);
+            Joined least = std::move(heap.back());
+            heap.pop_back();
+            return least;
+        };
+        while (heap.size() > 1) {
+            Joined joined{0, born++, {}};
+            std::vector<Branch> below;
+            for (std::uint32_t i = 0; i < options_.arity && !heap.empty(); ++i) {
+                Joined least = take();
+                joined.learned += least.learned;
+                below.push_back(std::move(least.branch));
+            }
+            joined.branch = joined_branch(std::move(below));
+            heap.push_back(std::move(joined));
+            std::push_heap(heap.begin(), heap.end(), later);
+        }
+        return heap.empty() ? Branch{} : std::move(heap.front().branch);
+    }
+
+    // One pre-leaf if it can hold all classes, else a node above the branches.
+    Branch joined_branch(std::vector<Branch> below) const {
+        std::size_t classes = 0;
+        bool all_preleaves = true;
+        for (const Branch& each : below) {
+            classes += each.classes.size();
+            all_preleaves &= each.branches.empty();
+        }
+        Branch branch;
+        if (!all_preleaves || classes > options_.max_leaves) {
+            branch.branches = std::move(below);
+            return branch;
+        }
+        for (const Branch& each : below)
+            branch.classes.insert(branch.classes.end(), each.classes.begin(), each.classes.end());
+        return branch;
+    }
+
+    std::vector<Seedling> seedlings_;
+    const Options& options_;
+    std::uint64_t& random_;
+    std::vector<double> difference_;  // of the two means
+};
+
+}  // namespace manyclass

@@ -1,0 +1,775 @@
+// A label tree: a probability for each class, as the product of those of the nodes on its path
+// (Jasinska-Kobus et al., Online Probabilistic Label Trees, AISTATS 2021).
+//
+//   node 4 = [2 5]           an inner node: its children are nodes
+//     node 2 = [c7 c1 c3]    a pre-leaf: its children are classes, the leaves
+//     node 5 = [c4]          a lone leaf, which may still grow
+//
+// A node holds the classifiers of its children, logistic ones with AdaGrad: block by block a weight
+// for each child and feature (blocks.hpp). A node that may still grow has one more in front, the
+// auxiliary classifier, for which every instance of the node is positive. A new child starts from
+// its negation: had it been there from the start, each of these instances would have been a negative
+// one for it. The logistic step is odd-symmetric, so that negating the weights is exact, and a block
+// that was not changed since needs no place for the child before it is changed again.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <queue>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "blocks.hpp"
+#include "lesson.hpp"
+#include "log.hpp"
+#include "logistic.hpp"
+#include "options.hpp"
+#include "planting.hpp"
+#include "reservoir.hpp"
+#include "state.hpp"
+
+namespace manyclass {
+
+constexpr std::uint32_t BIAS = NO_ID - 1;  // the feature that every instance has, of value 1
+constexpr float MOST_SQUARES = 1e36f;      // so that sums of squares stay numbers
+
+class LabelTree {
+public:
+    explicit LabelTree(const Options& options) : random_(options.seed) { configure(options); }
+
+    void configure(const Options& options) {
+        rate_ = static_cast<float>(options.rate);
+        epsilon_ = static_cast<float>(options.epsilon);
+        least_weight_ = static_cast<float>(options.min_weight);
+        alpha_ = options.alpha;
+        greedy_ = options.greedy;
+        arity_ = options.arity;
+        max_leaves_ = options.max_leaves;
+    }
+
+    std::uint64_t weights() const { return weights_; }
+    bool has(std::uint32_t cls) const { return cls < places_.size() && places_[cls].node != NO_ID; }
+
+    // What the tree takes, by count: the same for one that grew and one that was loaded.
+    std::uint64_t bytes() const {
+        return nodes_.size() * BYTES_PER_NODE + blocks_ * BYTES_PER_BLOCK +
+               weights_ * BYTES_PER_TREE_WEIGHT;
+    }
+
+    std::size_t resident_bytes() const {
+        std::size_t bytes = nodes_.capacity() * sizeof(Node) + places_.capacity() * sizeof(Place);
+        for (const Node& node : nodes_)
+            bytes += node.blocks.resident_bytes() + node.children.capacity() * sizeof(std::uint32_t);
+        return bytes;
+    }
+
+    // What classifiers are given of the active features that are known.
+    static void input_of(const std::vector<Active>& active, std::vector<Input>& input) {
+        input.clear();
+        for (const Active& each : active)
+            if (each.feature != NO_ID)
+                input.push_back({each.feature, static_cast<float>(each.value)});
+        input.push_back({BIAS, 1});
+    }
+
+    // --- ranking -------------------------------------------------------------------------------
+
+    // Meet the classes by probability, the most likely first, of equal ones the one that came to
+    // the tree first, until `go_on(class, probability)` says no. Best-first search: exact. How many
+    // weights it took.
+    template <class F>
+    std::uint64_t search(const std::vector<Input>& input, F&& go_on) const {
+        if (root_ == NO_ID) return 0;
+        Work& work = workspace();
+        work.touched = 0;
+        Frontier frontier;
+        frontier.push({1, 0, root_, false});
+        while (!frontier.empty()) {
+            const Reached reached = frontier.top();
+            frontier.pop();
+            if (reached.is_class) {
+                if (!go_on(reached.id, reached.probability)) break;
+                continue;
+            }
+            const Node& node = nodes_[reached.id];
+            probabilities(node, input, work);
+            for (std::size_t place = 0; place < node.children.size(); ++place) {
+                const std::uint32_t child = node.children[place];
+                const double probability = reached.probability * work.probabilities[place];
+                if (node.is_preleaf)
+                    frontier.push({probability, places_[child].born, child, true});
+                else
+                    frontier.push({probability, 0, child, false});
+            }
+        }
+        return work.touched;
+    }
+
+    // The probability of a class that is in the tree.
+    double probability(const std::vector<Input>& input, std::uint32_t cls) const {
+        Work& work = workspace();
+        double product = 1;
+        climb(cls, [&](const Node& node, std::uint32_t place) {
+            probabilities(node, input, work);
+            product *= work.probabilities[place];
+        });
+        return product;
+    }
+
+    // A node on the path to a class, from the root down: how many classes are below the child that
+    // is on the path, its probability, and by how much each input moved its log-odds.
+    struct Step {
+        std::uint64_t classes;
+        double probability;
+        std::vector<double> moved;
+    };
+
+    std::vector<Step> path(const std::vector<Input>& input, std::uint32_t cls) const {
+        std::vector<Step> steps;
+        Work& work = workspace();
+        climb(cls, [&](const Node& node, std::uint32_t place) {
+            probabilities(node, input, work);
+            Step step{node.is_preleaf ? 1 : nodes_[node.children[place]].leaves,
+                      work.probabilities[place], std::vector<double>(input.size(), 0.0)};
+            if (classifiers(node) > 0)
+                for (std::size_t i = 0; i < input.size(); ++i)
+                    step.moved[i] = static_cast<double>(input[i].value) *
+                                    static_cast<double>(weight(node, input[i].feature, place));
+            steps.push_back(std::move(step));
+        });
+        std::reverse(steps.begin(), steps.end());
+        return steps;
+    }
+
+    // The weight with which a feature speaks for a class among the classes of its pre-leaf.
+    float leaf_weight(std::uint32_t feature, std::uint32_t cls) const {
+        const Place place = places_[cls];
+        const Node& node = nodes_[place.node];
+        return classifiers(node) == 0 ? 0 : weight(node, feature, place.place);
+    }
+
+    // Every class with a leaf weight for the feature.
+    template <class F>
+    void each_leaf_weight(std::uint32_t feature, F&& meet) const {
+        for (const Node& node : nodes_) {
+            if (!node.is_preleaf || classifiers(node) == 0) continue;
+            if (node.blocks.find(feature) == NO_ID) continue;
+            for (std::uint32_t place = 0; place < node.children.size(); ++place)
+                meet(node.children[place], weight(node, feature, place));
+        }
+    }
+
+    // How many weights each feature has.
+    void count_weights(std::vector<std::uint64_t>& counts) const {
+        for (const Node& node : nodes_)
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
+                if (node.blocks.feature(block) != BIAS)
+                    counts[node.blocks.feature(block)] += width(node);
+    }
+
+    // --- learning ------------------------------------------------------------------------------
+
+    // Hang new classes into the tree, beside each other if there is room: where the policy leads.
+    void hang(const std::vector<Input>& input, const std::vector<std::uint32_t>& classes) {
+        if (classes.empty()) return;
+        if (root_ == NO_ID) root_ = make_node(NO_ID, true);
+        std::uint32_t at = root_;
+        while (!nodes_[at].grows) at = chosen_child(at, input);
+        for (const std::uint32_t cls : classes) {
+            at = with_room(at);
+            add_leaf(at, cls);
+        }
+    }
+
+    // One online step of every classifier that the instance concerns: those of the children of each
+    // node on a path to a true class.
+    void learn(const std::vector<Input>& input, const std::vector<std::uint32_t>& true_classes) {
+        Work& work = workspace();
+        work.positives.clear();
+        for (const std::uint32_t cls : true_classes) {
+            if (!has(cls)) continue;
+            std::uint32_t node = places_[cls].node, place = places_[cls].place;
+            work.positives.emplace_back(node, place);
+            while (node != root_) {
+                place = place_of(node);
+                node = nodes_[node].parent;
+                work.positives.emplace_back(node, place);
+            }
+        }
+        std::sort(work.positives.begin(), work.positives.end());
+        work.positives.erase(std::unique(work.positives.begin(), work.positives.end()),
+                             work.positives.end());
+        for (std::size_t begin = 0, end = 0; begin < work.positives.size(); begin = end) {
+            const std::uint32_t node = work.positives[begin].first;
+            while (end < work.positives.size() && work.positives[end].first == node) ++end;
+            step(nodes_[node], input, begin, end, work);
+        }
+    }
+
+    // --- planting ------------------------------------------------------------------------------
+
+    // Begin anew with a tree over these classes that knows nothing else.
+    void plant(std::vector<Seedling> seedlings, const Options& options) {
+        std::vector<std::uint32_t> classes;
+        for (const Seedling& seedling : seedlings) classes.push_back(seedling.cls);
+        const Branch shape = Planting(std::move(seedlings), options, random_).shape();
+        nodes_.clear();
+        places_.clear();
+        free_.clear();
+        blocks_ = weights_ = 0;
+        root_ = plant(shape, NO_ID);
+        births_ = 0;
+        for (const std::uint32_t cls : classes) places_[cls].born = births_++;
+    }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    void forget_features(const std::vector<bool>& doomed) {
+        for (Node& node : nodes_) {
+            forget(node);
+            for (std::uint32_t block = node.blocks.count(); block-- > 0;) {
+                const std::uint32_t feature = node.blocks.feature(block);
+                if (feature != BIAS && doomed[feature]) node.blocks.remove(block);
+            }
+            count(node);
+        }
+    }
+
+    void forget_class(std::uint32_t cls) {
+        if (!has(cls)) return;
+        std::uint32_t node = places_[cls].node, place = places_[cls].place;
+        for (std::uint32_t above = node; above != NO_ID; above = nodes_[above].parent)
+            --nodes_[above].leaves;
+        places_[cls] = {};
+        while (true) {
+            take_child(node, place);
+            if (!nodes_[node].children.empty()) return;
+            const std::uint32_t parent = nodes_[node].parent;
+            place = parent == NO_ID ? 0 : place_of_child(parent, node);
+            forget(nodes_[node]);
+            nodes_[node] = Node{};
+            free_.push_back(node);
+            if (parent == NO_ID) {
+                root_ = NO_ID;
+                return;
+            }
+            node = parent;
+        }
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // Fill in the sizes of the runs.
+    void measure(State& state, std::uint64_t classes) const {
+        state.nodes = nodes_.size();
+        state.free_nodes = free_.size();
+        state.hung = root_ == NO_ID ? 0 : classes;
+        state.children = state.blocks = state.weights = 0;
+        for (const Node& node : nodes_) {
+            state.children += node.children.size();
+            state.blocks += node.blocks.count();
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
+                state.weights += node.blocks.weights_in(block);
+        }
+    }
+
+    void dump(const State& state) const {
+        state.counts[7] = root_ == NO_ID ? 0 : root_ + std::uint64_t{1};
+        state.counts[8] = births_;
+        state.counts[9] = random_;
+        std::uint64_t child = 0, place = 0, weight = 0;
+        for (std::size_t id = 0; id < nodes_.size(); ++id) {
+            const Node& node = nodes_[id];
+            state.node_kinds[id] = static_cast<std::uint8_t>(node.is_preleaf + 2 * node.grows);
+            state.node_children[id] = static_cast<std::uint32_t>(node.children.size());
+            state.node_blocks[id] = node.blocks.count();
+            for (const std::uint32_t each : node.children) state.children_ids[child++] = each;
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block, ++place) {
+                const std::uint32_t count = node.blocks.weights_in(block);
+                state.block_features[place] = node.blocks.feature(block);
+                state.block_weights[place] = count;
+                std::copy_n(node.blocks.weights(block), count, state.tree_weights + weight);
+                std::copy_n(node.blocks.squares(block), count, state.tree_squares + weight);
+                weight += count;
+            }
+        }
+        std::copy(free_.begin(), free_.end(), state.node_free);
+        for (std::uint64_t cls = 0; cls < state.hung; ++cls)
+            state.class_hung[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
+    }
+
+    // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
+    // feature or class that there is not.
+    template <class F, class C>
+    void load(const State& state, F&& is_feature, C&& is_class) {
+        births_ = state.counts[8];
+        random_ = state.counts[9];
+        if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
+        root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
+        nodes_.resize(state.nodes);
+        places_.resize(state.hung);
+        std::uint64_t child = 0, place = 0, weight = 0;
+        for (std::uint64_t id = 0; id < state.nodes; ++id) {
+            Node& node = nodes_[id];
+            if (state.node_kinds[id] > 3) throw std::invalid_argument("there is no such node");
+            node.is_preleaf = state.node_kinds[id] % 2;
+            node.grows = state.node_kinds[id] / 2;
+            if (state.children - child < state.node_children[id])
+                throw std::invalid_argument("children are cut short");
+            node.children.assign(state.children_ids + child,
+                                 state.children_ids + child + state.node_children[id]);
+            child += state.node_children[id];
+            load_blocks(node, state, state.node_blocks[id], place, weight, is_feature);
+            count(node);
+        }
+        if (child != state.children || place != state.blocks || weight != state.weights)
+            throw std::invalid_argument("more in the tree than nodes account for");
+        load_free(state);
+        join(state, is_class);
+    }
+
+private:
+    static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 24;
+    static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 9;
+
+    struct Node {
+        std::uint32_t parent = NO_ID;
+        std::uint32_t leaves = 0;             // classes below
+        std::vector<std::uint32_t> children;  // classes of a pre-leaf, nodes of an inner node
+        Blocks blocks;
+        bool is_preleaf = false;
+        bool grows = false;  // more children may come: the first classifier is the auxiliary one
+    };
+
+    struct Place {  // of a class: below which node, and as which of its children
+        std::uint32_t node = NO_ID;
+        std::uint32_t place = 0;
+        std::uint64_t born = 0;  // its turn among the classes that came to the tree
+    };
+
+    struct Reached {
+        double probability;
+        std::uint64_t born;
+        std::uint32_t id;
+        bool is_class;
+    };
+    struct Later {
+        bool operator()(const Reached& one, const Reached& other) const {
+            if (one.probability != other.probability) return one.probability < other.probability;
+            if (one.is_class != other.is_class) return one.is_class;  // nodes first: they may hold
+            return one.is_class ? one.born > other.born : one.id > other.id;  // an older class
+        }
+    };
+    using Frontier = std::priority_queue<Reached, std::vector<Reached>, Later>;
+
+    struct Work {
+        std::vector<std::uint32_t> blocks;
+        std::vector<float> scores;
+        std::vector<double> probabilities;
+        std::uint64_t touched;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> positives;  // node, place of its child
+    };
+
+    static Work& workspace() {
+        static thread_local Work work;
+        return work;
+    }
+
+    // How many of a node's children have classifiers: an only child is certain, and needs none.
+    static std::uint32_t classifiers(const Node& node) {
+        return node.children.size() == 1 ? 0 : static_cast<std::uint32_t>(node.children.size());
+    }
+    static std::uint32_t width(const Node& node) { return node.grows + classifiers(node); }
+
+    // What a child without a place in a block would have there: the negation of the auxiliary
+    // weight, but for the first, which was once the only one.
+    static float sign(std::uint32_t place) { return place == 0 ? 1.0f : -1.0f; }
+
+    static float weight(const Node& node, std::uint32_t feature, std::size_t place) {
+        const std::uint32_t block = node.blocks.find(feature);
+        if (block == NO_ID) return 0;
+        const float* weights = node.blocks.weights(block);
+        const auto at = static_cast<std::uint32_t>(place) + node.grows;
+        return at < node.blocks.weights_in(block)
+                   ? weights[at]
+                   : sign(static_cast<std::uint32_t>(place)) * weights[0];
+    }
+
+    template <class F>
+    void climb(std::uint32_t cls, F&& meet) const {
+        std::uint32_t node = places_[cls].node, place = places_[cls].place;
+        while (true) {
+            meet(nodes_[node], place);
+            if (node == root_) return;
+            place = place_of(node);
+            node = nodes_[node].parent;
+        }
+    }
+
+    std::uint32_t place_of(std::uint32_t node) const {
+        return place_of_child(nodes_[node].parent, node);
+    }
+    std::uint32_t place_of_child(std::uint32_t parent, std::uint32_t node) const {
+        const std::vector<std::uint32_t>& children = nodes_[parent].children;
+        return static_cast<std::uint32_t>(std::find(children.begin(), children.end(), node) -
+                                          children.begin());
+    }
+
+    // --- classifiers ---------------------------------------------------------------------------
+
+    // The blocks of the inputs, NO_ID where there is none, on their way from memory.
+    static void find_blocks(const Blocks& blocks, const std::vector<Input>& input, Work& work) {
+        for (const Input& each : input) blocks.prefetch_slot(each.feature);
+        work.blocks.resize(input.size());
+        for (std::size_t i = 0; i < input.size(); ++i) {
+            work.blocks[i] = blocks.find(input[i].feature);
+            if (work.blocks[i] != NO_ID) blocks.prefetch(work.blocks[i]);
+        }
+    }
+
+    // The probability of each child, given the node.
+    void probabilities(const Node& node, const std::vector<Input>& input, Work& work) const {
+        const std::uint32_t children = classifiers(node), first = node.grows;
+        work.probabilities.assign(node.children.size(), 1.0);
+        if (children == 0) return;
+        find_blocks(node.blocks, input, work);
+        work.scores.assign(children, 0.0f);
+        float* const scores = work.scores.data();
+        for (std::size_t i = 0; i < input.size(); ++i) {
+            if (work.blocks[i] == NO_ID) continue;
+            work.touched += children;
+            const float* weights = node.blocks.weights(work.blocks[i]);
+            const std::uint32_t there =
+                std::max(node.blocks.weights_in(work.blocks[i]), first) - first;
+            add(scores, weights + first, std::min(there, children), input[i].value);
+            for (std::uint32_t place = there; place < children; ++place)
+                scores[place] += input[i].value * (sign(place) * weights[0]);
+        }
+        for (std::uint32_t place = 0; place < children; ++place)
+            work.probabilities[place] = logistic(static_cast<double>(scores[place]));
+    }
+
+    static void add(float* __restrict scores, const float* __restrict weights, std::uint32_t count,
+                    float value) {
+        for (std::uint32_t at = 0; at < count; ++at) scores[at] += value * weights[at];
+    }
+
+    // One AdaGrad step of every classifier of a node: the children among the positives from `begin`
+    // to `end`, and the auxiliary one, are true, the others are not.
+    void step(Node& node, const std::vector<Input>& input, std::size_t begin, std::size_t end,
+              Work& work) {
+        const std::uint32_t width = LabelTree::width(node);
+        if (width == 0) return;
+        forget(node);
+        find_blocks(node.blocks, input, work);
+        for (std::size_t i = 0; i < input.size(); ++i) {
+            if (work.blocks[i] == NO_ID)
+                work.blocks[i] = node.blocks.add(input[i].feature, width);
+            else
+                fill(node, work.blocks[i]);
+        }
+        work.scores.assign(width, 0.0f);
+        for (std::size_t i = 0; i < input.size(); ++i)
+            add(work.scores.data(), node.blocks.weights(work.blocks[i]), width, input[i].value);
+        slopes(node, begin, end, work);
+        for (std::size_t i = 0; i < input.size(); ++i)
+            move(node.blocks.weights(work.blocks[i]), node.blocks.squares(work.blocks[i]),
+                 work.scores.data(), width, input[i].value);
+        if (least_weight_ > 0) drop_light(node, work);
+        count(node);
+    }
+
+    // Of each classifier, in place of its score, the slope of its loss: negative where it is to rise.
+    void slopes(const Node& node, std::size_t begin, std::size_t end, Work& work) const {
+        std::vector<float>& scores = work.scores;
+        if (node.grows) scores[0] = -scores[0];
+        if (classifiers(node) > 0)
+            for (std::size_t i = begin; i < end; ++i) {
+                float& score = scores[work.positives[i].second + node.grows];
+                score = -score;
+            }
+        for (float& score : scores)
+            score = static_cast<float>(logistic(static_cast<double>(score)));
+        if (node.grows) scores[0] = -scores[0];
+        if (classifiers(node) > 0)
+            for (std::size_t i = begin; i < end; ++i) {
+                float& score = scores[work.positives[i].second + node.grows];
+                score = -score;
+            }
+    }
+
+    void move(float* __restrict weights, float* __restrict squares, const float* __restrict slopes,
+              std::uint32_t count, float value) const {
+        const float rate = rate_, epsilon = epsilon_;
+        for (std::uint32_t at = 0; at < count; ++at) {
+            const float gradient = slopes[at] * value;
+            squares[at] = std::min(squares[at] + gradient * gradient, MOST_SQUARES);
+            weights[at] -= rate * gradient / std::sqrt(squares[at] + epsilon);
+        }
+    }
+
+    // Give every classifier of the node its place in a block.
+    static void fill(Node& node, std::uint32_t block) {
+        Blocks& blocks = node.blocks;
+        const std::uint32_t wanted = width(node);
+        float *weights = blocks.weights(block), *squares = blocks.squares(block);
+        for (std::uint32_t at = blocks.weights_in(block); at < wanted; ++at) {
+            weights[at] = sign(at - node.grows) * weights[0];
+            squares[at] = squares[0];
+        }
+        if (blocks.weights_in(block) < wanted) blocks.set_weights_in(block, wanted);
+    }
+
+    void drop_light(Node& node, Work& work) const {
+        std::sort(work.blocks.begin(), work.blocks.end(), std::greater<std::uint32_t>());
+        for (const std::uint32_t block : work.blocks) {
+            const float* weights = node.blocks.weights(block);
+            const bool is_light = std::all_of(weights, weights + node.blocks.weights_in(block),
+                                              [this](float weight) { return std::fabs(weight) < least_weight_; });
+            if (is_light && node.blocks.feature(block) != BIAS) node.blocks.remove(block);
+        }
+    }
+
+    // --- growing -------------------------------------------------------------------------------
+
+    std::uint32_t make_node(std::uint32_t parent, bool is_preleaf) {
+        std::uint32_t id;
+        if (free_.empty()) {
+            id = static_cast<std::uint32_t>(nodes_.size());
+            nodes_.emplace_back();
+        } else {
+            id = free_.back();
+            free_.pop_back();
+        }
+        nodes_[id].parent = parent;
+        nodes_[id].is_preleaf = is_preleaf;
+        nodes_[id].grows = true;
+        return id;
+    }
+
+    void add_leaf(std::uint32_t node, std::uint32_t cls) {
+        if (cls >= places_.size()) places_.resize(cls + 1);
+        places_[cls] = {node, static_cast<std::uint32_t>(nodes_[node].children.size()), births_++};
+        add_child(node, cls);
+        for (std::uint32_t at = node; at != NO_ID; at = nodes_[at].parent) ++nodes_[at].leaves;
+    }
+
+    void add_child(std::uint32_t id, std::uint32_t child) {
+        Node& node = nodes_[id];
+        forget(node);
+        node.children.push_back(child);
+        node.blocks.make_room(width(node));
+        count(node);
+    }
+
+    // The id of the node made for a branch, and of all below it; NO_ID for a branch without classes.
+    std::uint32_t plant(const Branch& branch, std::uint32_t parent) {
+        if (branch.branches.empty() && branch.classes.empty()) return NO_ID;
+        const std::uint32_t id = make_node(parent, branch.branches.empty());
+        for (const std::uint32_t cls : branch.classes) add_leaf(id, cls);
+        for (const Branch& below : branch.branches) {
+            const std::uint32_t child = plant(below, id);
+            add_child(id, child);
+        }
+        if (nodes_[id].children.size() >= arity_ && !nodes_[id].is_preleaf)
+            stop_growing(nodes_[id]);
+        return id;
+    }
+
+    // The child of a full node that the policy leads to.
+    std::uint32_t chosen_child(std::uint32_t id, const std::vector<Input>& input) {
+        const Node& node = nodes_[id];
+        if (!greedy_) return node.children[random_below(random_, node.children.size())];
+        Work& work = workspace();
+        probabilities(node, input, work);
+        const double share =
+            static_cast<double>(node.leaves) / static_cast<double>(node.children.size());
+        std::uint32_t chosen = node.children[0];
+        double best = -1e300;
+        for (std::size_t place = 0; place < node.children.size(); ++place) {
+            const std::uint32_t child = node.children[place];
+            const double leaves = static_cast<double>(nodes_[child].leaves);
+            const double score = (1 - alpha_) * work.probabilities[place] +
+                                 alpha_ * natural_log(share / leaves);
+            if (score > best) {
+                best = score;
+                chosen = child;
+            }
+        }
+        return chosen;
+    }
+
+    // A pre-leaf with room for a class, at a node that may grow or beside it.
+    std::uint32_t with_room(std::uint32_t id) {
+        if (!nodes_[id].is_preleaf) return make_branch(id);
+        if (has_room(id)) return id;
+        const std::uint32_t parent = nodes_[id].parent;
+        if (parent != NO_ID)
+            for (const std::uint32_t sibling : nodes_[parent].children)
+                if (nodes_[sibling].is_preleaf && has_room(sibling)) return sibling;
+        return make_branch(make_parent(id));
+    }
+
+    bool has_room(std::uint32_t id) const { return nodes_[id].children.size() < max_leaves_; }
+
+    // A new lone leaf-to-be below a node that may grow.
+    std::uint32_t make_branch(std::uint32_t id) {
+        const std::uint32_t branch = make_node(id, true);
+        add_child(id, branch);
+        Node& node = nodes_[id];
+        if (node.children.size() >= arity_) stop_growing(node);
+        return branch;
+    }
+
+    // A new node in the place of this one, above it, that starts from its auxiliary classifier.
+    std::uint32_t make_parent(std::uint32_t id) {
+        const std::uint32_t parent = nodes_[id].parent, made = make_node(parent, false);
+        if (parent == NO_ID) root_ = made;
+        else nodes_[parent].children[place_of_child(parent, id)] = made;
+        nodes_[id].parent = made;
+        const Blocks& old = nodes_[id].blocks;
+        Node& above = nodes_[made];
+        above.leaves = nodes_[id].leaves;
+        above.children.push_back(id);
+        above.blocks.make_room(3);
+        for (std::uint32_t block = 0; block < old.count(); ++block) {
+            const std::uint32_t copy = above.blocks.add(old.feature(block), 1);
+            above.blocks.weights(copy)[0] = old.weights(block)[0];
+            above.blocks.squares(copy)[0] = old.squares(block)[0];
+        }
+        count(above);
+        return made;
+    }
+
+    // A node that is full needs no auxiliary classifier any more.
+    void stop_growing(Node& node) {
+        forget(node);
+        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+        node.grows = false;
+        node.blocks.drop_first();
+        count(node);
+    }
+
+    void take_child(std::uint32_t id, std::uint32_t place) {
+        Node& node = nodes_[id];
+        forget(node);
+        if (classifiers(node) > 0) {
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+            node.blocks.drop(place + node.grows);
+        }
+        node.children.erase(node.children.begin() + place);
+        if (node.is_preleaf)
+            for (std::uint32_t at = place; at < node.children.size(); ++at)
+                --places_[node.children[at]].place;
+        count(node);
+    }
+
+    // --- loading -------------------------------------------------------------------------------
+
+    template <class F>
+    static void load_blocks(Node& node, const State& state, std::uint32_t blocks,
+                            std::uint64_t& place, std::uint64_t& weight, F&& is_feature) {
+        if (state.blocks - place < blocks) throw std::invalid_argument("blocks are cut short");
+        const auto most = static_cast<std::uint32_t>(node.children.size()) + node.grows;
+        node.blocks.make_room(most);
+        for (const std::uint64_t end = place + blocks; place < end; ++place) {
+            const std::uint32_t feature = state.block_features[place];
+            const std::uint32_t count = state.block_weights[place];
+            if ((feature != BIAS && !is_feature(feature)) || node.blocks.find(feature) != NO_ID)
+                throw std::invalid_argument("a block has no feature of its own");
+            if (count == 0 || count > most || (!node.grows && count != most) ||
+                state.weights - weight < count)
+                throw std::invalid_argument("a block has more or fewer weights than its node");
+            const std::uint32_t block = node.blocks.add(feature, count);
+            for (std::uint32_t at = 0; at < count; ++at, ++weight) {
+                const float value = state.tree_weights[weight], square = state.tree_squares[weight];
+                if (!std::isfinite(value) || !std::isfinite(square) || square < 0)
+                    throw std::invalid_argument("a weight of the tree is not a number");
+                node.blocks.weights(block)[at] = value;
+                node.blocks.squares(block)[at] = square;
+            }
+        }
+    }
+
+    void load_free(const State& state) {
+        std::vector<bool> is_free(nodes_.size(), false);
+        for (std::uint64_t i = 0; i < state.free_nodes; ++i) {
+            const std::uint32_t id = state.node_free[i];
+            if (id >= nodes_.size() || is_free[id] || !nodes_[id].children.empty())
+                throw std::invalid_argument("a node is not free");
+            is_free[id] = true;
+            free_.push_back(id);
+        }
+        for (std::size_t id = 0; id < nodes_.size(); ++id)
+            if (nodes_[id].children.empty() && (!is_free[id] || nodes_[id].blocks.count() != 0))
+                throw std::invalid_argument("a node has no children");
+    }
+
+    // Tell nodes of their parents and classes of their nodes, from the root down: every one must be
+    // met once.
+    template <class C>
+    void join(const State& state, C&& is_class) {
+        std::vector<std::uint32_t> order, met(nodes_.size(), 0);
+        if (root_ != NO_ID) order.push_back(root_);
+        std::vector<std::uint64_t> births;
+        for (std::size_t at = 0; at < order.size(); ++at) {
+            const std::uint32_t id = order[at];
+            if (met[id]++ || nodes_[id].children.empty())
+                throw std::invalid_argument("a node is not where it should be");
+            for (std::uint32_t place = 0; place < nodes_[id].children.size(); ++place) {
+                const std::uint32_t child = nodes_[id].children[place];
+                if (nodes_[id].is_preleaf) {
+                    if (child >= places_.size() || !is_class(child) || has(child))
+                        throw std::invalid_argument("a class is not where it should be");
+                    places_[child] = {id, place, state.class_hung[child]};
+                    births.push_back(state.class_hung[child]);
+                } else {
+                    if (child >= nodes_.size())
+                        throw std::invalid_argument("the tree has no such node");
+                    nodes_[child].parent = id;
+                    order.push_back(child);
+                }
+            }
+        }
+        if (order.size() + free_.size() != nodes_.size())
+            throw std::invalid_argument("a node is out of reach");
+        for (std::size_t at = order.size(); at-- > 0;) {
+            Node& node = nodes_[order[at]];
+            if (node.is_preleaf) node.leaves = static_cast<std::uint32_t>(node.children.size());
+            if (node.parent != NO_ID) nodes_[node.parent].leaves += node.leaves;
+        }
+        std::sort(births.begin(), births.end());
+        if (std::adjacent_find(births.begin(), births.end()) != births.end() ||
+            (!births.empty() && births.back() >= births_))
+            throw std::invalid_argument("two classes came to the tree at once");
+    }
+
+    // --- accounts ------------------------------------------------------------------------------
+
+    // Take what a node has out of the totals, before it changes.
+    void forget(const Node& node) {
+        blocks_ -= node.blocks.count();
+        weights_ -= static_cast<std::uint64_t>(node.blocks.count()) * width(node);
+    }
+    // Put it into them again.
+    void count(const Node& node) {
+        blocks_ += node.blocks.count();
+        weights_ += static_cast<std::uint64_t>(node.blocks.count()) * width(node);
+    }
+
+    std::vector<Node> nodes_;
+    std::vector<Place> places_;  // by class id
+    std::vector<std::uint32_t> free_;
+    std::uint32_t root_ = NO_ID;
+    std::uint64_t births_ = 0;
+    std::uint64_t blocks_ = 0, weights_ = 0;
+    std::uint64_t random_;
+    float rate_ = 1, epsilon_ = 0, least_weight_ = 0;
+    double alpha_ = 0;
+    bool greedy_ = true;
+    std::uint32_t arity_ = 2, max_leaves_ = 100;
+};
+
+}  // namespace manyclass
