@@ -31,6 +31,7 @@ LearnerName = Literal[
     "committee",
 ]
 LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
+TREES = ("iplt", "oplt")  # whose scores are probabilities
 DEFAULT_LEARNER: LearnerName = "svm"  # of a store that nothing was learned in yet
 Demands = Literal["pairs", "each"]
 Vote = Literal["majority", "rarest", "score"]
@@ -111,7 +112,8 @@ class Options:
             "feature_memory",
             "must be 0 (infinite) or a mass of at least 1",
         )
-        need(0 < self.rate <= 1, "rate", "must be above 0 and at most 1")
+        most = 100 if self.learner in TREES else 1
+        need(0 < self.rate <= most, "rate", f"must be above 0 and at most {most}")
         need(1 / LARGEST <= self.aggressiveness <= LARGEST, "aggressiveness", "must be 1e-9 to 1e9")
         need(1 / LARGEST <= self.caution <= LARGEST, "caution", "must be 1e-9 to 1e9")
         need(self.demands in get_args(Demands), "demands", "must be 'pairs' or 'each'")
