@@ -37,7 +37,8 @@ def count(rankings: Sequence[Ranking], vote: Vote, times_learned: Callable[[str]
       and the shares order what they leave equal;
     - "rarest": the same, but the class learned least often of those with a first place (the one
       with the higher score if there are several) counts as if every member had it there;
-    - "score": nothing more.
+    - "score": nothing more;
+    - "probability": the mean of its scores as they are, which have to be probabilities.
 
     Classes of equal score stand as the first member ranks them, those it did not put forward
     behind the others, as the second ranks them, and so on (Madani and Huang, flat techniques,
@@ -46,13 +47,13 @@ def count(rankings: Sequence[Ranking], vote: Vote, times_learned: Callable[[str]
     sums: dict[str, float] = {}
     firsts: dict[str, int] = {}
     for ranking in rankings:
-        for name, share in shares(ranking):
+        for name, share in ranking if vote == "probability" else shares(ranking):
             sums[name] = sums.get(name, 0.0) + share
         if ranking:
             winner = ranking[0][0]
             firsts[winner] = firsts.get(winner, 0) + 1
     means = {name: total / len(rankings) for name, total in sums.items()}
-    if vote == "score":
+    if vote in ("score", "probability"):
         firsts.clear()
     if vote == "rarest" and firsts:
         rarest = min(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.ballot import NOMINATED, Ranking, count, scale
 from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from core.event import SMALLEST_VALUE, Event, Instance
-from core.index import Columns, Index
+from core.index import Columns, Index, Node
 from core.member import Member
 from core.options import Options, members_of
 
@@ -86,7 +86,7 @@ class Committee:
         return ranked[:k]
 
     def _nominations(self, instance: Instance) -> list[Ranking]:
-        return [
+        nominations = [
             [
                 (name, score)
                 for name, score in member.index.rank(instance, NOMINATED)
@@ -94,6 +94,19 @@ class Committee:
             ]
             for member in self._members
         ]
+        return self._completed(instance, nominations)
+
+    def _completed(self, instance: Instance, nominations: list[Ranking]) -> list[Ranking]:
+        """For the vote by probability, what each member thinks of those others put forward."""
+        if self._options.vote != "probability":
+            return nominations
+        named = dict.fromkeys(name for ranking in nominations for name, _ in ranking)
+        completed = []
+        for member, ranking in zip(self._members, nominations, strict=True):
+            missing = list(named.keys() - {name for name, _ in ranking})
+            others = zip(missing, member.index.probabilities(instance, missing), strict=True)
+            completed.append(ranking + sorted(others, key=lambda scored: (-scored[1], scored[0])))
+        return completed
 
     def _count(self, nominations: list[Ranking]) -> Ranking:
         return count(nominations, self._options.vote, self._times_learned)
@@ -109,7 +122,8 @@ class Committee:
     def explain(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[Weighted]:
         """For each class, what each feature gave to the mean of the members' shares, most first.
 
-        It is what the members explain, brought to the scale of the shares. It adds up to the score
+        It is what the members explain, brought to the scale of the shares (for the vote by
+        probability as it is, in log-odds). It adds up to the score
         of vote "score", unless a member has negative scores: their shares begin at the lowest of
         them, and where they begin is no feature's doing.
         """
@@ -117,7 +131,7 @@ class Committee:
         instance = _as_instance(instance)
         gave: list[dict[str, float]] = [{} for _ in classes]
         for member, ranking in zip(self._members, self._nominations(instance), strict=True):
-            _, span = scale(ranking)
+            span = 1.0 if self._options.vote == "probability" else scale(ranking)[1]
             if span == 0:
                 continue
             reasons = member.index.explain(instance, classes, len(instance))
@@ -125,6 +139,10 @@ class Committee:
                 for feature, part in of_class:
                     given[feature] = given.get(feature, 0.0) + part / span / len(self._members)
         return [_heaviest(given)[:limit] for given in gave]
+
+    def paths(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
+        """None: each member has its own."""
+        return [[] for _ in classes]
 
     def learn(
         self, instance: Given, classes: Sequence[str], passes_done: int = 0
@@ -257,6 +275,21 @@ class Committee:
                 Instance({name_of[at]: value for at, value in active if value >= SMALLEST_VALUE})
             )
         return instances
+
+    def plant_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+    ) -> bool:
+        """Plant the trees of the members that have one to plant; whether there was any."""
+        rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
+        with self._changing:
+            return any([member.index.plant_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
         """The id of each named class, -1 for one that was never learned."""

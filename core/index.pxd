@@ -163,6 +163,8 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                           const int32_t* indices, const float* values,
                           NativeColumns& class_columns, const int32_t* class_indices,
                           size_t class_count, bint first_pass) except +
+        void probabilities(const char* data, size_t size, const vector[string_view]& classes,
+                           vector[double]& found) except +
         void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
                    vector[vector[NativeNode]]& paths) except +
         bint plant_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,

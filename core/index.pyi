@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, final
+from typing import NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,25 @@ class Columns:
     def __getitem__(self, column: int, /) -> str:
         """The name of a column; IndexError when there is none."""
 
+class Node(NamedTuple):
+    """A node on the path to a class in a label tree.
+
+    `classes` is how many it holds, `probability` that of the node given the one above it, `moved`
+    the (feature, what it added to the log-odds), most first, `bias` what every instance adds.
+    """
+
+    classes: int
+    probability: float
+    bias: float
+    moved: list[tuple[str, float]]
+
 @final
 class Index:
-    """The sparse index: feature -> a few weighted classes.
+    """The sparse index: feature -> a few weighted classes; or a label tree above the classes.
 
-    It ranks with RankedRetrieval (Madani et al., JMLR 2009, section 3) and learns as its options
-    say: docs/learners.md has every rule.
+    An index ranks with RankedRetrieval (Madani et al., JMLR 2009, section 3), a tree by best-first
+    search; both learn as the options say: docs/learners.md has every rule. The edges of a tree are
+    its weights: of a feature for a child of a node.
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
     those that come. Array calls release the GIL for all their work.
     """
@@ -52,6 +65,13 @@ class Index:
     ) -> list[list[tuple[str, float]]]:
         """For each class, the features that voted for it, or against, and what each gave, heaviest
         first; all of them add up to its score."""
+
+    def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
+        """For each class the nodes on the path to it in a label tree, from the root down, with at
+        most `limit` features each; empty for a class that is not in it, and without a tree."""
+
+    def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
+        """What each class scores in a label tree, best or not; 0 for one that is not in it."""
 
     def learn(
         self, instance: _Given, classes: Sequence[str], passes_done: int = 0
@@ -100,6 +120,21 @@ class Index:
     ) -> NDArray[np.int32]:
         """Learn the rows in order. Ranks (n,) as from `learn`. With passes_done > 0 the times seen
         are not counted again (offline training of several passes)."""
+
+    def plant_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+    ) -> bool:
+        """Plant a tree over the classes of rows that are about to be learned; whether it was.
+
+        Nothing is done by a learner other than `iplt`, or one that has learned before.
+        """
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
         """The id of each named class, -1 for one that was never learned."""

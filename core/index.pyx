@@ -314,6 +314,17 @@ cdef class Index:
             for path in found
         ]
 
+    def probabilities(self, instance not None, classes):
+        cdef Instance given = as_instance(instance)
+        cdef vector[string_view] names
+        cdef vector[double] found
+        for name in classes:
+            names.push_back(any_utf8(<str?>name))
+        deref(self._native).probabilities(
+            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, found
+        )
+        return list(found)
+
     def learn(self, instance not None, classes, int passes_done=0):
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
@@ -406,15 +417,14 @@ cdef class Index:
         cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
         cdef const float* value_data = &values[0] if values.shape[0] else NULL
         cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
+        if self.options.learner != "iplt":
+            return False
         with nogil:
             planted = deref(self._native).plant_csr(
                 deref(features._native), &indptr[0], index_data, value_data, rows,
                 deref(classes._native), &class_indptr[0], class_data,
             )
-        if not planted:
-            raise OptionError(
-                "learner", "only a label tree that has learned nothing can be planted"
-            )
+        return planted
 
     def class_ids(self, Columns classes not None):
         ids = np.empty(len(classes), np.int32)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.committee import Committee
 from core.event import Event, Instance
-from core.index import Columns, Index
+from core.index import Columns, Index, Node
 from core.options import Options
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
@@ -34,6 +34,9 @@ class Learner(Protocol):
     def explain(
         self, instance: Given, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]: ...
+    def paths(
+        self, instance: Given, classes: Sequence[str], limit: int = 10
+    ) -> list[list[Node]]: ...
     def learn(
         self, instance: Given, classes: Sequence[str], passes_done: int = 0
     ) -> tuple[int, bool]: ...
@@ -61,6 +64,16 @@ class Learner(Protocol):
         class_indices: NDArray[np.int32],
         passes_done: int = 0,
     ) -> NDArray[np.int32]: ...
+    def plant_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+    ) -> bool: ...
     def class_ids(self, classes: Columns) -> NDArray[np.int32]: ...
 
     # --- looking inside -------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from core import snapshot
 from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
+from core.index import Node
 from core.learner import Learner, load, make
 from core.lineup import Lineup, Role
 from core.options import Options
@@ -148,6 +149,12 @@ class Model:
     ) -> list[list[tuple[str, float]]]:
         """For each class, the (feature, share of the score) that voted for it, heaviest first."""
         return self.answering.learner.explain(instance, classes, limit)
+
+    def paths(
+        self, instance: Instance, classes: Sequence[str], limit: int = 10
+    ) -> list[list[Node]]:
+        """For each class the nodes on its path in a label tree, from the root down; else none."""
+        return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
         """(seq, fingerprint) of the event that had this id, among the last million with one."""

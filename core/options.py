@@ -34,7 +34,7 @@ LEARNERS: tuple[LearnerName, ...] = get_args(LearnerName)
 TREES = ("iplt", "oplt")  # whose scores are probabilities
 DEFAULT_LEARNER: LearnerName = "svm"  # of a store that nothing was learned in yet
 Demands = Literal["pairs", "each"]
-Vote = Literal["majority", "rarest", "score"]
+Vote = Literal["majority", "rarest", "score", "probability"]
 Shape = Literal["complete", "random", "huffman", "kmeans"]
 Policy = Literal["greedy", "random"]
 
@@ -67,7 +67,7 @@ class Options:
     caution: float = 0.2  # C of what an SVM demands of wrong classes
     demands: Demands = "pairs"  # of an SVM: true above wrong classes, or each above or below 0
     rivals: int = 5  # wrong classes, at most, that give way in one update: k of OOZ
-    epsilon: float = 0.001  # of AdaGrad: what the squared gradients of a weight begin with
+    epsilon: float = 0.01  # of AdaGrad: what the squared gradients of a weight begin with
     tree: Shape = "kmeans"  # in which a label tree is planted over the classes of its sample
     sample: int = 0  # first instances, over whose classes a label tree is planted; 0: it only grows
     policy: Policy = "greedy"  # where new classes go in a label tree: where they fit, or anywhere
@@ -148,6 +148,11 @@ class Options:
                 f"has no effect on learner {self.learner!r}, only on {_those_it_matters_to(name)}",
             )
         members = members_of(self)
+        need(
+            self.vote != "probability" or all(each.learner in TREES for each in members),
+            "vote",
+            f"can be 'probability' only where every member is one of {', '.join(TREES)}",
+        )
         need(len(members) <= MOST_MEMBERS, "members", f"must be {MOST_MEMBERS} at most")
         # a committee parts its bytes: a table of classes, each member, each one's waiting events
         parts = 1 + len(members) + sum(member.shuffle > 0 for member in members)

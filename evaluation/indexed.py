@@ -42,7 +42,7 @@ class Indexed:
         """
         if self.passes_done and self._shuffle:
             rows = rows.shuffled(self._seed + self.passes_done)
-        ranks = self.learner.learn_csr(
+        arrays = (
             self._features,
             rows.indptr,
             rows.indices,
@@ -50,8 +50,10 @@ class Indexed:
             self._classes,
             rows.class_indptr,
             rows.class_indices,
-            self.passes_done,
         )
+        if self.passes_done == 0:
+            self.learner.plant_csr(*arrays)
+        ranks = self.learner.learn_csr(*arrays, self.passes_done)
         self.passes_done += 1
         return ranks
 

@@ -44,12 +44,24 @@ class Vote(msgspec.Struct, frozen=True):
     score: float
 
 
+class PathNode(msgspec.Struct, frozen=True):
+    """A node on the path to a class in a label tree: how many classes it holds, its probability
+    given the node above it, and what moved that, in log-odds; `bias` always does."""
+
+    classes: int
+    probability: float
+    bias: float
+    features: tuple[Vote, ...]
+
+
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A class with its score, which may be negative; `features` says why when that was asked."""
+    """A class with its score, which may be negative. When the request asked to explain, `features`
+    says why, and `path` has the nodes from the root to it if a label tree answers."""
 
     name: str = msgspec.field(name="class")
     score: float
     features: tuple[Vote, ...] = ()
+    path: tuple[PathNode, ...] = ()
 
 
 class Ranking(msgspec.Struct, frozen=True):

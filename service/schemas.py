@@ -20,6 +20,7 @@ MOST_RANKED_AT_ONCE = 20_000  # instances times k of one request
 MOST_EXPLAINED = 50  # k with `explain`
 MOST_EXPLAINED_INSTANCES = 20  # of one request
 MOST_VOTES = 1000  # of one explained class
+MOST_MOVES = 10  # features of a node on the path to it
 MOST_CLASSES = 1000  # true classes of one event
 LONGEST_ID = 200
 
@@ -90,12 +91,24 @@ class Vote(msgspec.Struct, gc=False):
     score: float
 
 
+class PathNode(msgspec.Struct, gc=False):
+    """A node on the path to a class in a label tree: how many classes it holds, its probability
+    given the node above it, and what moved that, in log-odds, most first; `bias` always does."""
+
+    classes: int
+    probability: float
+    bias: float
+    features: list[Vote]
+
+
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
-    """A class with its score, which may be negative; why, when asked to explain."""
+    """A class with its score, which may be negative; why, when asked to explain, and of a label
+    tree the path to it."""
 
     name: str = msgspec.field(name="class")
     score: float
     features: list[Vote] | UnsetType = UNSET
+    path: list[PathNode] | UnsetType = UNSET
 
 
 class RankAnswer(msgspec.Struct, gc=False):

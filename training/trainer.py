@@ -97,6 +97,7 @@ def train(
     kept_back, learned = held_out_and_learned(rows, plan)
     features, classes = Columns(rows.features), Columns(rows.classes)
     learner = make(options)
+    _plant(learner, rows.take(learned), features, classes)
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
@@ -147,6 +148,19 @@ def order_of_pass(
     if not plan.shuffle:
         return learned
     return np.random.default_rng([plan.seed, number]).permutation(learned)
+
+
+def _plant(learner: Learner, rows: Rows, features: Columns, classes: Columns) -> None:
+    """Let label trees begin with a tree over the classes of the rows they are going to learn."""
+    learner.plant_csr(
+        features,
+        rows.indptr,
+        rows.indices,
+        rows.values,
+        classes,
+        rows.class_indptr,
+        rows.class_indices,
+    )
 
 
 def _learn(

@@ -189,6 +189,21 @@ public:
         }
     }
 
+    // The probability of each class by the label tree, 0 for one that is not in it.
+    void probabilities(const char* data, std::size_t size,
+                       const std::vector<std::string_view>& classes, std::vector<double>& found) {
+        const std::shared_lock<FairMutex> lock = reading();
+        Workspace& work = workspace();
+        read(work, data, size);
+        prepare(work);
+        LabelTree::input_of(work.active, work.input);
+        for (const std::string_view name : classes) {
+            const std::uint32_t cls = classes_.find(name);
+            const bool is_there = cls != NO_ID && tree_.has(cls);
+            found.push_back(is_there ? tree_.probability(work.input, cls) : 0.0);
+        }
+    }
+
     // --- changing ----------------------------------------------------------------------------
 
     // Learn an instance in wire form; `true_classes` are unique names. `first_pass` counts times seen

@@ -7,9 +7,10 @@ from time import perf_counter
 
 import msgspec
 from fastapi import APIRouter
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from core.event import Instance
+from core.index import Node
 from core.model import Model
 from service.body import Headers, Receive, Send, read_body, require_json
 from service.engine import Engine
@@ -21,8 +22,10 @@ from service.routes.contract import hot, one_of
 from service.schemas import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
+    MOST_MOVES,
     MOST_RANKED_AT_ONCE,
     MOST_VOTES,
+    PathNode,
     RankAnswer,
     Ranked,
     RankInstance,
@@ -52,8 +55,9 @@ async def rank() -> None:
     """The classes that fit an instance, or each of many, best first. Changes nothing.
 
     `id` is echoed, or made: with it /learn can refer to the instance later. `explain` adds to each
-    class the features that voted for it, heaviest first, 1,000 at most. Nothing known about any
-    feature makes an empty list.
+    class the features that voted for it, heaviest first, 1,000 at most; of a label tree, `path`
+    has the nodes from the root to the class, with what moved each, 10 features at most. Nothing
+    known about any feature makes an empty list.
 
     With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
     instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
@@ -159,14 +163,25 @@ class Rank:
         self._metrics.rank_duration.observe(perf_counter() - began)
         if not request.explain:
             return list(starmap(Ranked, ranked))
-        reasons = model.explain(instance, [name for name, _ in ranked], MOST_VOTES)
+        names = [name for name, _ in ranked]
+        reasons = model.explain(instance, names, MOST_VOTES)
+        paths = model.paths(instance, names, MOST_MOVES)
         return [
-            Ranked(name, score, [Vote(feature, gave) for feature, gave in votes])
-            for (name, score), votes in zip(ranked, reasons, strict=True)
+            Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
+            for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True)
         ]
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
+
+
+def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
+    if not nodes:
+        return UNSET
+    return [
+        PathNode(node.classes, node.probability, node.bias, list(starmap(Vote, node.moved)))
+        for node in nodes
+    ]
 
 
 class _Turn:
