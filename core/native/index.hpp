@@ -197,11 +197,9 @@ public:
         read(work, data, size);
         prepare(work);
         LabelTree::input_of(work.active, work.input);
-        for (const std::string_view name : classes) {
-            const std::uint32_t cls = classes_.find(name);
-            const bool is_there = cls != NO_ID && tree_.has(cls);
-            found.push_back(is_there ? tree_.probability(work.input, cls) : 0.0);
-        }
+        std::vector<std::uint32_t> ids;
+        for (const std::string_view name : classes) ids.push_back(classes_.find(name));
+        found = tree_.probabilities(work.input, ids);
     }
 
     // --- changing ----------------------------------------------------------------------------
@@ -393,6 +391,8 @@ public:
             edges.emplace_back(std::string(classes_.name(cls)), static_cast<double>(weight));
         });
         heaviest_first(edges, edges.size());
+        counters.outdegree =
+            static_cast<std::uint16_t>(std::min<std::size_t>(edges.size(), LONGEST_ROW));
         return true;
     }
 

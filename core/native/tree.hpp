@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <queue>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -107,15 +108,31 @@ public:
         return work.touched;
     }
 
-    // The probability of a class that is in the tree.
-    double probability(const std::vector<Input>& input, std::uint32_t cls) const {
+    // The probability of each class, 0 for one that is not in the tree.
+    std::vector<double> probabilities(const std::vector<Input>& input,
+                                      const std::vector<std::uint32_t>& classes) const {
         Work& work = workspace();
-        double product = 1;
-        climb(cls, [&](const Node& node, std::uint32_t place) {
-            probabilities(node, input, work);
-            product *= work.probabilities[place];
-        });
-        return product;
+        std::unordered_map<std::uint32_t, std::vector<double>> known;  // of children, by node
+        std::vector<double> found;
+        for (const std::uint32_t cls : classes) {
+            if (!has(cls)) {
+                found.push_back(0);
+                continue;
+            }
+            std::vector<double> path;
+            climb(cls, [&](std::uint32_t id, std::uint32_t place) {
+                std::vector<double>& of_children = known[id];
+                if (of_children.empty()) {
+                    probabilities(nodes_[id], input, work);
+                    of_children = work.probabilities;
+                }
+                path.push_back(of_children[place]);
+            });
+            double product = 1;
+            for (std::size_t at = path.size(); at-- > 0;) product *= path[at];  // as a search does
+            found.push_back(product);
+        }
+        return found;
     }
 
     // A node on the path to a class, from the root down: how many classes are below the child that
@@ -129,7 +146,8 @@ public:
     std::vector<Step> path(const std::vector<Input>& input, std::uint32_t cls) const {
         std::vector<Step> steps;
         Work& work = workspace();
-        climb(cls, [&](const Node& node, std::uint32_t place) {
+        climb(cls, [&](std::uint32_t id, std::uint32_t place) {
+            const Node& node = nodes_[id];
             probabilities(node, input, work);
             Step step{node.is_preleaf ? 1 : nodes_[node.children[place]].leaves,
                       work.probabilities[place], std::vector<double>(input.size(), 0.0)};
@@ -401,7 +419,7 @@ private:
     void climb(std::uint32_t cls, F&& meet) const {
         std::uint32_t node = places_[cls].node, place = places_[cls].place;
         while (true) {
-            meet(nodes_[node], place);
+            meet(node, place);
             if (node == root_) return;
             place = place_of(node);
             node = nodes_[node].parent;
