@@ -57,14 +57,16 @@ class Index:
         """The k best classes with a score above `threshold`, best first.
 
         Without one, all that were retrieved: those with a positive score, or with any score but 0
-        where weights can be negative (learners pa, mmp, arow and svm).
+        where weights can be negative (learners pa, mmp, arow and svm); of a label tree (iplt and
+        oplt), whose scores are probabilities, all classes, also for features it does not know.
         """
 
     def explain(
         self, instance: _Given, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
         """For each class, the features that voted for it, or against, and what each gave, heaviest
-        first; all of them add up to its score."""
+        first; all of them add up to its score. Of a label tree, what each added to the log-odds of
+        the nodes on the path to the class."""
 
     def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
         """For each class the nodes on the path to it in a label tree, from the root down, with at
@@ -178,6 +180,7 @@ class Index:
     def feature(self, name: str) -> dict[str, object]:
         """times_seen, rating, outdegree, mass and edges [(class, weight)], heaviest first.
 
+        Of a label tree, the weights with which the feature tells the classes of a pre-leaf apart.
         Raises UnknownName.
         """
 

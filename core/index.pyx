@@ -496,7 +496,7 @@ cdef class Index:
         return {
             "times_seen": counters.times_seen,
             "rating": rating,
-            "outdegree": counters.outdegree,
+            "outdegree": edges.size(),
             "mass": counters.mass,
             "edges": weighted(edges),
         }

@@ -254,6 +254,7 @@ MATTERS: dict[str, frozenset[str]] = {
 
 _TREE_DEFAULTS: dict[str, Any] = {
     "rate": 1.0,
+    "rating": 0,
     "min_weight": 0.0,
     "sublinear": True,
     "tfidf": True,

@@ -547,7 +547,10 @@ public:
             at += row.outdegree;
         }
         if (at != state.edges) throw std::invalid_argument("more edges than rows account for");
+        if (state.counts[10] > 1) throw std::invalid_argument("a sample is over or is not");
         planted_ = state.counts[10] != 0;
+        if (options_.kind == Kind::label_tree ? state.edges > 0 : state.nodes > 0 || planted_)
+            throw std::invalid_argument("this is the state of another learner");
         limit_past();
         tree_.load(
             state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
@@ -917,9 +920,8 @@ private:
                 past_.put_demands(at, work.lesson.demands);
             }
             past_.offer(std::move(instance));
-        } else if (most_past() > 0) {
-            past_.offer(to_keep(work));
-            if (past_.offered() >= options_.sample) plant_sample(work);
+        } else if (options_.kind == Kind::label_tree && !planted_) {
+            keep_for_planting(work);
         }
         keep_within_bytes();
         return learned;
@@ -957,9 +959,17 @@ private:
         return learned;
     }
 
+    // Keep what was just learned for the tree that will be planted. One that began to grow without
+    // a sample is never planted: it would lose what it knows.
+    void keep_for_planting(Workspace& work) {
+        if (options_.sample > 0) past_.offer(to_keep(work));
+        if (past_.offered() < options_.sample) return;
+        planted_ = true;
+        if (options_.sample > 0) plant_sample(work);
+    }
+
     // Plant the tree anew over the classes of the sample, which is then learned again and forgotten.
     void plant_sample(Workspace& work) {
-        planted_ = true;
         std::vector<Seedling> seedlings = seedlings_of_classes();
         const std::vector<std::size_t> place_of = places_of(seedlings);
         for (std::size_t i = 0; i < past_.size(); ++i) {
@@ -1003,8 +1013,7 @@ private:
         for (const std::uint32_t cls : work.true_ids)
             for (const Active& active : work.active)
                 if (cls != NO_ID && active.feature != NO_ID)
-                    seedlings[place_of[cls]].sum.push_back(
-                        {active.feature, static_cast<float>(active.value)});
+                    seedlings[place_of[cls]].sum.emplace_back(active.feature, active.value);
     }
 
     // Every class, in the order in which they were first learned.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
@@ -14,8 +15,17 @@
 
 namespace manyclass {
 
-// A part of an instance as classifiers see it.
+constexpr double MOST_INPUT = 1e15;  // so that neither steps nor scores leave single precision
+
+// A part of an instance as classifiers see it. Whether there are numbers between 0 and the smallest
+// normal one is up to the processor; here there are none.
 struct Input {
+    Input(std::uint32_t id, double given)
+        : feature(id),
+          value(given < static_cast<double>(std::numeric_limits<float>::min())
+                    ? 0.0f
+                    : static_cast<float>(std::min(given, MOST_INPUT))) {}
+
     std::uint32_t feature;
     float value;
 };
@@ -121,7 +131,7 @@ private:
             else
                 parts[kept++] = parts[at];
         }
-        parts.resize(kept);
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(kept), parts.end());
     }
 
     // Balanced spherical 2-means: the seedlings nearest to the first of two means come first, and

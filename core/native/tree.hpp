@@ -35,6 +35,7 @@ namespace manyclass {
 
 constexpr std::uint32_t BIAS = NO_ID - 1;  // the feature that every instance has, of value 1
 constexpr float MOST_SQUARES = 1e36f;      // so that sums of squares stay numbers
+constexpr float MOST_WEIGHT = 1e10f;       // steps of 100 at most are lost in what is far less
 
 class LabelTree {
 public:
@@ -71,8 +72,8 @@ public:
         input.clear();
         for (const Active& each : active)
             if (each.feature != NO_ID)
-                input.push_back({each.feature, static_cast<float>(each.value)});
-        input.push_back({BIAS, 1});
+                input.emplace_back(each.feature, each.value);
+        input.emplace_back(BIAS, 1.0);
     }
 
     // --- ranking -------------------------------------------------------------------------------
@@ -168,14 +169,15 @@ public:
         return classifiers(node) == 0 ? 0 : weight(node, feature, place.place);
     }
 
-    // Every class with a leaf weight for the feature.
+    // Every class with a leaf weight other than 0 for the feature.
     template <class F>
     void each_leaf_weight(std::uint32_t feature, F&& meet) const {
         for (const Node& node : nodes_) {
             if (!node.is_preleaf || classifiers(node) == 0) continue;
             if (node.blocks.find(feature) == NO_ID) continue;
             for (std::uint32_t place = 0; place < node.children.size(); ++place)
-                meet(node.children[place], weight(node, feature, place));
+                if (const float found = weight(node, feature, place); found != 0)
+                    meet(node.children[place], found);
         }
     }
 
@@ -326,12 +328,15 @@ public:
         random_ = state.counts[9];
         if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
         root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
+        if ((root_ == NO_ID) != (state.hung == 0))
+            throw std::invalid_argument("classes hang in no tree");
         nodes_.resize(state.nodes);
         places_.resize(state.hung);
         std::uint64_t child = 0, place = 0, weight = 0;
         for (std::uint64_t id = 0; id < state.nodes; ++id) {
             Node& node = nodes_[id];
-            if (state.node_kinds[id] > 3) throw std::invalid_argument("there is no such node");
+            if (state.node_kinds[id] > 3 || state.node_kinds[id] == 1)  // a pre-leaf may always grow
+                throw std::invalid_argument("there is no such node");
             node.is_preleaf = state.node_kinds[id] % 2;
             node.grows = state.node_kinds[id] / 2;
             if (state.children - child < state.node_children[id])
@@ -703,8 +708,8 @@ private:
             const std::uint32_t block = node.blocks.add(feature, count);
             for (std::uint32_t at = 0; at < count; ++at, ++weight) {
                 const float value = state.tree_weights[weight], square = state.tree_squares[weight];
-                if (!std::isfinite(value) || !std::isfinite(square) || square < 0)
-                    throw std::invalid_argument("a weight of the tree is not a number");
+                if (!(std::fabs(value) <= MOST_WEIGHT) || !(square >= 0) || square > MOST_SQUARES)
+                    throw std::invalid_argument("a weight of the tree is not one");
                 node.blocks.weights(block)[at] = value;
                 node.blocks.squares(block)[at] = square;
             }
@@ -720,9 +725,11 @@ private:
             is_free[id] = true;
             free_.push_back(id);
         }
-        for (std::size_t id = 0; id < nodes_.size(); ++id)
-            if (nodes_[id].children.empty() && (!is_free[id] || nodes_[id].blocks.count() != 0))
+        for (std::size_t id = 0; id < nodes_.size(); ++id) {
+            const Node& node = nodes_[id];
+            if (node.children.empty() && (!is_free[id] || node.blocks.count() != 0 || node.grows))
                 throw std::invalid_argument("a node has no children");
+        }
     }
 
     // Tell nodes of their parents and classes of their nodes, from the root down: every one must be
@@ -758,6 +765,9 @@ private:
             if (node.is_preleaf) node.leaves = static_cast<std::uint32_t>(node.children.size());
             if (node.parent != NO_ID) nodes_[node.parent].leaves += node.leaves;
         }
+        for (std::uint32_t cls = 0; cls < state.hung; ++cls)
+            if (!has(cls) && state.class_hung[cls] != 0)
+                throw std::invalid_argument("a class has a turn and no place");
         std::sort(births.begin(), births.end());
         if (std::adjacent_find(births.begin(), births.end()) != births.end() ||
             (!births.empty() && births.back() >= births_))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from core.errors import OptionError
 from core.event import Event, Instance
 from core.index import Columns, Index
 from tests.core.twins import twin_of
@@ -40,6 +41,8 @@ class Both:
         given = Instance(instance)
         ours = self.index.explain(given, self.classes, limit)
         assert ours == self.twin.explain(dict(given.items()), self.classes, limit)
+        paths = self.index.paths(given, self.classes, limit)
+        assert paths == self.twin.paths(dict(given.items()), self.classes, limit)
 
     def learn(self, instance, classes, passes_done=0):
         given = Instance(instance)
@@ -81,6 +84,23 @@ class Both:
         assert ranks.tolist() == [
             self.twin.learn(instance, classes, passes_done == 0)[0] for instance, classes in lessons
         ]
+
+    def plant_csr(self, lessons):
+        """Only a tree that has learned nothing can be planted."""
+        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
+        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
+        planted = True
+        try:
+            self.index.plant_csr(
+                self.feature_columns,
+                *self.rows([instance for instance, _ in lessons]),
+                self.class_columns,
+                class_indptr.astype(np.int64),
+                np.array(class_indices, np.int32),
+            )
+        except OptionError:
+            planted = False
+        assert planted == self.twin.plant_rows(lessons)
 
     def rows(self, instances):
         indptr = np.cumsum([0] + [len(instance) for instance in instances])

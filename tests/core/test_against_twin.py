@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.event import LONGEST_NAME, Instance
 from core.index import Columns, Index
-from core.options import LEARNERS, LONGEST_ROW, MATTERS, Options, defaults_of
+from core.options import LEARNERS, LONGEST_ROW, MATTERS, TREES, Options, defaults_of
 from tests.core.both import MOST, Both
 from tests.core.twins import TWINS
 from tests.core.twins.budget import Budgeted
@@ -27,35 +27,44 @@ def test_every_learner_but_the_committee_has_a_twin():
 
 SOME_VALUES = {
     "aggressiveness": [0.01, 0.5, 30.0],
+    "alpha": [0.0, 0.5, 1.0],
+    "arity": [2, 2, 3, 5],
     "boolean": [False, False, True],
     "caution": [0.02, 1.0, 30.0],
     "demands": ["pairs", "each"],
+    "epsilon": [1e-9, 0.1, 1e9],
     "feature_memory": [0.0, 1.0, 1.3, 2.5, 10.0, 30.0],
     "leak": [True, False],
     "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
     "max_bytes": [2**30],  # it never binds so few names: streams of their own are bound by it
     "max_classes": [1_000_000, 1, 2, 3],
     "max_features": [10_000_000, 1, 2, 3, 5],
+    "max_leaves": [1, 2, 2, 3],
     "max_outdegree": [25, 1, 2, 3],
     "min_weight": [0.01, 0.0, 0.1, 0.3, 0.6, 0.99],
     "normalize": ["l2", "none"],
+    "policy": ["greedy", "random"],
     "rate": [0.1, 0.3, 0.9, 1.0],
     "rating": [10, 0, 1, 3],
     "replay": [0, 0, 1, 3],
     "replay_size": [10_000, 1, 2, 5],
     "retrieval_window": [50, 1, 2, 3],
     "rivals": [5, 1, 2, 3],
+    "sample": [0, 1, 5, 60],
     "seed": [0, 1, 2**63 - 1],
     "sublinear": [False, False, True],
     "tfidf": [False, True],
+    "tree": ["complete", "random", "huffman", "kmeans"],
 }
+SOME_VALUES_OF_TREES = {"min_weight": [0.0, 0.0, 0.2, 0.9], "rate": [0.1, 1.0, 100.0]}
 ONLY_IN_COMMITTEES = {"subsample", "shuffle"}
 
 
 def options_of(learner):
     defaults = defaults_of(learner)
+    some_values = SOME_VALUES | (SOME_VALUES_OF_TREES if learner in TREES else {})
     varied = {
-        name: st.sampled_from([defaults[name], *SOME_VALUES[name]])
+        name: st.sampled_from([defaults[name], *some_values[name]])
         for name in sorted(MATTERS[learner] - ONLY_IN_COMMITTEES)
     }
     if learner == "ooz":
@@ -113,6 +122,9 @@ def calls_of(learner):
         st.tuples(st.just("configure"), options_of(learner)),
         st.tuples(st.just("reload"), st.integers(0, 2**64 - 1)),
     ]
+    if learner in TREES:
+        lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
+        calls.append(st.tuples(st.just("plant_csr"), lessons))
     if TWINS[learner].signed:
         calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
     return st.one_of(calls)

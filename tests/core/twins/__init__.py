@@ -12,6 +12,7 @@ from tests.core.twins.mmp import Perceptron
 from tests.core.twins.ooz import Slack
 from tests.core.twins.pa import PassiveAggressive
 from tests.core.twins.svm import VectorMachine
+from tests.core.twins.tree import LabelTree
 
 TWINS = {
     "ff": FeatureFocus,
@@ -22,6 +23,8 @@ TWINS = {
     "mmp": Perceptron,
     "arow": Confidence,
     "svm": VectorMachine,
+    "iplt": LabelTree,
+    "oplt": LabelTree,
     "frequency": Frequency,
 }
 

@@ -70,6 +70,8 @@ def dump(twin):
     past = twin.past.kept
     demands = [demand for lesson in past for demand in lesson.demands.items()]
 
+    dump_of_tree = twin.dump_of_tree() if twin.tree else dump_without_tree(twin)
+
     def class_id(name):
         return NO_CLASS if name is None else twin.labels[name].id
 
@@ -77,6 +79,7 @@ def dump(twin):
         "counts": [
             *(twin.learned, twin.counted, twin.born, twin.evicted_features, twin.evicted_classes),
             *(twin.past.came, twin.past.random.state),
+            *dump_of_tree["counts"],
         ],
         "feature_name_sizes": [len(name.encode()) for name, _ in features],
         "feature_names": list("".join(name for name, _ in features).encode()),
@@ -105,7 +108,20 @@ def dump(twin):
         "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in demands],
         "kept_demands_behind": [class_id(behind) for (_, behind), _ in demands],
         "kept_demands_multiplier": [float(multiplier) for _, multiplier in demands],
+        **{name: array for name, array in dump_of_tree.items() if name != "counts"},
     }
+
+
+TREE_ARRAYS = [
+    *("node_kinds", "node_children", "node_blocks", "node_free", "children_ids"),
+    *("block_features", "block_weights", "tree_weights", "tree_squares", "class_hung"),
+]
+
+
+def dump_without_tree(twin):
+    """Its generator has been given the seed and draws nothing."""
+    counts = [0, 0, twin.seed_at_first, 0]
+    return {"counts": counts} | {name: [] for name in TREE_ARRAYS}
 
 
 def outdegrees(twin):

@@ -45,6 +45,7 @@ class Twin:
         self.feature_ids = Ids()
         self.class_ids = Ids()
         self.past = Past(options.seed)
+        self.seed_at_first = options.seed
         self.learned = 0
         self.counted = 0  # those of a first pass
         self.born = 0
@@ -56,10 +57,16 @@ class Twin:
 
     def configure(self, options):
         self.options = replace(options)
-        most = options.replay_size if options.replay else 0
-        self.past.limit(most, options.max_bytes // PAST_SHARE)
+        self.limit_past()
+
+    def limit_past(self):
+        self.past.limit(self.most_past(), self.options.max_bytes // PAST_SHARE)
 
     # --- what each learner has its own way of -----------------------------------------------------
+
+    def most_past(self):
+        """How many past instances are kept."""
+        return self.options.replay_size if self.options.replay else 0
 
     def change(self, values, standing, demands):
         """Learn the true classes of the standing; whether anything changed.
@@ -176,12 +183,15 @@ class Twin:
         true = self.meet_classes(dict.fromkeys(classes))
         demands = {}
         outcome = self.improve(values, true, demands)
-        if self.options.replay:
-            self.learn_again()
-            given = {name: float32(instance[name]) for name in values}
-            self.past.offer(Lesson(given, true, demands))
+        given = {name: float32(instance[name]) for name in values}
+        self.keep(Lesson(given, true, demands))
         self.hold_bytes(values, true)
         return outcome
+
+    def keep(self, lesson):
+        if self.options.replay:
+            self.learn_again()
+            self.past.offer(lesson)
 
     def learn_again(self):
         for _ in range(self.options.replay):
@@ -334,6 +344,11 @@ class Twin:
                 break
 
     # --- looking inside ---------------------------------------------------------------------------
+
+    tree = None  # of a learner that is one
+
+    def paths(self, instance, classes, limit=10):
+        return [[] for _ in classes]
 
     @property
     def features(self):

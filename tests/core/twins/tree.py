@@ -1,0 +1,533 @@
+"""A label tree: the probability of a class is the product of those along its path."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy import float32
+
+from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, log, logistic
+from tests.core.twins.planting import shape_of
+from tests.core.twins.state import TREE_ARRAYS, Class, Feature, Ids
+from tests.core.twins.twin import Twin
+
+BIAS = None  # the feature that every instance has
+BIAS_ID = 2**32 - 2
+MOST_INPUT = 1e15
+MOST_SQUARES = float32(1e36)
+NODE_BYTES = 160
+BLOCK_BYTES = 24  # and as many for a weight as for an edge
+
+
+@dataclass
+class Weight:
+    w: float32 = field(default_factory=lambda: float32(0))
+    squares: float32 = field(default_factory=lambda: float32(0))
+
+    @property
+    def negated(self):
+        return Weight(-self.w, self.squares)
+
+
+@dataclass(eq=False)
+class Node:
+    id: int
+    above: "Node | None"
+    is_preleaf: bool
+    grows: bool = True
+    children: list = field(default_factory=list)  # nodes; of a pre-leaf, the names of classes
+    # feature -> the weight of the auxiliary classifier if there is one, then those of the children;
+    # of the last children there are none before they are learned for the first time
+    weights: dict[str | None, list[Weight]] = field(default_factory=dict)
+
+    @property
+    def leaves(self):
+        if self.is_preleaf:
+            return len(self.children)
+        return sum(child.leaves for child in self.children)
+
+    @property
+    def judged(self):
+        """How many children have a classifier that says how probable they are."""
+        return len(self.children) if len(self.children) > 1 else 0
+
+    @property
+    def width(self):
+        return self.grows + self.judged
+
+    def weight(self, feature, place):
+        """Of the child at this place."""
+        there = self.weights[feature]
+        if place + self.grows < len(there):
+            return there[place + self.grows]
+        return there[0] if place == 0 else there[0].negated
+
+    def fill(self, feature):
+        """Give every child its own weight."""
+        there = self.weights[feature]
+        first = len(there) - self.grows
+        there.extend([self.weight(feature, place) for place in range(first, self.judged)])
+
+    def lose(self, features):
+        """Forget features; the last one moves to the place of each, from the last on."""
+        order = list(self.weights)
+        for at in range(len(order) - 1, -1, -1):
+            if order[at] in features:
+                order[at] = order[-1]
+                order.pop()
+        self.weights = {feature: self.weights[feature] for feature in order}
+
+    def stop_growing(self):
+        for feature in self.weights:
+            self.fill(feature)
+            del self.weights[feature][0]
+        self.grows = False
+
+    def take_out(self, child):
+        place = self.children.index(child)
+        if self.judged:
+            for feature in self.weights:
+                self.fill(feature)
+                del self.weights[feature][place + self.grows]
+        del self.children[place]
+
+
+class LabelTree(Twin):
+    def __init__(self, options):
+        self.planted = False
+        self.random = Random(options.seed)
+        self.pull_up()
+        super().__init__(options)
+
+    def pull_up(self):
+        self.tree = self  # so that the state is dumped with it
+        self.nodes = {}  # id -> Node
+        self.node_ids = Ids()
+        self.root = None
+        self.home = {}  # class -> its pre-leaf
+        self.turn = {}  # class -> its turn among those that came to the tree
+        self.came_to_tree = 0
+
+    def most_past(self):
+        return 0 if self.planted else self.options.sample
+
+    # --- ranking ----------------------------------------------------------------------------------
+
+    def inputs(self, values):
+        known = {name: single(value) for name, value in values.items() if name in self.rows}
+        return {**known, BIAS: float32(1)}
+
+    @staticmethod
+    def scores(node, inputs):
+        """Of each child; an only one has none."""
+        scores = []
+        for place in range(node.judged):
+            score = float32(0)
+            for feature, x in inputs.items():
+                if feature in node.weights:
+                    score = score + x * node.weight(feature, place).w
+            scores.append(score)
+        return scores
+
+    def probabilities(self, node, inputs):
+        if len(node.children) == 1:
+            return [1.0]
+        return [logistic(float(score)) for score in self.scores(node, inputs)]
+
+    def walk(self, inputs):
+        """(class, probability) of all, best first, and (probability, weights) of each node."""
+        classes, nodes = [], []
+        ahead = [(1.0, self.root)] if self.root else []
+        while ahead:
+            so_far, node = ahead.pop()
+            nodes.append((so_far, sum(f in node.weights for f in inputs) * node.judged))
+            for child, own in zip(node.children, self.probabilities(node, inputs), strict=True):
+                (classes if node.is_preleaf else ahead).append((so_far * own, child))
+        classes.sort(key=lambda each: (-each[0], self.turn[each[1]]))
+        return [(name, probability) for probability, name in classes], nodes
+
+    def search(self, values, go_on):
+        """Meet classes until told not to go on; nodes less probable than the last are not seen."""
+        inputs = self.inputs(values)
+        classes, nodes = self.walk(inputs)
+        least = -1.0
+        for name, probability in classes:
+            if not go_on(name, probability):
+                least = probability
+                break
+        self.active_features_ranked += len(inputs) - 1
+        self.edges_touched += sum(weights for reached, weights in nodes if reached >= least)
+
+    def rank(self, instance, k=5, threshold=None):
+        if k == 0:
+            return []
+        best = []
+
+        def go_on(name, probability):
+            if threshold is not None and probability <= threshold:
+                return False
+            best.append((name, probability))
+            return len(best) < k
+
+        self.search(self.prepare(instance), go_on)
+        return best
+
+    # --- learning ---------------------------------------------------------------------------------
+
+    def improve(self, values, true, demands):
+        met = []
+
+        def go_on(name, probability):
+            met.append(name)
+            return name not in true and len(met) < self.options.retrieval_window
+
+        self.search(values, go_on)
+        rank = len(met) if met and met[-1] in true else 0
+        inputs = self.inputs(values)
+        self.hang(inputs, [name for name in true if name not in self.home])
+        self.take_step(inputs, true)
+        return rank, True
+
+    def take_step(self, inputs, true):
+        positive = {}  # node -> its children on a path to a true class
+        for name in true:
+            child, node = name, self.home.get(name)
+            while node is not None:
+                positive.setdefault(node, []).append(child)
+                child, node = node, node.above
+        for node, children in positive.items():
+            self.update(node, inputs, [child in children for child in node.children])
+
+    def update(self, node, inputs, is_true):
+        if node.width == 0:
+            return
+        for feature in inputs:
+            if feature in node.weights:
+                node.fill(feature)
+            else:
+                node.weights[feature] = [Weight() for _ in range(node.width)]
+        signs = [1] * node.grows + [1 if each else -1 for each in is_true][: node.judged]
+        for at, sign in enumerate(signs):
+            score = float32(0)
+            for feature, x in inputs.items():
+                score = score + x * node.weights[feature][at].w
+            slope = float32(-sign * logistic(float(-sign * score)))
+            for feature, x in inputs.items():
+                node.weights[feature][at] = self.moved(node.weights[feature][at], slope * x)
+        self.drop_light(node, inputs)
+
+    def moved(self, weight, gradient):
+        squares = min(weight.squares + gradient * gradient, MOST_SQUARES)
+        step = float32(self.options.rate) * gradient
+        return Weight(weight.w - step / np.sqrt(squares + float32(self.options.epsilon)), squares)
+
+    def drop_light(self, node, inputs):
+        least = float32(self.options.min_weight)
+        node.lose(
+            [
+                feature
+                for feature in inputs
+                if feature is not BIAS
+                and all(abs(weight.w) < least for weight in node.weights[feature])
+            ]
+        )
+
+    # --- growing ----------------------------------------------------------------------------------
+
+    def hang(self, inputs, classes):
+        if not classes:
+            return
+        if self.root is None:
+            self.root = self.make_node(None, True)
+        at = self.root
+        while not at.grows:
+            at = self.chosen_child(at, inputs)
+        for name in classes:
+            at = self.with_room(at)
+            self.hang_leaf(at, name)
+
+    def hang_leaf(self, node, name):
+        node.children.append(name)
+        self.home[name] = node
+        self.turn[name] = self.came_to_tree
+        self.came_to_tree += 1
+
+    def make_node(self, above, is_preleaf):
+        node = Node(self.node_ids.take(), above, is_preleaf)
+        self.nodes[node.id] = node
+        return node
+
+    def chosen_child(self, node, inputs):
+        if self.options.policy == "random":
+            return node.children[self.random.below(len(node.children))]
+        alpha = self.options.alpha
+        share = node.leaves / len(node.children)
+        worth = [
+            (1 - alpha) * own + alpha * log(share / child.leaves)
+            for own, child in zip(self.probabilities(node, inputs), node.children, strict=True)
+        ]
+        return node.children[worth.index(max(worth))]
+
+    def with_room(self, node):
+        """The pre-leaf in which a class goes that came to this node."""
+        if not node.is_preleaf:
+            return self.make_branch(node)
+        siblings = node.above.children if node.above else []
+        for place in [node, *siblings]:
+            if place.is_preleaf and len(place.children) < self.options.max_leaves:
+                return place
+        return self.make_branch(self.make_above(node))
+
+    def make_branch(self, node):
+        branch = self.make_node(node, True)
+        node.children.append(branch)
+        if len(node.children) >= self.options.arity:
+            node.stop_growing()
+        return branch
+
+    def make_above(self, node):
+        """A new inner node in the place of this one, which becomes its first child."""
+        above = self.make_node(node.above, False)
+        if node is self.root:
+            self.root = above
+        else:
+            node.above.children[node.above.children.index(node)] = above
+        node.above = above
+        above.children = [node]
+        above.weights = {feature: [weights[0]] for feature, weights in node.weights.items()}
+        return above
+
+    # --- planting ---------------------------------------------------------------------------------
+
+    def keep(self, lesson):
+        if self.planted:
+            return
+        if self.options.sample:
+            self.past.offer(lesson)
+        if self.past.came >= self.options.sample:
+            self.planted = True
+            if self.options.sample:
+                self.plant_sample()
+
+    def plant_sample(self):
+        lessons = []
+        for lesson in self.past.kept:
+            values = self.prepare({name: float(x) for name, x in lesson.values.items()})
+            lessons.append((self.inputs(values), lesson.classes))
+        self.plant(lessons)
+        for inputs, true in lessons:
+            self.take_step(inputs, true)
+        self.limit_past()
+
+    def plant(self, lessons):
+        """A new tree over all classes, whose likeness is that of the instances of these lessons."""
+        order = sorted(self.labels, key=lambda name: self.labels[name].born)
+        instances = {name: [] for name in order}
+        for inputs, true in lessons:
+            for name in true:
+                instances[name].append({self.rows[f].id: x for f, x in inputs.items() if f})
+        counts = {name: self.labels[name].learned for name in order}
+        shape = shape_of(order, counts, instances, self.options, self.random)
+        self.pull_up()
+        self.root = self.plant_branch(shape, None)
+        self.turn = {name: turn for turn, name in enumerate(order)}
+        self.came_to_tree = len(order)
+
+    def plant_branch(self, shape, above):
+        """Nested lists; the innermost are names."""
+        if not shape:
+            return None
+        node = self.make_node(above, isinstance(shape[0], str))
+        if node.is_preleaf:
+            node.children = list(shape)
+            self.home.update(dict.fromkeys(shape, node))
+        else:
+            node.children = [self.plant_branch(part, node) for part in shape]
+            node.grows = len(shape) < self.options.arity
+        return node
+
+    def plant_rows(self, lessons):
+        """Plant over the classes of lessons that are not learned; False if any was before."""
+        if self.learned:
+            return False
+        for instance, true in lessons:
+            self.count(self.prepare(instance), true)
+        self.counted = len(lessons)
+        prepared = [(self.inputs(self.prepare(instance)), true) for instance, true in lessons]
+        self.plant(
+            [(inputs, [name for name in true if name in self.labels]) for inputs, true in prepared]
+        )
+        self.counted = 0
+        for feature in self.rows.values():
+            feature.times_seen = 0
+        for label in self.labels.values():
+            label.learned = 0
+        self.planted = True
+        self.limit_past()
+        return True
+
+    def count(self, features, classes):
+        """Of what there is no room for, nothing is known; nothing is evicted."""
+        for name in features:
+            if name not in self.rows and len(self.rows) < self.options.max_features:
+                self.rows[name] = Feature(self.feature_ids.take())
+            if name in self.rows:
+                self.rows[name].times_seen += 1
+        for name in classes:
+            if name not in self.labels and len(self.labels) < self.options.max_classes:
+                self.labels[name] = Class(self.class_ids.take(), self.born)
+                self.born += 1
+            if name in self.labels:
+                self.labels[name].learned += 1
+
+    # --- forgetting -------------------------------------------------------------------------------
+
+    def forget_classes(self, names):
+        for name in names:
+            if name in self.home:
+                self.take_out(name)
+        super().forget_classes(names)
+
+    def take_out(self, name):
+        child, node = name, self.home.pop(name)
+        del self.turn[name]
+        while node is not None:
+            node.take_out(child)
+            if node.children:
+                return
+            del self.nodes[node.id]
+            self.node_ids.give_back(node.id)
+            child, node = node, node.above
+        self.root = None
+
+    def forget_features(self, names):
+        for node in self.nodes.values():
+            node.lose(names)
+        super().forget_features(names)
+
+    # --- explaining -------------------------------------------------------------------------------
+
+    def path(self, name):
+        """(node, place of its child), from the root down."""
+        path = []
+        child, node = name, self.home.get(name)
+        while node is not None:
+            path.insert(0, (node, node.children.index(child)))
+            child, node = node, node.above
+        return path
+
+    @staticmethod
+    def moves(node, place, inputs):
+        """By how much each input moved the log-odds of a child."""
+        if not node.judged:
+            return dict.fromkeys(inputs, 0.0)
+        return {
+            f: float(x) * float(node.weight(f, place).w) if f in node.weights else 0.0
+            for f, x in inputs.items()
+        }
+
+    def explain(self, instance, classes, limit=10):
+        inputs = self.inputs(self.prepare(instance))
+        answer = []
+        for name in classes:
+            added = dict.fromkeys(inputs, 0.0)
+            for node, place in self.path(name):
+                for feature, moved in self.moves(node, place, inputs).items():
+                    added[feature] += moved
+            answer.append(heaviest_first(added, limit))
+        return answer
+
+    def paths(self, instance, classes, limit=10):
+        inputs = self.inputs(self.prepare(instance))
+        answer = []
+        for name in classes:
+            nodes = []
+            for node, place in self.path(name):
+                moves = self.moves(node, place, inputs)
+                leaves = 1 if node.is_preleaf else node.children[place].leaves
+                own = self.probabilities(node, inputs)[place]
+                nodes.append((leaves, own, moves[BIAS], heaviest_first(moves, limit)))
+            answer.append(nodes)
+        return answer
+
+    # --- looking inside ---------------------------------------------------------------------------
+
+    @property
+    def edges(self):
+        return sum(len(node.weights) * node.width for node in self.nodes.values())
+
+    @property
+    def bytes(self):
+        blocks = sum(len(node.weights) for node in self.nodes.values())
+        return super().bytes + self.node_ids.made * NODE_BYTES + blocks * BLOCK_BYTES
+
+    def leaf_weight(self, feature, name):
+        node = self.home.get(name)
+        if node is None or not node.judged or feature not in node.weights:
+            return 0.0
+        return float(node.weight(feature, node.children.index(name)).w)
+
+    def feature(self, name):
+        edges = [
+            (child, self.leaf_weight(name, child))
+            for _, node in sorted(self.nodes.items())
+            if node.is_preleaf
+            for child in node.children
+        ]
+        edges = [(child, weight) for child, weight in edges if weight]
+        return {
+            "times_seen": self.rows[name].times_seen,
+            "rating": 1.0,
+            "outdegree": len(edges),
+            "mass": 0.0,
+            "edges": sorted(edges, key=lambda weighted: -abs(weighted[1])),
+        }
+
+    def class_(self, name, limit=100):
+        weights = [(feature, self.leaf_weight(feature, name)) for feature in self.rows]
+        weights = [(feature, weight) for feature, weight in weights if weight]
+        weights.sort(key=lambda weighted: (-abs(weighted[1]), self.rows[weighted[0]].id))
+        return {"learned": self.labels[name].learned, "features": weights[:limit]}
+
+    def outdegrees(self):
+        degrees = [
+            sum(node.width for node in self.nodes.values() if name in node.weights)
+            for name in self.rows
+        ]
+        return np.bincount(np.array(degrees, int))
+
+    def dump_of_tree(self):
+        free = Node(-1, None, False, False)
+        nodes = [self.nodes.get(id, free) for id in range(self.node_ids.made)]
+        blocks = [block for node in nodes for block in node.weights.items()]
+        weights = [weight for _, there in blocks for weight in there]
+        by_id = {label.id: name for name, label in self.labels.items()} if self.root else {}
+        classes = range(self.class_ids.made if self.root else 0)
+        arrays = [
+            [node.is_preleaf + 2 * node.grows for node in nodes],
+            [len(node.children) for node in nodes],
+            [len(node.weights) for node in nodes],
+            self.node_ids.free,
+            [
+                self.labels[child].id if node.is_preleaf else child.id
+                for node in nodes
+                for child in node.children
+            ],
+            [BIAS_ID if feature is BIAS else self.rows[feature].id for feature, _ in blocks],
+            [len(there) for _, there in blocks],
+            [float(weight.w) for weight in weights],
+            [float(weight.squares) for weight in weights],
+            [self.turn.get(by_id.get(id), 0) for id in classes],
+        ]
+        root = 0 if self.root is None else self.root.id + 1
+        counts = [root, self.came_to_tree, self.random.state, int(self.planted)]
+        return {"counts": counts, **dict(zip(TREE_ARRAYS, arrays, strict=True))}
+
+
+def single(value):
+    """A value as classifiers see it."""
+    return float32(0) if value < SMALLEST_WEIGHT else float32(min(value, MOST_INPUT))
+
+
+def heaviest_first(moves, limit):
+    moves = [(feature, moved) for feature, moved in moves.items() if feature and moved]
+    return sorted(moves, key=lambda each: -abs(each[1]))[:limit]
