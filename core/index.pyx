@@ -588,7 +588,7 @@ cdef dict with_what_older_states_lack(object options, dict sections):
     missing = COUNTS - len(counts)
     if len(counts) in (5, 7) and ("kept_features" in sections) == (len(counts) == 7):
         newest = [0, options.seed, 0, 0, options.seed, 0][-missing:]
-        sections["counts"] = np.append(counts, newest).astype("<u8")
+        sections["counts"] = np.append(counts, np.array(newest, "<u8"))
         for name in SECTIONS:
             if name.startswith(("kept_", "edge_variances", *TREE)):
                 sections.setdefault(name, np.empty(0, SECTIONS[name]))

@@ -327,6 +327,7 @@ public:
         births_ = state.counts[8];
         random_ = state.counts[9];
         if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
+        if (births_ > state.counts[2]) throw std::invalid_argument("not so many classes ever came");
         root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
         if ((root_ == NO_ID) != (state.hung == 0))
             throw std::invalid_argument("classes hang in no tree");
