@@ -220,7 +220,11 @@ def compare(
 
     Variants that come to the same options are run once and reported as often as they are named. A
     peer that raises is reported as failed, with what it said; peers are left out of streams.
+    ValueError when a peer has the name of a learner: tables find contenders by their names.
     """
+    for name in peers:
+        if any(variant.name == name for variant in learners):
+            raise ValueError(f"a learner and a peer are both called {name}: rename the peer")
     results = list[Result]()
     done: dict[Options, list[Outcome]] = {}
     for variant in learners:

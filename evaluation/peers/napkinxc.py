@@ -20,31 +20,36 @@ from evaluation.peers.vectors import Vectors
 from training.rows import Rows
 
 
+def growing(policy: str, arity: int = 2, max_leaves: int = 100) -> dict[str, Any]:
+    """The options of a label tree that grows online (Jasinska-Kobus et al. 2021), kind "oplt".
+
+    It sees each instance once: AdaGrad with the package's default step of 1. `policy` is "greedy"
+    or "random"; `arity` and `max_leaves` are by default the package's, which are the paper's.
+    """
+    trees = {"greedy": "onlineBestScore", "random": "onlineRandom"}
+    return {
+        "model": "oplt",
+        "tree_type": trees[policy],
+        "tree_structure": None,
+        "arity": arity,
+        "max_leaves": max_leaves,
+        "optimizer": "adagrad",
+        "epochs": 1,
+    }
+
+
 class NapkinXC:
-    """`PLT` or `BR` of the package, or a label tree that grows online (`kind` "oplt").
+    """`PLT` or `BR` of the package, or its OPLT, which has no class of its own there.
 
     Classes are numbered without gaps and each row's ascend: its k-means crashes on others.
-
-    OPLT (Jasinska-Kobus et al. 2021) sees each instance once: AdaGrad with the package's default
-    step of 1, and the best-greedy tree. It has no class of its own in the package.
     """
 
-    def __init__(self, name: str, kind: str, seed: int) -> None:
+    def __init__(self, name: str, kind: str, seed: int, **given: Any) -> None:
         models = imported("napkinxc.models", "napkinxc")
         self.name = name
         self._folder = own_folder(self)
-        common: dict[str, Any] = {"output": str(self._folder), "threads": 1, "seed": seed}
-        if kind == "oplt":
-            self._model = models.LabelTreeModel(
-                model="oplt",
-                tree_type="onlineBestScore",
-                tree_structure=None,
-                optimizer="adagrad",
-                epochs=1,
-                **common,
-            )
-        else:
-            self._model = {"plt": models.PLT, "br": models.BR}[kind](**common)
+        kinds = {"plt": models.PLT, "br": models.BR, "oplt": models.LabelTreeModel}
+        self._model = kinds[kind](output=str(self._folder), threads=1, seed=seed, **given)
 
     def fit(self, rows: Rows) -> None:
         self._columns, places = np.unique(rows.class_indices, return_inverse=True)

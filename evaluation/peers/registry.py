@@ -7,8 +7,8 @@ from evaluation.contender import Contender, Maker
 from evaluation.peers.binary import Committee, PassiveAggressive, Perceptron, SupportVectors
 from evaluation.peers.fasttext import FastText
 from evaluation.peers.flat import OneVersusRest, TunedSupportVectors
-from evaluation.peers.napkinxc import NapkinXC
-from evaluation.peers.omikuji import Omikuji
+from evaluation.peers.napkinxc import NapkinXC, growing
+from evaluation.peers.omikuji import BONSAI, COLLAPSED, Omikuji
 from evaluation.peers.river import RiverBayes, RiverOneVersusRest
 from evaluation.peers.tfidf import TfIdf
 from evaluation.peers.topdown import TopDown
@@ -17,12 +17,27 @@ from evaluation.peers.vw import LabelTree, MemoryTree, OneAgainstAll, RecallTree
 
 Named = Callable[[str, int], Contender]
 
+
+def _online_tree(policy: str, arity: int, max_leaves: int) -> Named:
+    return lambda name, seed: NapkinXC(name, "oplt", seed, **growing(policy, arity, max_leaves))
+
+
+ONLINE_TREES: Final[dict[str, Named]] = {
+    "napkinxc-oplt": _online_tree("greedy", 2, 100),
+    "napkinxc-oplt-random": _online_tree("random", 2, 100),
+    "napkinxc-oplt-16": _online_tree("greedy", 16, 16),
+    "napkinxc-oplt-random-16": _online_tree("random", 16, 16),
+}
+"""By the policy and the shape: that of the paper, or that of our label trees."""
+
 NAMED: Final[dict[str, Named]] = {
     "perceptron": lambda name, seed: OneVersusRest(name, Perceptron(), seed),
     "committee": lambda name, seed: OneVersusRest(name, Committee(), seed),
-    "svm": lambda name, seed: OneVersusRest(name, SupportVectors(), seed),
-    "svm-tuned": TunedSupportVectors,
-    "svm-sigmoid": lambda name, seed: TopDown(name, SupportVectors(), seed, 1, 0.0, flat=True),
+    "linearsvc": lambda name, seed: OneVersusRest(name, SupportVectors(), seed),
+    "linearsvc-tuned": TunedSupportVectors,
+    "linearsvc-sigmoid": lambda name, seed: TopDown(
+        name, SupportVectors(), seed, 1, 0.0, flat=True
+    ),
     "sk-pa": lambda name, seed: OneVersusRest(name, PassiveAggressive(), seed),
     "topdown-perceptron": lambda name, seed: TopDown(name, Perceptron(), seed, 3),
     "topdown-committee": lambda name, seed: TopDown(name, Committee(), seed, 3),
@@ -37,13 +52,18 @@ NAMED: Final[dict[str, Named]] = {
     "fasttext": FastText,
     "napkinxc-plt": lambda name, seed: NapkinXC(name, "plt", seed),
     "napkinxc-br": lambda name, seed: NapkinXC(name, "br", seed),
-    "napkinxc-oplt": lambda name, seed: NapkinXC(name, "oplt", seed),
+    **ONLINE_TREES,
     "omikuji": lambda name, seed: Omikuji(name),
+    "omikuji-bonsai": lambda name, seed: Omikuji(name, **BONSAI),
+    "omikuji-collapsed": lambda name, seed: Omikuji(name, **COLLAPSED),
     "river-pa": lambda name, seed: RiverOneVersusRest(name, "pa"),
     "river-lr": lambda name, seed: RiverOneVersusRest(name, "lr"),
     "river-nb": lambda name, seed: RiverBayes(name),
 }
-WITH_TFIDF: Final = ("svm", "sk-pa", "vw-oaa", "vw-plt", "napkinxc-plt", "napkinxc-oplt", "omikuji")
+WITH_TFIDF: Final = (
+    *("linearsvc", "sk-pa", "vw-oaa", "vw-plt", "napkinxc-plt", *ONLINE_TREES),
+    *("omikuji", "omikuji-bonsai", "omikuji-collapsed"),
+)
 
 
 def _maker(name: str) -> Maker:

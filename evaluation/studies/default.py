@@ -76,7 +76,7 @@ ON_SMALL: Final = (
     "svm(max_outdegree=1000)",
 )
 TESTED: Final = (CHOSEN, "svm(replay=0)", "ff(sublinear=no)")
-PEERS_OF_SMALL: Final = ("svm", "svm+tfidf")
+PEERS_OF_SMALL: Final = ("linearsvc", "linearsvc+tfidf")
 PEERS_OF_LARGE: Final = ("omikuji+tfidf",)
 MEAN: Final = "mean"
 ACCURACY: Final = ("R1", "R5", "P5")

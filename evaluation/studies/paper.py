@@ -63,30 +63,36 @@ SETTINGS: dict[str, Setting] = {
     "reuters10": Setting(
         10,
         10,
-        {"perceptron": 10, "committee": 10, "svm": 10, "svm C=10": 10, "svm-sigmoid": 10},
+        {
+            "perceptron": 10,
+            "committee": 10,
+            "linearsvc": 10,
+            "linearsvc C=10": 10,
+            "linearsvc-sigmoid": 10,
+        },
         {
             FIRST: Printed(1.082, 0.860, 0.998, "0s", 4.9, "55k"),
             BEST: Printed(1.066, 0.884, 0.997, "0s", 5, "73k"),
             "perceptron": Printed(1.08, 0.871, 0.995, "4s", 10, "74k"),
             "committee": Printed(1.06, 0.891, 0.999, "40s", 10, "74k+"),
-            "svm": Printed(1.052, 0.906, 0.998, "11s", 10, "74k+"),
+            "linearsvc": Printed(1.052, 0.906, 0.998, "11s", 10, "74k+"),
             BASELINE: Printed(1.6, 0.42, 0.86, "-"),
         },
     ),
     "newsgroups": Setting(
         5,
         10,
-        {"perceptron": 10, "committee": 3, "svm": 10, "svm C=10": 10},
+        {"perceptron": 10, "committee": 3, "linearsvc": 10, "linearsvc C=10": 10},
         {
             FIRST: Printed(1.137, 0.798, 0.978, "2s", 10, "113k"),
             BEST: Printed(1.085, 0.865, 0.987, "2s", 10, "171k"),
             "perceptron": Printed(1.229, 0.728, 0.928, "20s", 20, "189k"),
             "committee": Printed(1.122, 0.830, 0.970, "220s", 20, "189k+"),
-            "svm": Printed(1.102, 0.852, 0.975, "92s", 20, "189k+"),
+            "linearsvc": Printed(1.102, 0.852, 0.975, "92s", 20, "189k+"),
             BASELINE: Printed(3.33, 0.05, 0.25, "-"),
         },
     ),
-    "cpv": Setting(10, 3, {"topdown-perceptron": 1, "topdown-svm": 1, "svm": 1}),
+    "cpv": Setting(10, 3, {"topdown-perceptron": 1, "topdown-svm": 1, "linearsvc": 1}),
     "eurlex": Setting(2, 1),
     "yso": Setting(2, 1),
     "words": Setting(
@@ -104,7 +110,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def maker_of(name: str) -> Maker:
-    """The peer of this name; `svm C=10` is one-versus-rest with another C than 1."""
+    """The peer of this name; `linearsvc C=10` is one-versus-rest with another C than 1."""
     kind, _, c = name.partition(" C=")
     if not c:
         return PEERS[kind]

@@ -131,6 +131,21 @@ def test_both_sides_have_the_same_rows():
     assert seen[0] != seen[1]
 
 
+def test_a_peer_cannot_have_the_name_of_a_learner():
+    heard = []
+
+    with pytest.raises(ValueError, match="a learner and a peer are both called ff"):
+        compare(
+            data_set(),
+            variants([Options()], {}),
+            {"ff": Always},
+            Plan(splits=1),
+            lambda *each: heard.append(each),
+        )
+
+    assert heard == []
+
+
 def test_equal_options_are_run_once():
     made = []
     learners = variants([Options()], {"max_outdegree": ["25", "1"]})

@@ -160,7 +160,7 @@ def given(monkeypatch, tmp_path):
         splits=2,
         seed=0,
         learner=["svm", "ff"],
-        peers=["svm"],
+        peers=["linearsvc"],
         json=None,
         html=None,
         markdown=False,
@@ -215,8 +215,8 @@ def test_the_test_has_learners_in_all_orders_and_peers_once(given, monkeypatch):
     default.test(study, given)
 
     first = [[cell.text for cell in row] for row in study.tables[0].rows]
-    assert [row[0] for row in first] == ["svm", "ff", "svm (peer)"]
+    assert [row[0] for row in first] == ["svm", "ff", "linearsvc (peer)"]
     assert ["±" in row[1] for row in first] == [True, True, False]
     aim = study.tables[-1]
     assert aim.title == "svm beside a batch linear SVM"
-    assert [cell.text for cell in aim.rows[0][:3]] == ["clinc", "svm (peer)", "+75.00"]
+    assert [cell.text for cell in aim.rows[0][:3]] == ["clinc", "linearsvc (peer)", "+75.00"]

@@ -38,7 +38,7 @@ def test_what_is_left_out_is_a_peer():
 )
 def test_a_model_for_each_of_many_classes_is_not_trained(name, with_svm, with_perceptron):
     peers = peers_for(name)
-    assert ("svm" in peers, "perceptron" in peers) == (with_svm, with_perceptron)
+    assert ("linearsvc" in peers, "perceptron" in peers) == (with_svm, with_perceptron)
     assert "omikuji" in peers
 
 

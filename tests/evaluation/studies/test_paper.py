@@ -128,9 +128,9 @@ def test_peers_are_those_of_the_registry_and_one_versus_rest_with_another_c(monk
     monkeypatch.setattr(paper, "OneVersusRest", lambda *given: made.append(given))
 
     assert paper.maker_of("committee") is PEERS["committee"]
-    paper.maker_of("svm C=10")(3)
+    paper.maker_of("linearsvc C=10")(3)
 
-    assert [(name, binary.c, seed) for name, binary, seed in made] == [("svm C=10", 10.0, 3)]
+    assert [(name, binary.c, seed) for name, binary, seed in made] == [("linearsvc C=10", 10.0, 3)]
 
 
 def test_every_set_names_peers_that_there_are():
