@@ -178,19 +178,38 @@ class MemoryTree(Wabbit):
     def fit(self, rows: Rows) -> None:
         data = self._folder / "learned"
         write_one_class_each(data, rows)
+        options = [*self._training(data, self.PASSES), *self._tree(rows, self.PASSES)]
+        self._workspace: Any = self._package.Workspace(arg_list=options, enable_logging=False)
+        self._workspace.save(str(self._model))
+
+    def stream(self, rows: Rows) -> NDArray[np.int32]:
+        """Answer each row, in their order, and only then learn it, once.
+
+        In place of `fit`. Returns ranks (n,): 1 where its first class was answered, else 0. How
+        many rows and classes there will be is known from the start: the tree asks for it.
+        """
+        options = ["--random_seed", str(self._seed), "--quiet", *self._tree(rows, 1)]
+        self._workspace = self._package.Workspace(arg_list=options, enable_logging=False)
+        first = rows.class_indices[rows.class_indptr[:-1]]
+        ranks = np.zeros(len(rows), np.int32)
+        for at, (true, text) in enumerate(
+            zip((first + 1).tolist(), pairs(Vectors.of(rows)), strict=True)
+        ):
+            ranks[at] = self._workspace.predict(f"| {text}") == true
+            self._workspace.learn(f"{true} | {text}")
+        return ranks
+
+    def _tree(self, rows: Rows, passes: int) -> list[str]:
+        """The options of the tree over so many passes."""
         count = max(len(rows.class_indices), 2)
-        nodes = max(1, int(2 * self.PASSES * count / (log2(count) * self.MEMORIES)))
-        options = [
+        nodes = max(1, int(2 * passes * count / (log2(count) * self.MEMORIES)))
+        return [
             *("--memory_tree", str(nodes), "--learn_at_leaf"),
             *("--max_number_of_labels", str(len(rows.classes))),
             *("--leaf_example_multiplier", str(self.MEMORIES), "--alpha", "0.1"),
             *("--dream_repeats", str(self.DREAMS), "--learning_rate", "0.1"),
             *("--bit_precision", "24"),
         ]
-        self._workspace: Any = self._package.Workspace(
-            arg_list=[*self._training(data, self.PASSES), *options], enable_logging=False
-        )
-        self._workspace.save(str(self._model))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         ranked = np.full((len(rows), k), -1, np.int32)

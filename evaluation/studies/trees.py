@@ -1,0 +1,228 @@
+"""Label trees: the table of Jasinska-Kobus et al. (Online Probabilistic Label Trees), in kind.
+
+Incremental and online label trees, the latter also from a warm start with a tenth of the training
+rows and in ensembles, beside our other learners, the trees of napkinXC, Vowpal Wabbit and omikuji,
+and contextual memory trees. All learn the same rows of a published split, in the same order, and
+rank the same test rows; ours and every online peer see each row once. The last table says where an
+online tree of ours is ahead of napkinXC's.
+"""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.options import Options
+from evaluation import sets
+from evaluation.comparison import label
+from evaluation.contender import Contender
+from evaluation.cost import mean_seconds_of, timed
+from evaluation.indexed import Indexed
+from evaluation.measures import Truth, measures
+from evaluation.peers import PEERS
+from evaluation.report import Better, Cell, Table, best_of
+from evaluation.run import ANSWERED
+from evaluation.sets import DataSet
+from evaluation.studies.default import part_of
+from evaluation.studies.study import Study, parser_of
+from evaluation.writing import short
+from training.rows import Rows
+
+SETS: Final = ("bibtex", "delicious", "eurlex", "yso")
+LARGE: Final = ("eurlex", "yso")  # for an ensemble, or a peer that is not among PEERS_OF_LARGE
+ACCURACY: Final = ("P1", "P5", "PSP1", "PSP5")
+WARM_START: Final = 0.1  # share of the training rows, over whose classes a tree is planted
+
+LEARNERS: Final = (
+    "iplt",
+    "oplt(policy=random)",
+    "oplt",
+    "oplt(arity=2,max_leaves=100)",  # the shape of the paper
+    "oplt(sublinear=no)",  # the values of a peer with +tfidf
+    "svm",
+    "ff",
+)
+ON_SMALL: Final = (
+    "iplt(tree=complete)",
+    "iplt(tree=random)",
+    "iplt(tree=huffman)",
+    "oplt(sublinear=no,tfidf=no)",
+    # greedy trees do not depend on a seed: three of them are one and the same tree
+    "committee(members=oplt(policy=random)+oplt(policy=random)+oplt(policy=random),"
+    "vote=probability)",
+    "committee(members=iplt+iplt+iplt,vote=probability)",
+)
+PEERS_OF_LARGE: Final = (
+    "napkinxc-plt+tfidf",
+    "napkinxc-oplt+tfidf",
+    "napkinxc-oplt-16+tfidf",
+    "vw-plt",
+    "omikuji+tfidf",
+    "omikuji-bonsai+tfidf",
+    "omikuji-collapsed+tfidf",
+)
+PEERS_OF_SMALL: Final = (
+    *("napkinxc-plt", "napkinxc-oplt", "napkinxc-oplt-16"),
+    *("napkinxc-oplt-random+tfidf", "napkinxc-oplt-random-16+tfidf"),
+    *PEERS_OF_LARGE,
+)
+ONE_CLASS_EACH: Final = {"bibtex": ("vw-memory-tree",)}  # elsewhere it would take an hour and more
+PAIRS: Final = (  # an online tree of ours, and one of napkinXC
+    ("oplt", "napkinxc-oplt+tfidf"),
+    ("oplt", "napkinxc-oplt-16+tfidf"),
+    ("oplt(sublinear=no)", "napkinxc-oplt-16+tfidf"),
+    ("oplt(sublinear=no,tfidf=no)", "napkinxc-oplt-16"),
+    ("oplt(arity=2,max_leaves=100)", "napkinxc-oplt+tfidf"),
+    ("oplt(policy=random)", "napkinxc-oplt-random+tfidf"),
+    ("oplt(policy=random)", "napkinxc-oplt-random-16+tfidf"),
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a contender came to that learned the training rows and ranked the test rows."""
+
+    accuracy: dict[str, float]
+    train_seconds: float  # CPU
+    ranks_per_second: float  # test rows in a CPU second, their best 5 classes
+    bytes: int
+
+    @classmethod
+    def of(cls, contender: Contender, training: Rows, test: Rows) -> "Standing":
+        """Train the contender and test it."""
+        _, seconds = timed(lambda: contender.fit(training))
+        found = measures(contender.rank(test, ANSWERED), Truth.of(test, training))
+        speed = len(test) / mean_seconds_of(lambda: contender.rank(test, ANSWERED))
+        return cls({name: found[name] for name in ACCURACY}, seconds, speed, contender.bytes())
+
+
+@dataclass(frozen=True)
+class Run:
+    """All contenders on one set, by their names, and what those said that failed."""
+
+    title: str
+    standings: Mapping[str, Standing]
+    failed: Sequence[str]
+
+
+def learners_for(name: str, training_rows: int) -> list[Options]:
+    """The learners that can be afforded on this set."""
+    warm = f"oplt(sample={max(round(WARM_START * training_rows), 1)})"
+    return list(map(Options.parse, [*LEARNERS, warm, *(() if name in LARGE else ON_SMALL)]))
+
+
+def peers_for(name: str) -> list[str]:
+    """The peers that can be afforded on this set."""
+    usual = PEERS_OF_LARGE if name in LARGE else PEERS_OF_SMALL
+    return [*usual, *ONE_CLASS_EACH.get(name, ())]
+
+
+def run(data: DataSet, learners: Sequence[Options], peers: Sequence[str], seed: int) -> Run:
+    """Every contender on the same rows. A peer that raises is reported with what it said."""
+    training, test = data.split(seed)
+    standings, failed = dict[str, Standing](), list[str]()
+    for options in learners:
+        standings[label(options)] = Standing.of(
+            Indexed(training, options, seed=seed), training, test
+        )
+        _tell(label(options), standings)
+    for peer in peers:
+        try:
+            standings[peer] = Standing.of(PEERS[peer](seed), training, test)
+        except Exception as error:  # programs of others: what they say is kept
+            failed.append(f"{peer} failed: {type(error).__name__}: {error}")
+        else:
+            _tell(peer, standings)
+    size = f"{len(training):,} + {len(test):,} rows, {len(data.rows.classes):,} classes"
+    return Run(f"{data.name}: {size}", standings, failed)
+
+
+def _tell(name: str, standings: Mapping[str, Standing]) -> None:
+    """What the contender came to, on standard error: a large set takes an hour."""
+    print(f"  {name}: {standings[name]}", file=sys.stderr, flush=True)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def table_of(ran: Run) -> Table:
+    """A row for each contender."""
+    costs: list[tuple[str, Callable[[Standing], float], Better]] = [
+        ("T_train s", lambda each: each.train_seconds, "less"),
+        ("ranks/s", lambda each: each.ranks_per_second, "more"),
+        ("bytes", lambda each: each.bytes, "less"),
+    ]
+    rows = [
+        [
+            Cell(name),
+            *(_percent(each.accuracy[measure]) for measure in ACCURACY),
+            *(Cell(short(cost(each)), cost(each)) for _, cost, _ in costs),
+        ]
+        for name, each in ran.standings.items()
+    ]
+    accuracy: Better = "more"
+    better = [accuracy] * len(ACCURACY) + [each for _, _, each in costs]
+    best = [best_of([row[at] for row in rows], each) for at, each in enumerate(better, 1)]
+    columns = ["learner", *(f"{each} %" for each in ACCURACY), *(title for title, _, _ in costs)]
+    return Table(ran.title, columns, rows, [-1, *best], list(ran.failed))
+
+
+def _percent(share: float) -> Cell:
+    return Cell(f"{100 * share:.2f}", share)
+
+
+def against_napkinxc(found: Mapping[str, Run]) -> Table:
+    """For each set, each pair that was run: differences in points, ratios of cost."""
+    rows = [
+        [
+            Cell(name),
+            Cell(ours),
+            Cell(theirs),
+            *_against(ran.standings[ours], ran.standings[theirs]),
+        ]
+        for name, ran in found.items()
+        for ours, theirs in PAIRS
+        if ours in ran.standings and theirs in ran.standings
+    ]
+    columns = ["set", "ours", "beside", *(f"{each}, points" for each in ACCURACY)]
+    columns += ["ahead in", "T_train", "ranks/s", "bytes"]
+    return Table("Online trees beside napkinXC's", columns, rows, [-1] * len(columns))
+
+
+def _against(ours: Standing, theirs: Standing) -> list[Cell]:
+    points = {each: 100 * (ours.accuracy[each] - theirs.accuracy[each]) for each in ACCURACY}
+    ahead = [each for each, by in points.items() if by > 0]
+    ratios = (
+        ours.train_seconds / max(theirs.train_seconds, 1e-9),
+        ours.ranks_per_second / theirs.ranks_per_second,
+        ours.bytes / theirs.bytes,
+    )
+    return [
+        *(Cell(f"{by:+.2f}", by) for by in points.values()),
+        Cell(", ".join(ahead) or "-"),
+        *(Cell(f"{ratio:.2g} x", ratio) for ratio in ratios),
+    ]
+
+
+def main(given: Namespace) -> None:
+    study = Study("evaluation.studies.trees", given)
+    found = dict[str, Run]()
+    for name in given.sets:
+        data = part_of(sets.read(name, given.data))
+        learners = learners_for(name, data.published or 0)
+        if given.learner is not None:
+            learners = list(map(Options.parse, given.learner))
+        peers = peers_for(name) if given.peers is None else given.peers
+        found[name] = run(data, learners, peers, given.seed)
+        study.show(table_of(found[name]))
+    study.show(against_napkinxc(found))
+    study.write()
+
+
+if __name__ == "__main__":
+    parser = parser_of(__doc__, SETS)
+    parser.add_argument("--seed", type=int, default=0, help="of the order of the training rows")
+    parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
+    parser.add_argument("--peers", nargs="*", metavar="PEER", help="in place of the usual")
+    main(parser.parse_args())

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+
+from core.options import Options
+from evaluation.comparison import label
+from evaluation.peers import PEERS
+from evaluation.sets import DataSet
+from evaluation.studies import trees
+from evaluation.studies.study import parser_of
+from evaluation.studies.trees import (
+    ONE_CLASS_EACH,
+    PAIRS,
+    SETS,
+    Run,
+    Standing,
+    against_napkinxc,
+    learners_for,
+    peers_for,
+    run,
+    table_of,
+)
+from tests.evaluation.examples import Always, separable
+
+
+def easy(name="easy"):
+    return DataSet(name, separable(80), published=60)
+
+
+def standing(p1, seconds=1.0, speed=10.0, size=100):
+    return Standing({"P1": p1, "P5": 0.2, "PSP1": p1, "PSP5": 0.5}, seconds, speed, size)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_contender_can_be_made_and_no_two_have_one_name(name):
+    learners = [label(each) for each in learners_for(name, 1000)]
+
+    names = [*learners, *peers_for(name)]
+    assert len(set(names)) == len(names)
+    assert {*peers_for(name)} <= PEERS.keys()
+    assert {"iplt", "oplt", "oplt(policy=random)", "oplt(sample=100)", "svm", "ff"} <= {*names}
+
+
+def test_what_is_dear_is_left_out_of_large_sets():
+    def ensembles(name):
+        return [each for each in learners_for(name, 1000) if each.learner == "committee"]
+
+    assert len(ensembles("delicious")) == 2
+    assert ensembles("yso") == []
+    assert {*peers_for("yso")} < {*peers_for("delicious")} < {*peers_for("bibtex")}
+    assert ONE_CLASS_EACH["bibtex"] == ("vw-memory-tree",)
+
+
+def test_the_pairs_are_of_contenders_that_are_run_somewhere():
+    ran = {label(each) for each in learners_for("bibtex", 1000)} | {*peers_for("bibtex")}
+
+    assert {each for pair in PAIRS for each in pair} <= ran
+
+
+def test_each_learner_and_peer_is_tested_on_the_same_rows(monkeypatch):
+    seen = []
+
+    class Peer(Always):
+        def fit(self, rows):
+            seen.append(rows.class_indices.tolist())
+
+    monkeypatch.setattr(trees, "PEERS", {"one": Peer, "other": Peer})
+
+    ran = run(easy(), [Options.parse("oplt")], ["one", "other"], 0)
+
+    assert [*ran.standings] == ["oplt", "one", "other"]
+    assert seen[0] == seen[1]
+    assert sorted(seen[0]) == sorted(easy().rows.class_indices[:60].tolist())
+    assert ran.standings["oplt"].accuracy["P1"] == 1
+    assert ran.standings["one"].accuracy == pytest.approx(
+        {"P1": 0.25, "P5": 0.2, "PSP1": 0.25, "PSP5": 1}
+    )
+    assert ran.standings["one"].bytes == 1000
+    assert ran.title == "easy: 60 + 20 rows, 4 classes"
+
+
+def test_an_incremental_tree_is_planted_over_all_classes_before_it_learns(monkeypatch):
+    planted = []
+    of = trees.Indexed.fit
+
+    def fit(self, rows):
+        of(self, rows)
+        planted.append(self.learner.dump()["class_hung"].copy())
+
+    monkeypatch.setattr(trees.Indexed, "fit", fit)
+
+    run(easy(), [Options.parse("iplt(tree=complete)"), Options.parse("oplt")], [], 0)
+
+    first, grown = planted
+    assert sorted(first.tolist()) == [0, 1, 2, 3]
+    assert np.array_equal(np.sort(grown), np.sort(first))
+
+
+def test_a_peer_that_fails_is_a_note_below_the_table(monkeypatch):
+    class Broken(Always):
+        def fit(self, rows):
+            raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(trees, "PEERS", {"broken": Broken, "always": Always})
+
+    table = table_of(run(easy(), [], ["broken", "always"], 0))
+
+    assert [row[0].text for row in table.rows] == ["always"]
+    assert table.notes == ["broken failed: RuntimeError: out of luck"]
+
+
+def test_the_best_of_each_column_is_the_highest_measure_and_the_lowest_cost():
+    ran = Run("title", {"a": standing(0.5, 2.0, 10, 300), "b": standing(0.4, 1.0, 20, 200)}, [])
+
+    table = table_of(ran)
+
+    assert table.columns == [
+        *("learner", "P1 %", "P5 %", "PSP1 %", "PSP5 %", "T_train s", "ranks/s", "bytes")
+    ]
+    assert table.best == [-1, 0, 0, 0, 0, 1, 1, 1]
+    assert [cell.text for cell in table.rows[0][:3]] == ["a", "50.00", "20.00"]
+
+
+def test_trees_are_held_against_napkinxc_where_both_were_run():
+    found = {
+        "both": Run(
+            "", {"oplt": standing(0.5), "napkinxc-oplt+tfidf": standing(0.4, 4, 5, 50)}, []
+        ),
+        "one": Run("", {"oplt": standing(0.5)}, []),
+    }
+
+    table = against_napkinxc(found)
+
+    [row] = table.rows
+    assert [cell.text for cell in row[:3]] == ["both", "oplt", "napkinxc-oplt+tfidf"]
+    assert [cell.text for cell in row[3:7]] == ["+10.00", "+0.00", "+10.00", "+0.00"]
+    assert [cell.text for cell in row[7:]] == ["P1, PSP1", "0.25 x", "2 x", "2 x"]
+
+
+def test_the_study_shows_each_set_and_then_who_is_ahead(monkeypatch, capsys):
+    monkeypatch.setattr(trees.sets, "read", lambda name, folder: easy(name))
+    parser = parser_of("about", SETS)
+    given = parser.parse_args(["--sets", "bibtex,yso"])
+    given.seed, given.learner, given.peers = 0, ["oplt", "ff"], []
+
+    trees.main(given)
+
+    shown = capsys.readouterr().out
+    titles = [line for line in shown.splitlines() if line and not line.startswith(" ")]
+    assert titles == [
+        "bibtex: 60 + 20 rows, 4 classes",
+        "yso: 60 + 20 rows, 4 classes",
+        "Online trees beside napkinXC's",
+    ]
