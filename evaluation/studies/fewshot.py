@@ -174,7 +174,7 @@ def curves_of(name: str, found: Measured, instances: int) -> list[Figure]:
                     for colour, (each, it) in enumerate(found.items())
                 ],
             ),
-            "Classes arrive for three quarters of the stream. Each instance was ranked before it was learned.",
+            "Classes arrive all the time. Each instance was ranked before it was learned.",
             own_legend=True,
         )
         for kind, curve in kinds

@@ -54,13 +54,13 @@ ON_SMALL: Final = (
     "committee(members=iplt+iplt+iplt,vote=probability)",
 )
 PEERS_OF_LARGE: Final = (
-    "napkinxc-plt+tfidf",
     "napkinxc-oplt+tfidf",
     "napkinxc-oplt-16+tfidf",
-    "vw-plt",
     "omikuji+tfidf",
     "omikuji-bonsai+tfidf",
     "omikuji-collapsed+tfidf",
+    "napkinxc-plt+tfidf",
+    "vw-plt",
 )
 PEERS_OF_SMALL: Final = (
     *("napkinxc-plt", "napkinxc-oplt", "napkinxc-oplt-16"),

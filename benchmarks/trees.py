@@ -1,0 +1,171 @@
+"""What a label tree pays for growing: an `oplt` beside an IPLT on the tree that it ends with.
+
+Jasinska-Kobus et al. (Online Probabilistic Label Trees) prove that time and memory of the one are
+within a constant factor of those of the other; here is the factor. The IPLT has the shape of the
+grown tree, knows nothing else, and learns the same stream; that both then rank alike, score by
+score, is checked in every row. Instances are ranked before they are learned, but one place deep
+only, so that learning is what is measured. A second table has the microseconds of an instance
+beside other learners and napkinXC's OPLT.
+"""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.learner import Learner
+from benchmarks.report import Cell, Report, add_json_option
+from core.index import Index
+from core.options import Options
+from evaluation import readers, sets
+from evaluation.contender import Contender
+from evaluation.cost import mean_seconds_of, timed
+from evaluation.indexed import Indexed
+from evaluation.peers import PEERS, PeerMissing
+from evaluation.run import ANSWERED
+from training.rows import Rows
+
+CLASS_COUNTS: Final = (100, 1_000, 10_000)
+INSTANCES_OF_A_CLASS: Final = 10
+YSO_ROWS: Final = (2_000, 8_000, 32_000)
+TREES: Final = ("oplt(retrieval_window=1)", "oplt(policy=random,retrieval_window=1)")
+LEARNERS: Final = ("oplt", "oplt(policy=random)", "iplt", "ff", "svm(replay=0)", "svm")
+PEERS_TIMED: Final = ("napkinxc-oplt-16+tfidf", "napkinxc-oplt+tfidf")
+CHECKED: Final = 200  # instances on which both trees must rank alike
+
+State = dict[str, NDArray[np.generic]]
+
+
+def synthetic(class_count: int) -> Rows:
+    """Instances of two features of three that tell their class, and three of 900 others."""
+    random = np.random.default_rng(class_count)
+    count = class_count * INSTANCES_OF_A_CLASS
+    classes = random.integers(0, class_count, count)
+    signs = 3 * classes[:, None] + np.array([[0, 1], [0, 2], [1, 2]])[random.integers(0, 3, count)]
+    noise = 3 * class_count + random.integers(0, 300, (count, 3)) + np.array([0, 300, 600])
+    features = np.concatenate([signs, noise], axis=1).astype(np.int32)
+    return Rows(
+        [f"feature {number}" for number in range(3 * class_count + 900)],
+        np.arange(count + 1, dtype=np.int64) * features.shape[1],
+        features.ravel(),
+        np.ones(features.size, np.float32),
+        [f"class {number}" for number in range(class_count)],
+        np.arange(count + 1, dtype=np.int64),
+        classes.astype(np.int32),
+    )
+
+
+def untrained(state: State) -> State:
+    """The state of a tree of the same shape that has learned nothing, and does not grow."""
+    emptied = {name: section.copy() for name, section in state.items()}
+    emptied["node_kinds"] &= np.uint8(1)
+    for counted in ("node_blocks", "feature_times_seen", "class_learned", "class_last_learned"):
+        emptied[counted][:] = 0
+    for run in ("block_features", "block_weights", "tree_weights", "tree_squares"):
+        emptied[run] = emptied[run][:0]
+    emptied["counts"][:2] = 0  # learned, counted
+    return emptied
+
+
+def taught(rows: Rows, options: Options) -> tuple[Learner, float]:
+    """An index that learned the rows, and the CPU seconds of that."""
+    learner = Learner(rows, options)
+    _, seconds = timed(partial(learner.learn, rows))
+    return learner, seconds
+
+
+def on_final_tree(rows: Rows, grown: Learner) -> tuple[Learner, float]:
+    """The same of a tree that had the final shape of this one from the start."""
+    learner = Learner(rows, grown.index.options)
+    learner.index = Index.load(grown.index.options, untrained(grown.index.dump()))
+    _, seconds = timed(partial(learner.learn, rows))
+    return learner, seconds
+
+
+def ranks_alike(one: Learner, other: Learner, rows: Rows) -> bool:
+    """Whether both rank the first rows the same, score by score."""
+    some = rows.take(np.arange(min(CHECKED, len(rows))))
+    return all(map(np.array_equal, one.rank(some), other.rank(some)))
+
+
+def efficiency(name: str, rows: Rows, options: Options) -> dict[str, Cell]:
+    """CPU time and memory of a growing tree over those of a fixed one of its final shape."""
+    grown, growing = taught(rows, options)
+    fixed, learning = on_final_tree(rows, grown)
+    return {
+        "stream": name,
+        "policy": options.policy,
+        "instances": len(rows),
+        "classes": grown.index.classes,
+        "grown s": growing,
+        "fixed s": learning,
+        "time ratio": growing / max(learning, 1e-9),
+        "grown MB": grown.index.bytes / 1e6,
+        "fixed MB": fixed.index.bytes / 1e6,
+        "memory ratio": grown.index.bytes / fixed.index.bytes,
+        "rank alike": "yes" if ranks_alike(grown, fixed, rows) else "no",
+    }
+
+
+def speed(name: str, contender: Contender, training: Rows, test: Rows) -> dict[str, Cell]:
+    """CPU microseconds to learn a row, and to rank one."""
+    _, learning = timed(partial(contender.fit, training))
+    ranking = mean_seconds_of(partial(contender.rank, test, ANSWERED))
+    return {
+        "learner": name,
+        "learn µs": learning / len(training) * 1e6,
+        "rank µs": ranking / len(test) * 1e6,
+        "MB": contender.bytes() / 1e6,
+    }
+
+
+def speeds(
+    training: Rows, test: Rows, learners: Sequence[str], peers: Sequence[str]
+) -> tuple[list[dict[str, Cell]], list[str]]:
+    """The speed of each, and which peers are not installed."""
+    made: list[tuple[str, Callable[[], Any]]] = [
+        (each, partial(Indexed, training, Options.parse(each))) for each in learners
+    ]
+    made += [(each, partial(PEERS[each], 0)) for each in peers]
+    rows, missing = list[dict[str, Cell]](), list[str]()
+    for name, make in made:
+        try:
+            rows.append(speed(name, make(), training, test))
+        except PeerMissing as error:
+            missing.append(f"{name} {error}")
+    return rows, missing
+
+
+def yso(data: Path) -> Rows:
+    """Titles and their subjects, in one order."""
+    return sets.read("yso", data).rows.shuffled(0)
+
+
+def main(options: Namespace) -> None:
+    report = Report(options)
+    titles = yso(options.data)
+    streams = [("synthetic", synthetic(count)) for count in CLASS_COUNTS]
+    streams += [("yso", titles.take(np.arange(count))) for count in YSO_ROWS]
+    report.table(
+        "A growing tree over an IPLT on its final tree",
+        [efficiency(name, rows, Options.parse(each)) for name, rows in streams for each in TREES],
+    )
+    training = titles.take(np.arange(options.rows))
+    test = titles.take(np.arange(options.rows, options.rows + 2_000))
+    rows, missing = speeds(training, test, LEARNERS, PEERS_TIMED)
+    report.table(f"CPU time an instance: yso, {options.rows:,} rows learned, 2,000 ranked", rows)
+    for each in missing:
+        report.say(each)
+    report.close()
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    readers.add_data_option(parser)
+    add_json_option(parser)
+    parser.add_argument("--rows", type=int, default=10_000, help="learned for the second table")
+    main(parser.parse_args())
