@@ -42,7 +42,7 @@ lint: .venv/built ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
 
 types: .venv/built ## mypy, and the stubs against the built modules
-	mypy && stubtest core.event core.index core.recent --concise
+	mypy && stubtest core.event core.index core.recent core.calibration --concise
 
 test: .venv/built ## the test suite
 	pytest -q

@@ -13,6 +13,7 @@ from core.ballot import NOMINATED, Ranking, count, scale
 from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from core.event import SMALLEST_VALUE, Event, Instance
 from core.index import Columns, Index, Node
+from core.learned import NOTHING_LEARNED, Learned
 from core.member import Member
 from core.options import Options, members_of
 
@@ -144,11 +145,9 @@ class Committee:
         """None: each member has its own."""
         return [[] for _ in classes]
 
-    def learn(
-        self, instance: Given, classes: Sequence[str], passes_done: int = 0
-    ) -> tuple[int, bool]:
-        """(rank, updated): where the best true class stood before learning, 0 when no member put
-        it forward, and whether what any member learned now asked for an update.
+    def learn(self, instance: Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+        """How the instance was ranked before; updated: whether what any member learned now asked
+        for that.
 
         With passes_done > 0 the members do not count the times seen again, and their progress
         stays as it is.
@@ -159,7 +158,7 @@ class Committee:
         instance, first_pass = _as_instance(instance), index(passes_done) == 0
         with self._changing:
             nominations = self._nominations(instance)
-            rank = _place(self._count(nominations), classes)
+            ranking = self._count(nominations)
             number = self._table.learned
             self._table.learn(NOTHING, classes)  # before all else: it refuses what is no class
             updated = False
@@ -167,10 +166,11 @@ class Committee:
                 if first_pass:
                     member.progress.add(_place(nominated, classes))
                 updated |= member.meet(number, instance, classes, first_pass)
-            return rank, updated
+            first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
+            return Learned(_place(ranking, classes), updated, first, second)
 
-    def apply(self, event: Event) -> tuple[int, bool]:
-        """Learn or forget, as the event says; the same answer as `learn`, (0, False) for the rest.
+    def apply(self, event: Event) -> Learned:
+        """Learn or forget, as the event says; NOTHING_LEARNED for what is not learned.
 
         Forgetting a name that is not known changes nothing.
         """
@@ -182,7 +182,7 @@ class Committee:
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
             self.forget_feature(event.name)
-        return 0, False
+        return NOTHING_LEARNED
 
     def forget_class(self, name: str) -> bool:
         """Take the class from every member and every waiting event; whether it was there."""
@@ -252,7 +252,7 @@ class Committee:
             if len(of_row) == 0:
                 raise ValueError(f"row {row} has no true class")
         ranks = [
-            self.learn(instance, [name for name, _ in of_row.items()], passes_done)[0]
+            self.learn(instance, [name for name, _ in of_row.items()], passes_done).rank
             for instance, of_row in zip(instances, true, strict=True)
         ]
         return np.array(ranks, np.int32)

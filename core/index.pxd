@@ -74,9 +74,14 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         double score
         uint32_t cls
 
-    cdef cppclass Learned:
+    cdef cppclass Lead:
+        double first
+        double second
+
+    cdef cppclass NativeLearned "manyclass::Learned":
         uint32_t rank
         cpp_bool updated
+        Lead lead
 
     cdef cppclass Row:
         double mass
@@ -157,12 +162,12 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
                       double* scores) except +
         void explain(const char* data, size_t size, const vector[string_view]& classes,
                      size_t limit, vector[vector[pair[string, double]]]& explained) except +
-        Learned learn(const char* data, size_t size, const vector[string_view]& classes,
-                      bint first_pass) except +
-        Learned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
-                          const int32_t* indices, const float* values,
-                          NativeColumns& class_columns, const int32_t* class_indices,
-                          size_t class_count, bint first_pass) except +
+        NativeLearned learn(const char* data, size_t size, const vector[string_view]& classes,
+                            bint first_pass) except +
+        NativeLearned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
+                                const int32_t* indices, const float* values,
+                                NativeColumns& class_columns, const int32_t* class_indices,
+                                size_t class_count, bint first_pass) except +
         void probabilities(const char* data, size_t size, const vector[string_view]& classes,
                            vector[double]& found) except +
         void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,

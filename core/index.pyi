@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.event import Event, Instance
+from core.learned import Learned
 from core.options import Options
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
@@ -75,14 +76,11 @@ class Index:
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """What each class scores in a label tree, best or not; 0 for one that is not in it."""
 
-    def learn(
-        self, instance: _Given, classes: Sequence[str], passes_done: int = 0
-    ) -> tuple[int, bool]:
-        """(rank, updated): where the best true class stood before learning, 0 when it was not
-        retrieved, and whether a margin asked for an update."""
+    def learn(self, instance: _Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+        """Learn an instance, and say how it was ranked right before."""
 
-    def apply(self, event: Event) -> tuple[int, bool]:
-        """Learn or forget, as the event says; the same answer as `learn`, (0, False) for the rest.
+    def apply(self, event: Event) -> Learned:
+        """Learn or forget, as the event says; NOTHING_LEARNED for what is not learned.
 
         Forgetting a name that is not known changes nothing.
         """

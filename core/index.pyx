@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from core.learned import NOTHING_LEARNED, Learned
 
 
 cdef Py_ssize_t OUTDEGREE_BINS = 1001
@@ -333,13 +334,13 @@ cdef class Index:
 
     cdef learn_unique(self, Instance instance, list classes, bint first_pass):
         cdef vector[string_view] names
-        cdef Learned result
+        cdef NativeLearned result
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         result = deref(self._native).learn(
             PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
         )
-        return result.rank, result.updated
+        return Learned(result.rank, result.updated, result.lead.first, result.lead.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":
@@ -348,7 +349,7 @@ cdef class Index:
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
             self.forget_feature(event.name)
-        return 0, False
+        return NOTHING_LEARNED
 
     def forget_class(self, str name not None):
         cdef string_view encoded = any_utf8(name)

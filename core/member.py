@@ -73,7 +73,7 @@ class Member:
         return updated
 
     def _learn(self, instance: Instance, classes: Sequence[str], first_pass: bool) -> bool:
-        return self.index.learn(instance, classes, 0 if first_pass else 1)[1]
+        return self.index.learn(instance, classes, 0 if first_pass else 1).updated
 
     # --- names ------------------------------------------------------------------------------------
 

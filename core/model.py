@@ -6,9 +6,11 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from core import snapshot
+from core.calibration import Calibration
 from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
 from core.event import Event, Instance
 from core.index import Node
+from core.learned import NOTHING_LEARNED, Learned
 from core.learner import Learner, load, make
 from core.lineup import Lineup, Role
 from core.options import Options
@@ -43,6 +45,17 @@ class Outcome(NamedTuple):
     seconds: float = 0.0
 
 
+class Answer(NamedTuple):
+    """A ranking [(class, score)], best first, and how sure the learner is of its first class.
+
+    `confidence` is the probability, 0 to 1, that the first class is right; None where there is no
+    first class, and before 100 outcomes.
+    """
+
+    ranked: list[tuple[str, float]]
+    confidence: float | None
+
+
 @dataclass(slots=True)
 class Enrolled:
     """A learner of a model under its specification, and how well it has done with these options."""
@@ -50,6 +63,28 @@ class Enrolled:
     label: str
     learner: Learner
     progress: Progress
+    calibration: Calibration
+
+    @classmethod
+    def begun(cls, label: str, learner: Learner) -> "Enrolled":
+        """A learner that has not been seen to do anything."""
+        return cls(label, learner, Progress(), Calibration())
+
+    def apply(self, event: Event) -> Learned:
+        """Let it learn the event, and keep the score."""
+        learned = self.learner.apply(event)
+        self.progress.add(learned.rank)
+        self.calibration.add(learned.first, learned.second, learned.rank == 1)
+        return learned
+
+    def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
+        """The k best classes, of scores above the threshold if there is one."""
+        ranked = self.learner.rank(instance, max(k, 2))
+        first = ranked[0][1] if ranked else 0.0
+        second = ranked[1][1] if len(ranked) > 1 else 0.0
+        if threshold is not None:
+            ranked = [(name, score) for name, score in ranked if score > threshold]
+        return Answer(ranked[:k], self.calibration.confidence(first, second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +131,7 @@ class Model:
     def of(cls, learner: Learner, seq: int) -> "Model":
         """A model in which this learner answers, after event `seq`, and which knows of no other."""
         model = cls(learner.options)
-        model._enroll([Enrolled(learner.options.specification, learner, Progress())])
+        model._enroll([Enrolled.begun(learner.options.specification, learner)])
         model.seq = seq
         return model
 
@@ -143,6 +178,11 @@ class Model:
         Only scores above `threshold`; None: whatever the learner retrieves.
         """
         return self.answering.learner.rank(instance, k, threshold)
+
+    def answer(self, instance: Instance, k: int = 5, threshold: float | None = None) -> Answer:
+        """The ranking that `rank` gives, and how sure the learner is of the first class of all,
+        whether or not k and the threshold let it through."""
+        return self.answering.answer(instance, k, threshold)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
@@ -227,30 +267,30 @@ class Model:
         if event.kind == "learn":
             clock = clock or _no_time
             began = clock()
-            rank, updated = answering.learner.apply(event)
-            answering.progress.add(rank)
+            learned = answering.apply(event)
             ended = clock()
             seconds = ended - began
             if self.shadows:
                 shadows = self._learn_in_shadow(event, clock, ended)
         else:
-            rank, updated = 0, False
+            learned = NOTHING_LEARNED
             self._change(event)
             answering = self.answering
         if event.event_id is not None:
             self.recent.add(event.event_id, seq, event.fingerprint)
         self.seq = seq
-        return Outcome(seq, rank or None, updated, answering.label, shadows, seconds)
+        return Outcome(
+            seq, learned.rank or None, learned.updated, answering.label, shadows, seconds
+        )
 
     def _learn_in_shadow(
         self, event: Event, clock: Callable[[], float], began: float
     ) -> tuple[ShadowOutcome, ...]:
         outcomes = []
         for shadow in self.shadows.values():
-            rank, _ = shadow.learner.apply(event)
-            shadow.progress.add(rank)
+            learned = shadow.apply(event)
             ended = clock()
-            outcomes.append(ShadowOutcome(shadow.label, rank or None, ended - began))
+            outcomes.append(ShadowOutcome(shadow.label, learned.rank or None, ended - began))
             began = ended
         return tuple(outcomes)
 
@@ -290,7 +330,7 @@ class Model:
             self._enroll([everyone[each] for each in lineup.labels])
 
     def _begun(self, options: Options) -> Enrolled:
-        return Enrolled(options.specification, make(options, self._hash_seed), Progress())
+        return Enrolled.begun(options.specification, make(options, self._hash_seed))
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
         """Use these learners from here on, the first of them to answer."""
@@ -308,7 +348,8 @@ class Model:
         facts = {"seq": self.seq, "lineup": self.lineup.to_dict(), "restores": [*self.restores]}
         arrays: snapshot.Arrays = {}
         for place, each in enumerate(self.enrolled):
-            sections = {**each.learner.dump(), **each.progress.dump()}
+            score = {**each.progress.dump(), **each.calibration.dump()}
+            sections = {**each.learner.dump(), **score}
             arrays |= {_prefix(place) + name: array for name, array in sections.items()}
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
@@ -348,13 +389,17 @@ def _continued(before: Enrolled, options: Options) -> Enrolled:
     """
     before.learner.configure(options)
     label = options.specification
-    progress = before.progress if label == before.label else Progress()
-    return Enrolled(label, before.learner, progress)
+    if label == before.label:
+        return before
+    return Enrolled.begun(label, before.learner)
 
 
 def _loaded(options: Options, sections: snapshot.Arrays, hash_seed: int) -> Enrolled:
     learner = load(options, sections, hash_seed)
-    return Enrolled(options.specification, learner, Progress.load(sections))
+    # releases without calibration have none of its arrays
+    is_calibrated = any(name.startswith("calibration_") for name in sections)
+    calibration = Calibration.load(sections) if is_calibrated else Calibration()
+    return Enrolled(options.specification, learner, Progress.load(sections), calibration)
 
 
 def _prefix(place: int) -> str:

@@ -38,6 +38,7 @@ namespace manyclass {
 struct Learned {
     std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
     bool updated;
+    Lead lead;  // before learning
 };
 
 struct ClassRecord {
@@ -903,9 +904,12 @@ private:
     // gives a new true class, by its place among them, an id.
     template <class F>
     Learned learn(Workspace& work, F&& make) {
-        Learned learned{0, true};
+        Learned learned{0, true, {}};
         // by frequency, classes are ranked by the counts from before
-        if (options_.kind == Kind::frequency) learned.rank = improve(work).rank;
+        if (options_.kind == Kind::frequency) {
+            learned = improve(work);
+            learned.updated = true;
+        }
         count_classes(work);
         for (std::size_t i = 0; i < work.true_ids.size(); ++i)
             if (work.true_ids[i] == NO_ID) work.true_ids[i] = make(i);
@@ -1034,7 +1038,9 @@ private:
         for (const std::uint32_t cls : work.true_ids)
             if (Scores::Slot* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
         find_rivals(work);
-        Learned result{0, false};
+        Learned result{0, false, {}};
+        for (const Ranked& rival : lesson.rivals) result.lead.meet(rival.score);
+        keep_most_rivals(work);
         lesson.trues.clear();
         for (const std::uint32_t cls : work.true_ids) {
             if (cls == NO_ID) continue;
@@ -1045,6 +1051,7 @@ private:
                 if (!options_.has_window() || rank <= options_.retrieval_window)
                     score = slot->score;
                 if (result.rank == 0 || rank < result.rank) result.rank = rank;
+                result.lead.meet(slot->score);
             }
             lesson.trues.push_back({score, cls});
         }
@@ -1066,19 +1073,31 @@ private:
                            lesson.trues.end());
     }
 
-    // The wrong classes that score highest: all a learner wants to know of, best first.
+    // The wrong classes that score highest, best first: all a learner wants to know of, and two at
+    // least.
     void find_rivals(Workspace& work) const {
         std::vector<Ranked>& rivals = work.lesson.rivals;
         if (!options_.shares()) {
-            select(work, most_rivals(work), -std::numeric_limits<double>::infinity(), rivals);
+            const std::uint32_t most = std::max(most_rivals(work), 2u);
+            select(work, most, -std::numeric_limits<double>::infinity(), rivals);
             return;
         }
-        Ranked best{0, NO_ID};
+        Ranked best{0, NO_ID}, second{0, NO_ID};
         for (std::size_t i = 0; i < work.scores.count(); ++i) {
             const Scores::Slot& slot = work.scores.touched(i);
-            if (!slot.is_true && slot.score > best.score) best = {slot.score, slot.cls};
+            if (slot.is_true || !(slot.score > second.score)) continue;
+            second = {slot.score, slot.cls};
+            if (second.score > best.score) std::swap(best, second);
         }
-        rivals.assign(best.cls == NO_ID ? 0 : 1, best);
+        rivals.clear();
+        for (const Ranked& each : {best, second})
+            if (each.cls != NO_ID) rivals.push_back(each);
+    }
+
+    void keep_most_rivals(Workspace& work) const {
+        std::vector<Ranked>& rivals = work.lesson.rivals;
+        const std::size_t most = options_.shares() ? 1 : most_rivals(work);
+        if (rivals.size() > most) rivals.resize(most);
     }
 
     std::uint32_t most_rivals(const Workspace& work) const {

@@ -29,6 +29,17 @@ struct Ranked {
     std::uint32_t cls;
 };
 
+// The two highest scores of a ranking; 0 where there is no first or second class.
+struct Lead {
+    double first = 0, second = 0;
+
+    // Take notice of a class's score, which is not 0.
+    void meet(double score) {
+        if (first == 0 || score > first) std::swap(first, score);
+        if (second == 0 || score > second) second = score;
+    }
+};
+
 struct Step {
     std::uint32_t cls;
     double gain;

@@ -7,9 +7,10 @@ code with it. An instance is a dict name -> value here.
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from core.learned import Learned
 from core.options import Options, members_of
 from tests.core.twins import twin_of
-from tests.core.twins.twin import Twin
+from tests.core.twins.twin import Twin, best_two
 
 NOMINATED = 50
 EVENT_BYTES = 100
@@ -166,7 +167,7 @@ class CommitteeTwin:
                 member.ranks.append(place_of(classes, nominated))
             lesson = Lesson(instance, classes, first_pass)
             updated.append(member.meet(number, lesson, self.waiting_limit))
-        return place_of(classes, ranked), any(updated)
+        return Learned(place_of(classes, ranked), any(updated), *best_two(ranked))
 
     def forget_class(self, name):
         known = self.has_class(name)

@@ -374,7 +374,8 @@ def lessons(count, begin=0):
 
 
 def state_of(enrolled):
-    sections = {**enrolled.learner.dump(), **enrolled.progress.dump()}
+    score = {**enrolled.progress.dump(), **enrolled.calibration.dump()}
+    sections = {**enrolled.learner.dump(), **score}
     return {name: array.tobytes() for name, array in sections.items()}
 
 
@@ -585,3 +586,50 @@ def test_as_many_learners_as_there_may_be_fit_into_a_snapshot():
     shadows = tuple(Options(rating=n) for n in range(15))
     small = applied(lessons(9), Model(Lineup(committee, shadows)))
     assert Model.load(small.dump()).digest() == small.digest()
+
+
+# --- confidence -----------------------------------------------------------------------------------
+
+
+def test_an_answer_is_the_ranking_and_what_its_learner_makes_of_the_two_best_scores():
+    model = applied(lessons(200), Model(Lineup(FF, (PA,))))
+    instance = Instance({"f1": 1, "always": 1})
+    (_, first), (_, second) = model.rank(instance, 2)
+    sure = model.answering.calibration.confidence(first, second)
+
+    assert 0 < sure < 1
+    for k in (1, 2, 5):
+        assert model.answer(instance, k) == (model.rank(instance, k), sure)
+    assert model.answer(instance, 5, second) == (model.rank(instance, 5, second), sure)
+    assert model.answer(instance, 5, 1e9) == ([], sure)
+    assert model.answer(Instance({"never seen": 1})) == ([], None)
+
+
+def test_each_learner_has_a_calibration_of_its_own_which_a_promotion_keeps():
+    model = applied(lessons(200), Model(Lineup(FF, (PA,))))
+    ff, pa = (each.calibration for each in model.enrolled)
+    assert ff.dump()["calibration_numbers"].tolist() != pa.dump()["calibration_numbers"].tolist()
+
+    model.apply(201, Event.promote("pa"))
+    assert [each.calibration for each in model.enrolled] == [pa, ff]
+
+
+def test_a_calibration_begins_anew_where_the_score_does():
+    model = applied(lessons(200), Model(Lineup(FF, (PA,))))
+    applied([Event.configure(Lineup(OTHER, (PA,)).to_dict())], model)
+
+    assert [each.progress.examples for each in model.enrolled] == [0, 200]
+    assert [each.calibration.outcomes > 0 for each in model.enrolled] == [False, True]
+
+
+def test_a_snapshot_of_a_release_without_calibration_is_read():
+    model = applied(lessons(150), Model(Lineup(FF, (PA,))))
+    facts, arrays = snapshot.read(model.dump())
+    older = {name: array for name, array in arrays.items() if "calibration_" not in name}
+    loaded = Model.load(snapshot.write(facts, older))
+
+    assert [each.calibration.outcomes for each in loaded.enrolled] == [0, 0]
+    assert [each.progress.examples for each in loaded.enrolled] == [150, 150]
+    del arrays["shadow1.calibration_right"]
+    with pytest.raises(SnapshotError, match="calibration_right"):
+        Model.load(snapshot.write(facts, arrays))

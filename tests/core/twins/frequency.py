@@ -1,6 +1,7 @@
 """The baseline: whatever the instance, what was learned most often."""
 
-from tests.core.twins.twin import Twin
+from core.learned import Learned
+from tests.core.twins.twin import Twin, best_two
 
 PLACE_BYTES = 64  # of a class in the order of all
 
@@ -20,10 +21,10 @@ class Frequency(Twin):
         return [[] for _ in classes]
 
     def learn(self, instance, classes, first_pass=True):
-        ranked = [name for name, _ in self.retrieve(instance)]
+        ranked = self.retrieve(instance)
         self.learned += 1
         self.counted += first_pass
         true = self.meet_classes(dict.fromkeys(classes))
         self.hold_bytes({}, true)
-        ranks = [place for place, name in enumerate(ranked, start=1) if name in classes]
-        return min(ranks, default=0), bool(true)
+        ranks = [place for place, (name, _) in enumerate(ranked, start=1) if name in classes]
+        return Learned(min(ranks, default=0), bool(true), *best_two(ranked))

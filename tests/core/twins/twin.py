@@ -9,6 +9,7 @@ from math import sqrt
 
 from numpy import float32
 
+from core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
 from tests.core.twins.past import Lesson, Past
 from tests.core.twins.state import Class, Feature, Ids, dump, outdegrees
@@ -33,6 +34,11 @@ class Standing:
     def to_beat(self):
         """b of the margin."""
         return max([0.0, *(score for _, score in self.rivals)])
+
+
+def best_two(ranked):
+    """The scores of the first and of the second, 0 where there is none."""
+    return [*(score for _, score in ranked), 0.0, 0.0][:2]
 
 
 class Twin:
@@ -202,7 +208,7 @@ class Twin:
                 self.past.hold_bytes()  # its demands may have become more
 
     def improve(self, values, true, demands):
-        """Rank, then change what the margins ask for: (rank of the best true class, changed?)."""
+        """Rank, then change what the margins ask for."""
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
@@ -215,7 +221,8 @@ class Twin:
             if score - standing.to_beat <= self.margin_to_leave_alone():
                 standing.trues.append((name, score))
         changed = bool(standing.trues) and self.change(values, standing, demands)
-        return min((places[name] for name in true if name in places), default=0), changed
+        rank = min((places[name] for name in true if name in places), default=0)
+        return Learned(rank, changed, *best_two(ranked))
 
     def most_rivals(self, true):
         return self.options.rivals

@@ -1,0 +1,120 @@
+"""How sure a learner is, as Python sees it; the work is done in core/native/calibration.hpp."""
+
+from cython.operator cimport dereference as deref
+from libc.stdint cimport uint8_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport unique_ptr
+
+cimport cython
+
+import numpy as np
+
+from core.reliability import Bin
+
+
+cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
+    const size_t BINS "manyclass::RELIABILITY_BINS"
+    const size_t NUMBERS "manyclass::Calibration::NUMBERS"
+
+    cdef cppclass Lead:
+        double first
+        double second
+
+    cdef cppclass NativeBin "manyclass::Reliability":
+        uint64_t count
+        double confidence
+        double right
+
+    cdef cppclass NativeBins "std::array<manyclass::Reliability, manyclass::RELIABILITY_BINS>":
+        NativeBin& operator[](size_t place)
+
+    cdef cppclass NativeCalibration "manyclass::Calibration":
+        uint64_t outcomes()
+        uint64_t kept()
+        double confidence(const Lead& lead)
+        void add(const Lead& lead, cpp_bool is_right) except +
+        NativeBins reliability()
+        double brier()
+        void dump(double* numbers, float* confidences, uint8_t* rights)
+        void load(uint64_t outcomes, const double* numbers, size_t kept, const float* confidences,
+                  const uint8_t* rights) except +
+
+cdef dict SECTIONS = {
+    "calibration_outcomes": np.dtype("<u8"),
+    "calibration_numbers": np.dtype("<f8"),
+    "calibration_confidences": np.dtype("<f4"),
+    "calibration_right": np.dtype("u1"),
+}
+
+
+@cython.final
+cdef class Calibration:
+    """From the scores of the two best classes to the probability that the first is right.
+
+    Threads: one at a time, but for `confidence`, which holds the GIL for all of its work.
+    """
+
+    cdef unique_ptr[NativeCalibration] _native
+
+    def __cinit__(self):
+        self._native.reset(new NativeCalibration())
+
+    @property
+    def outcomes(self):
+        return deref(self._native).outcomes()
+
+    def confidence(self, double first, double second):
+        cdef Lead lead
+        lead.first = first
+        lead.second = second
+        cdef double confidence = deref(self._native).confidence(lead)
+        return None if confidence < 0 else confidence
+
+    def add(self, double first, double second, bint is_right):
+        cdef Lead lead
+        lead.first = first
+        lead.second = second
+        deref(self._native).add(lead, is_right)
+
+    @property
+    def brier(self):
+        return deref(self._native).brier() if deref(self._native).kept() else None
+
+    @property
+    def reliability(self):
+        cdef NativeBins bins = deref(self._native).reliability()
+        return [
+            Bin(bins[i].count, bins[i].confidence, bins[i].right) for i in range(<Py_ssize_t>BINS)
+        ]
+
+    def dump(self):
+        cdef Py_ssize_t kept = deref(self._native).kept()
+        outcomes = np.array([self.outcomes], "<u8")
+        numbers = np.empty(<Py_ssize_t>NUMBERS, "<f8")
+        confidences = np.empty(max(kept, 1), "<f4")
+        right = np.empty(max(kept, 1), "u1")
+        cdef double[::1] number_view = numbers
+        cdef float[::1] confidence_view = confidences
+        cdef uint8_t[::1] right_view = right
+        deref(self._native).dump(&number_view[0], &confidence_view[0], &right_view[0])
+        arrays = (outcomes, numbers, confidences[:kept], right[:kept])
+        return dict(zip(SECTIONS, arrays, strict=True))
+
+    @classmethod
+    def load(cls, sections):
+        cdef Calibration calibration = Calibration()
+        for name, dtype in SECTIONS.items():
+            if sections[name].dtype != dtype or sections[name].ndim != 1:
+                raise ValueError(f"{name} is not a run of {dtype}")
+        cdef Py_ssize_t kept = len(sections["calibration_confidences"])
+        if len(sections["calibration_right"]) != kept:
+            raise ValueError("there must be as many outcomes as confidences")
+        if len(sections["calibration_numbers"]) != <Py_ssize_t>NUMBERS:
+            raise ValueError(f"a calibration has {NUMBERS} numbers")
+        (outcomes,) = sections["calibration_outcomes"].tolist()
+        # a place more, so that there is one to point at
+        cdef double[::1] numbers = sections["calibration_numbers"].astype("<f8")
+        cdef float[::1] confidences = np.append(sections["calibration_confidences"], np.float32(0))
+        cdef uint8_t[::1] right = np.append(sections["calibration_right"], np.uint8(0))
+        deref(calibration._native).load(outcomes, &numbers[0], kept, &confidences[0], &right[0])
+        return calibration

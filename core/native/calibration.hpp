@@ -1,0 +1,281 @@
+// How sure a learner's first class is: from the scores of the two best classes to the probability
+// that the first is right, learned from outcome to outcome.
+//
+//   two scores -> three scale-free inputs -> logistic regression -> knots, never falling -> probability
+//
+// The regression knows the shape within a few hundred outcomes (Platt 1999, learned online). The
+// knots mend what it gets wrong, each from its own recent outcomes, and are pooled where they would
+// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better and
+// its scores grow: what a score meant early it does not mean later.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "lesson.hpp"
+
+namespace manyclass {
+
+constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before there is a probability at all
+constexpr std::size_t OUTCOMES_KEPT = 10'000;   // that the calibration is judged by
+constexpr std::size_t RELIABILITY_BINS = 10;
+
+// 1 / (1 + exp(-x)) by additions, multiplications and divisions alone: as natural_log, the same on
+// every machine.
+inline double logistic(double x) {
+    constexpr int HALVINGS = 10, TERMS = 6;
+    const double part = std::clamp(std::fabs(x), 0.0, 40.0) / (1 << HALVINGS);
+    double power = 1;
+    for (int n = TERMS; n >= 1; --n) power = 1 - part / n * power;
+    for (int i = 0; i < HALVINGS; ++i) power *= power;
+    return x < 0 ? power / (1 + power) : 1 / (1 + power);
+}
+
+// A bin of equal width: the outcomes whose confidence fell into it.
+struct Reliability {
+    std::uint64_t count = 0;
+    double confidence = 0, right = 0;  // sums
+};
+
+class Calibration {
+public:
+    static constexpr std::size_t INPUTS = 3, KNOTS = 21;
+    static constexpr std::size_t NUMBERS = 1 + 2 * INPUTS + (INPUTS + 1) + 2 * KNOTS;
+
+    std::uint64_t outcomes() const { return outcomes_; }
+    std::uint64_t kept() const { return confidences_.size(); }
+
+    // The probability that the first class is right; negative while too few outcomes were seen, and
+    // where there is no first class.
+    double confidence(const Lead& lead) const {
+        if (outcomes_ < FEWEST_OUTCOMES || lead.first == 0) return -1;
+        return mended(regressed(standardised(inputs(lead))));
+    }
+
+    // What came of a ranking. Nothing is to be learned from one without a first class.
+    void add(const Lead& lead, bool is_right) {
+        if (lead.first == 0) return;
+        if (const double before = confidence(lead); before >= 0) keep(before, is_right);
+        ++outcomes_;
+        const double share = std::max(FORGETTING, 1 / static_cast<double>(outcomes_));
+        scale_ += (std::fabs(within_reason(lead.first)) - scale_) * share;
+        const Inputs given = inputs(lead);
+        const Inputs values = standardised(given);
+        const double probability = regressed(values);
+        note_at_knots(probability, is_right);
+        learn(values, is_right - probability);
+        for (std::size_t i = 0; i < INPUTS; ++i) {
+            const double away = given[i] - means_[i];
+            means_[i] += away * share;
+            if (outcomes_ > 1) variances_[i] += (away * away - variances_[i]) * share;
+        }
+        fit_knots();
+    }
+
+    // The outcomes kept, by their confidence.
+    std::array<Reliability, RELIABILITY_BINS> reliability() const {
+        std::array<Reliability, RELIABILITY_BINS> bins{};
+        for (std::size_t i = 0; i < confidences_.size(); ++i) {
+            const std::size_t at = place_of_kept(i);
+            const auto confidence = static_cast<double>(confidences_[at]);
+            const auto bin = static_cast<std::size_t>(confidence * RELIABILITY_BINS);
+            Reliability& it = bins[std::min(bin, RELIABILITY_BINS - 1)];
+            ++it.count;
+            it.confidence += confidence;
+            it.right += rights_[at];
+        }
+        return bins;
+    }
+
+    // The mean square of what was amiss, over the outcomes kept; 0 without any.
+    double brier() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < confidences_.size(); ++i) {
+            const std::size_t at = place_of_kept(i);
+            const double amiss = rights_[at] - static_cast<double>(confidences_[at]);
+            sum += amiss * amiss;
+        }
+        return confidences_.empty() ? 0 : sum / static_cast<double>(confidences_.size());
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // Copy the state into NUMBERS numbers, and as many confidences and outcomes as are kept, oldest
+    // first.
+    void dump(double* numbers, float* confidences, std::uint8_t* rights) const {
+        *numbers++ = scale_;
+        numbers = std::copy(means_.begin(), means_.end(), numbers);
+        numbers = std::copy(variances_.begin(), variances_.end(), numbers);
+        numbers = std::copy(weights_.begin(), weights_.end(), numbers);
+        numbers = std::copy(counts_.begin(), counts_.end(), numbers);
+        std::copy(amiss_.begin(), amiss_.end(), numbers);
+        for (std::size_t i = 0; i < confidences_.size(); ++i) {
+            const std::size_t at = place_of_kept(i);
+            confidences[i] = confidences_[at];
+            rights[i] = rights_[at];
+        }
+    }
+
+    // std::invalid_argument when the state is none that outcomes could have led to.
+    void load(std::uint64_t outcomes, const double* numbers, std::size_t kept,
+              const float* confidences, const std::uint8_t* rights) {
+        const std::uint64_t judged = outcomes - std::min(outcomes, FEWEST_OUTCOMES);
+        if (kept != std::min<std::uint64_t>(judged, OUTCOMES_KEPT))
+            throw std::invalid_argument("the confidences kept do not match the outcomes");
+        for (std::size_t i = 0; i < NUMBERS; ++i)
+            if (!std::isfinite(numbers[i]))
+                throw std::invalid_argument("a number of the calibration is not finite");
+        for (std::size_t i = 0; i < kept; ++i)
+            if (!(confidences[i] >= 0 && confidences[i] <= 1) || rights[i] > 1)
+                throw std::invalid_argument("a confidence kept is not between 0 and 1");
+        outcomes_ = outcomes;
+        scale_ = *numbers++;
+        for (auto* some : {&means_, &variances_}) {
+            std::copy_n(numbers, INPUTS, some->begin());
+            numbers += INPUTS;
+        }
+        std::copy_n(numbers, INPUTS + 1, weights_.begin());
+        numbers += INPUTS + 1;
+        std::copy_n(numbers, KNOTS, counts_.begin());
+        std::copy_n(numbers + KNOTS, KNOTS, amiss_.begin());
+        for (const double variance : variances_)
+            if (variance < 0) throw std::invalid_argument("a variance of the calibration is negative");
+        if (scale_ < 0 || *std::min_element(counts_.begin(), counts_.end()) < 0)
+            throw std::invalid_argument("a count of the calibration is negative");
+        confidences_.assign(confidences, confidences + kept);
+        rights_.assign(rights, rights + kept);
+        fit_knots();
+    }
+
+private:
+    using Inputs = std::array<double, INPUTS>;
+
+    static constexpr double FORGETTING = 0.001;      // of scale, means and variances, an outcome
+    static constexpr double KNOT_FORGETTING = 0.005;  // of a knot, an outcome of its own
+    static constexpr double FIRST_RATE = 0.5, LAST_RATE = 0.03;
+    static constexpr double PRIOR = 10;  // outcomes by which a knot believes the regression
+    static constexpr double SMALLEST_VARIANCE = 1e-6;
+
+    // Scores so large say nothing more, and their differences have to be numbers.
+    static double within_reason(double score) { return std::clamp(score, -1e150, 1e150); }
+
+    static double squashed(double x) { return x / (1 + std::fabs(x)); }
+
+    // Of the scores: the lead by the usual size of a first score, the lead by their own size, and the
+    // first by the usual size; each between -1 and 1.
+    Inputs inputs(const Lead& lead) const {
+        const double first = within_reason(lead.first), second = within_reason(lead.second);
+        const double usual = std::max(scale_, 1e-150);
+        const double sizes = std::max(std::fabs(first) + std::fabs(second), 1e-150);
+        return {squashed((first - second) / usual), (first - second) / sizes,
+                squashed(first / usual)};
+    }
+
+    Inputs standardised(Inputs values) const {
+        for (std::size_t i = 0; i < INPUTS; ++i)
+            values[i] = (values[i] - means_[i]) / std::sqrt(variances_[i] + SMALLEST_VARIANCE);
+        return values;
+    }
+
+    double regressed(const Inputs& values) const {
+        double sum = weights_[INPUTS];
+        for (std::size_t i = 0; i < INPUTS; ++i) sum += weights_[i] * values[i];
+        return logistic(sum);
+    }
+
+    // A step of the regression against the gradient of its log loss, smaller for large values. A
+    // larger lead never makes less sure.
+    void learn(const Inputs& values, double error) {
+        const double rate =
+            std::max(LAST_RATE, FIRST_RATE / std::sqrt(static_cast<double>(outcomes_)));
+        double squares = 1;
+        for (const double value : values) squares += value * value;
+        const double step = rate * error / (1 + rate * squares / 4);
+        for (std::size_t i = 0; i < INPUTS; ++i) weights_[i] += step * values[i];
+        weights_[INPUTS] += step;
+        for (std::size_t lead = 0; lead < 2; ++lead) weights_[lead] = std::max(weights_[lead], 0.0);
+    }
+
+    struct Place {
+        std::size_t knot;
+        double beyond;  // it, as a share of the way to the next
+    };
+
+    static Place place_of(double probability) {
+        const double at = probability * (KNOTS - 1);
+        const std::size_t knot = std::min(static_cast<std::size_t>(at), KNOTS - 2);
+        return {knot, at - static_cast<double>(knot)};
+    }
+
+    double mended(double probability) const {
+        const auto [knot, beyond] = place_of(probability);
+        return knots_[knot] + (knots_[knot + 1] - knots_[knot]) * beyond;
+    }
+
+    void note_at_knots(double probability, bool is_right) {
+        const auto [knot, beyond] = place_of(probability);
+        note_at(knot, 1 - beyond, is_right - probability);
+        note_at(knot + 1, beyond, is_right - probability);
+    }
+
+    void note_at(std::size_t knot, double share, double amiss) {
+        const double kept = 1 - KNOT_FORGETTING * share;
+        counts_[knot] = counts_[knot] * kept + share;
+        amiss_[knot] = amiss_[knot] * kept + share * amiss;
+    }
+
+    // What is right at each knot; neighbours that would fall have their mean (pool adjacent
+    // violators).
+    void fit_knots() {
+        std::array<double, KNOTS> means, weights;
+        std::array<std::size_t, KNOTS> sizes;
+        std::size_t pools = 0;
+        for (std::size_t knot = 0; knot < KNOTS; ++knot, ++pools) {
+            const double regressed = static_cast<double>(knot) / (KNOTS - 1);
+            weights[pools] = counts_[knot] + PRIOR;
+            means[pools] = std::clamp(regressed + amiss_[knot] / weights[pools], 0.0, 1.0);
+            sizes[pools] = 1;
+            for (; pools > 0 && means[pools - 1] >= means[pools]; --pools) {
+                const double both = weights[pools - 1] + weights[pools];
+                means[pools - 1] = (means[pools - 1] * weights[pools - 1] +
+                                    means[pools] * weights[pools]) / both;
+                weights[pools - 1] = both;
+                sizes[pools - 1] += sizes[pools];
+            }
+        }
+        double* knot = knots_.data();
+        for (std::size_t pool = 0; pool < pools; ++pool)
+            knot = std::fill_n(knot, sizes[pool], std::min(means[pool], 1.0));
+    }
+
+    // Oldest first: sums in another order would not be the same to the last bit.
+    std::size_t place_of_kept(std::size_t i) const { return (oldest_ + i) % confidences_.size(); }
+
+    void keep(double confidence, bool is_right) {
+        if (confidences_.size() < OUTCOMES_KEPT) {
+            confidences_.push_back(static_cast<float>(confidence));
+            rights_.push_back(is_right);
+            return;
+        }
+        confidences_[oldest_] = static_cast<float>(confidence);
+        rights_[oldest_] = is_right;
+        oldest_ = (oldest_ + 1) % OUTCOMES_KEPT;
+    }
+
+    std::uint64_t outcomes_ = 0;
+    double scale_ = 0;  // the usual size of a first score
+    Inputs means_{}, variances_{1, 1, 1};
+    std::array<double, INPUTS + 1> weights_{};  // the last is of no input
+    std::array<double, KNOTS> counts_{}, amiss_{};  // outcomes, and what the regression lacked there
+    std::array<double, KNOTS> knots_{};             // what follows from these
+    std::vector<float> confidences_;                // of the last outcomes, a ring
+    std::vector<std::uint8_t> rights_;
+    std::size_t oldest_ = 0;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,204 @@
+"""Confidence: learned from outcomes, in bounds, the same on every run, and worth something."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.calibration import Calibration
+from core.reliability import Bin, calibration_error
+
+SCORES = st.floats(allow_nan=False, allow_infinity=False)
+OUTCOMES = st.lists(st.tuples(SCORES, SCORES, st.booleans()), max_size=30)
+ENOUGH = 100
+
+
+def taught(*outcomes):
+    calibration = Calibration()
+    for first, second, is_right in outcomes:
+        calibration.add(first, second, is_right)
+    return calibration
+
+
+def repeated(outcomes):
+    """So often that there is a confidence."""
+    return taught(*(outcomes * (ENOUGH // max(len(outcomes), 1) + 1)))
+
+
+def stream(events, seed=0, scale=1.0):
+    """Scores whose lead tells how likely the first class is right, later more so."""
+    random = np.random.default_rng(seed)
+    for number in range(events):
+        first = random.gamma(4) * scale
+        second = first * random.random()
+        odds = 3 * (first - second) / scale - 2 + number / events
+        yield first, second, bool(random.random() < 1 / (1 + np.exp(-odds)))
+
+
+def progressive(outcomes):
+    """(confidence before, whether right) of each from the time on when there is one, as arrays."""
+    calibration, found = Calibration(), []
+    for first, second, is_right in outcomes:
+        found.append((calibration.confidence(first, second), is_right))
+        calibration.add(first, second, is_right)
+    pairs = [each for each in found if each[0] is not None]
+    return np.array([each for each, _ in pairs]), np.array([right for _, right in pairs], float)
+
+
+def equal_dumps(one, other):
+    ours, others = one.dump(), other.dump()
+    return all(ours[name].tobytes() == others[name].tobytes() for name in ours)
+
+
+@settings(deadline=None)
+@given(OUTCOMES, SCORES, SCORES)
+def test_a_confidence_is_a_probability(outcomes, first, second):
+    confidence = repeated(outcomes).confidence(first, second)
+
+    if first == 0 or not any(each for each, _, _ in outcomes):
+        assert confidence is None
+    elif confidence is not None:
+        assert 0 <= confidence <= 1
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.floats(0.01, 50), st.lists(st.floats(-1, 1), min_size=2))
+def test_a_closer_second_never_makes_it_surer(seed, first, shares):
+    calibration = taught(*stream(300, seed))
+
+    sure = [calibration.confidence(first, first * share) for share in sorted(shares)]
+    assert sure == sorted(sure, reverse=True)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.integers(0, 400), st.integers(0, 400))
+def test_a_loaded_one_goes_on_as_the_one_that_was_dumped(seed, before, after):
+    outcomes = [*stream(before + after, seed)]
+    calibration = taught(*outcomes[:before])
+    loaded = Calibration.load(calibration.dump())
+    for each in outcomes[before:]:
+        assert loaded.confidence(*each[:2]) == calibration.confidence(*each[:2])
+        calibration.add(*each)
+        loaded.add(*each)
+
+    assert equal_dumps(calibration, loaded)
+    assert equal_dumps(calibration, taught(*outcomes))
+
+
+def test_only_the_last_ten_thousand_outcomes_judge_it_also_when_loaded():
+    calibration = taught(*stream(10_300))
+    loaded = Calibration.load(calibration.dump())
+    for each in stream(150, seed=1):
+        calibration.add(*each)
+        loaded.add(*each)
+
+    assert sum(each.outcomes for each in loaded.reliability) == 10_000
+    assert loaded.reliability == calibration.reliability
+    assert loaded.brier == calibration.brier
+    assert equal_dumps(calibration, loaded)
+
+
+def test_there_is_none_before_a_hundred_outcomes():
+    outcomes = [*stream(ENOUGH)]
+    calibration = taught(*outcomes[:-1])
+
+    assert calibration.confidence(2.0, 1.0) is None
+    calibration.add(*outcomes[-1])
+    assert calibration.confidence(2.0, 1.0) is not None
+    assert calibration.outcomes == ENOUGH
+    assert (calibration.brier, calibration_error(calibration.reliability)) == (None, None)
+
+
+def test_a_ranking_without_a_class_teaches_nothing():
+    calibration = taught(*stream(ENOUGH))
+    calibration.add(0.0, 0.0, False)
+
+    assert calibration.confidence(0.0, 0.0) is None
+    assert equal_dumps(calibration, taught(*stream(ENOUGH)))
+
+
+def test_what_it_says_comes_true():
+    confidences, right = progressive(stream(20_000))
+    calibration = taught(*stream(20_000))
+
+    assert calibration_error(calibration.reliability) < 0.02
+    assert calibration.brier == pytest.approx(
+        np.mean((right[-10_000:] - confidences[-10_000:]) ** 2), abs=1e-6
+    )
+    assert calibration.brier < 0.75 * right[-10_000:].var()  # what the best constant has
+    assert right[confidences > 0.9].mean() > 0.88
+    assert right[confidences < 0.2].mean() < 0.22
+
+
+def test_a_world_that_does_the_opposite_is_found_out():
+    calibration = taught(*stream(ENOUGH))
+    for first, second, _ in stream(5_000):
+        calibration.add(first, second, calibration.confidence(first, second) < 0.5)
+
+    assert calibration_error(calibration.reliability) > 0.2
+
+
+def test_it_follows_a_learner_that_gets_worse():
+    calibration = taught(*stream(5_000))
+    for first, second, _ in stream(3_000, seed=1):
+        calibration.add(first, second, False)
+
+    assert all(calibration.confidence(first, second) < 0.1 for first, second, _ in stream(50, 2))
+
+
+def test_the_scale_of_the_scores_does_not_matter():
+    usual, _ = progressive(stream(2_000))
+    large, _ = progressive(stream(2_000, scale=2.0**40))
+
+    assert usual.tolist() == large.tolist()
+
+
+def test_bins_hold_what_fell_into_them():
+    calibration = taught(*stream(3_000))
+    confidences, right = progressive(stream(3_000))
+    confidences = confidences.astype(np.float32).astype(float)
+
+    for place, each in enumerate(calibration.reliability):
+        inside = np.minimum((confidences * 10).astype(int), 9) == place
+        assert each.outcomes == inside.sum()
+        assert each.confidence == pytest.approx(confidences[inside].sum())
+        assert each.right == right[inside].sum()
+
+
+def test_the_error_weighs_bins_by_their_outcomes():
+    assert calibration_error([Bin(0, 0.0, 0.0)]) is None
+    assert calibration_error([Bin(1, 0.5, 1.0), Bin(3, 2.7, 3.0)]) == pytest.approx(0.2)
+
+
+def damaged(name, change):
+    sections = taught(*stream(150)).dump()
+    sections[name] = change(sections[name])
+    return sections
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("calibration_outcomes", lambda array: array + np.uint64(1)),
+        ("calibration_outcomes", lambda array: array.astype("<i4")),
+        ("calibration_outcomes", lambda array: array[:0]),
+        ("calibration_numbers", lambda array: array[1:]),
+        ("calibration_numbers", lambda array: np.full_like(array, np.inf)),
+        ("calibration_numbers", np.negative),
+        ("calibration_confidences", lambda array: array[1:]),
+        ("calibration_confidences", lambda array: array + np.float32(2)),
+        ("calibration_confidences", lambda array: array.reshape(-1, 1)),
+        ("calibration_right", lambda array: array + np.uint8(2)),
+        ("calibration_right", lambda array: array[1:]),
+    ],
+)
+def test_damage_is_refused(name, change):
+    with pytest.raises(ValueError, match="calibration|confidence|outcomes|unpack"):
+        Calibration.load(damaged(name, change))
+
+
+def test_what_is_missing_is_named():
+    sections = taught().dump()
+    del sections["calibration_right"]
+    with pytest.raises(KeyError, match="calibration_right"):
+        Calibration.load(sections)
