@@ -311,6 +311,12 @@ LEARNING = [
         "By the rule MAX_BYTES is held against, for each by itself.",
     ),
     panel(
+        "Calibration error by learner",
+        "percentunit",
+        {"{{learner}}": f"max by (learner) ({series('calibration_error')})"},
+        "How far confidence is from what comes true, over the last 10,000 outcomes.",
+    ),
+    panel(
         "Learner that answers",
         "short",
         {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='answers')})"},

@@ -65,10 +65,16 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The classes of one instance, best first. `id` refers to it when its label comes later."""
+    """The classes of one instance, best first. `id` refers to it when its label comes later.
+
+    `confidence` is the probability that the first class is right, None while it is not known;
+    `withheld` says that it was below the one asked for, and so nothing is ranked.
+    """
 
     id: str
     ranked: tuple[RankedClass, ...]
+    confidence: float | None = None
+    withheld: bool = False
 
 
 class Rankings(msgspec.Struct, frozen=True):
@@ -154,6 +160,25 @@ class Accuracy(msgspec.Struct, frozen=True):
     mrr: float
 
 
+class ReliabilityBin(msgspec.Struct, frozen=True):
+    """Outcomes of about the same confidence: its mean, and the share that was right."""
+
+    outcomes: int
+    confidence: float | None
+    right: float | None
+
+
+class Confidence(msgspec.Struct, frozen=True):
+    """What a learner's confidence is worth, over the last 10,000 outcomes.
+
+    None before there was any; `reliability` is by ten bins of confidence, of equal width.
+    """
+
+    calibration_error: float | None
+    brier: float | None
+    reliability: tuple[ReliabilityBin, ...]
+
+
 class Learner(msgspec.Struct, frozen=True):
     """A learner under its specification: what it holds, and how well it does.
 
@@ -171,6 +196,7 @@ class Learner(msgspec.Struct, frozen=True):
     bytes: int
     learn_seconds: float | None
     accuracy: dict[str, Accuracy]
+    confidence: Confidence | None = None  # of a service that has none
 
 
 class Stats(msgspec.Struct, frozen=True):
@@ -316,14 +342,17 @@ class Client:
         *,
         k: int = 5,
         threshold: float | None = None,
+        min_confidence: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Ranking:
         """The k best classes of an instance, by a process that has seen event `min_seq`.
 
-        Only scores above `threshold`; None: whatever the learner retrieves.
+        Only scores above `threshold`; None: whatever the learner retrieves. With `min_confidence`,
+        a ranking that is less sure, or of unknown confidence, is withheld.
         """
-        return self._post("/rank", {**instance, **_how(k, threshold, explain, min_seq)}, Ranking)
+        how = _how(k, threshold, min_confidence, explain, min_seq)
+        return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
         self,
@@ -331,11 +360,12 @@ class Client:
         *,
         k: int = 5,
         threshold: float | None = None,
+        min_confidence: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """The k best classes of each instance, in order, as `rank` has it."""
-        how = _how(k, threshold, explain, min_seq)
+        how = _how(k, threshold, min_confidence, explain, min_seq)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody) -> Learned:
@@ -513,10 +543,16 @@ class Client:
         return False
 
 
-def _how(k: int, threshold: float | None, explain: bool, min_seq: int) -> dict[str, object]:
+def _how(
+    k: int, threshold: float | None, min_confidence: float | None, explain: bool, min_seq: int
+) -> dict[str, object]:
     """What a request to rank says beside the instances."""
     how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
-    return how if threshold is None else {**how, "threshold": threshold}
+    if threshold is not None:
+        how["threshold"] = threshold
+    if min_confidence is not None:
+        how["min_confidence"] = min_confidence
+    return how
 
 
 def _path(kind: str, name: str) -> str:

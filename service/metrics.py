@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 from core.event import Event
 from core.lineup import Role
 from core.model import Model, Outcome
+from core.reliability import calibration_error
 from service.applier import Counts
 from service.engine import Engine, Figures
 from service.writer import NotReady
@@ -47,6 +48,7 @@ HELP = {  # name without the prefix -> what it says
     "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "what each learner needs, by the rule MAX_BYTES is held against",
+    "calibration_error": "mean distance of confidence from what came true, of the last 10,000",
     "outdegree": "edges of a feature, over all features of the learner that answers",
     "edges_touched": "edges scored, over the features of instances ranked, also when learned",
     "features": "features the learner that answers knows",
@@ -228,6 +230,12 @@ class State(Collector):
             memory.add_metric([each.label, role], each.learner.bytes)
             self._metrics.score(role, each.label)  # a counter is there before it first counts
         yield memory
+        amiss = _labelled(GaugeMetricFamily, "calibration_error", labels)
+        for role, each in model.roles:
+            error = calibration_error(each.calibration.reliability)
+            if error is not None:
+                amiss.add_metric([each.label, role], error)
+        yield amiss
         examples, ranks, seconds = (
             _labelled(CounterMetricFamily, name, labels)
             for name in (

@@ -51,7 +51,7 @@ _VALUES = {
 
 # A type that reads a body has all its fields; these are the combinations that make sense, each
 # as the fields it must have and those it may have.
-_RANKING = ["k", "threshold", "explain", "min_seq"]
+_RANKING = ["k", "threshold", "min_confidence", "explain", "min_seq"]
 _FORMS: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "RankRequest": {
         "features": (["features"], ["id", *_RANKING]),

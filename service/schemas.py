@@ -58,6 +58,10 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
         float | None,
         Meta(description="Only scores above it are answered; else whatever the learner retrieves."),
     ] = None
+    min_confidence: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="A ranking whose confidence is below it, or null, is withheld."),
+    ] = None
     explain: bool = False
     min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
     instances: list[RankInstance] | UnsetType = UNSET
@@ -111,12 +115,27 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     path: list[PathNode] | UnsetType = UNSET
 
 
+_Confidence = Annotated[
+    Annotated[float, Meta(ge=0, le=1)] | None,
+    Meta(
+        description="The probability that the first class is right; null without a class, and while"
+        " the learner that answers has seen fewer than 100 outcomes.",
+    ),
+]
+_Withheld = Annotated[
+    bool | UnsetType,
+    Meta(description="True, and nothing is ranked, when `min_confidence` is not reached."),
+]
+
+
 class RankAnswer(msgspec.Struct, gc=False):
     """The classes of one instance, best first. `seq` numbers the last event the answer has seen."""
 
     id: str
     seq: int
     ranked: list[Ranked]
+    confidence: _Confidence
+    withheld: _Withheld = UNSET
 
 
 class RankResult(msgspec.Struct, gc=False):
@@ -124,6 +143,8 @@ class RankResult(msgspec.Struct, gc=False):
 
     id: str
     ranked: list[Ranked]
+    confidence: _Confidence
+    withheld: _Withheld = UNSET
 
 
 class RankManyAnswer(msgspec.Struct, gc=False):
@@ -385,6 +406,26 @@ class Accuracy(BaseModel):
     mrr: float
 
 
+class ReliabilityBin(BaseModel):
+    """Outcomes of about the same confidence: how sure the learner was, and how often right."""
+
+    outcomes: int
+    confidence: float | None = Field(description="the mean, null without outcomes")
+    right: float | None = Field(description="the share, null without outcomes")
+
+
+class Confidence(BaseModel):
+    """What the confidence of a learner is worth, over the last 10,000 outcomes.
+
+    `calibration_error` is the mean distance of confidence from what came true, bin by bin; `brier`
+    the mean square of confidence - outcome. Both are null before there was a confidence.
+    """
+
+    calibration_error: float | None
+    brier: float | None
+    reliability: list[ReliabilityBin] = Field(description="ten bins of confidence, of equal width")
+
+
 class MemberStats(BaseModel):
     """A member of a committee by itself, over the events of the committee."""
 
@@ -413,6 +454,7 @@ class LearnerStats(BaseModel):
     evicted_classes: int
     learn_seconds: float | None
     accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    confidence: Confidence
     members: list[MemberStats] = Field(description="of a committee, else empty")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import msgspec
 import typer
 
-from service.client import InstanceBody, Ranking, Rankings
+from service.client import InstanceBody, RankedClass, Rankings
 from service.commands.connection import URL, Key, Url, connected
 from service.commands.lines import Body, instance_of
 from service.commands.run import Batch, Files, IgnoreUnknown, run
@@ -16,10 +16,14 @@ from service.commands.tally import Tally
 from service.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 
 
-class RankedLine(Ranking, frozen=True):
+class RankedLine(msgspec.Struct, omit_defaults=True):
     """A line of the results. `seq` numbers the last event the ranking has seen."""
 
+    id: str
+    ranked: tuple[RankedClass, ...]
+    confidence: float | None
     seq: int
+    withheld: bool = False
 
 
 def rank(
@@ -30,6 +34,10 @@ def rank(
     threshold: Annotated[
         float | None,
         typer.Option(help="Only scores above it; otherwise whatever is retrieved."),
+    ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Withhold rankings whose first class is less certain."),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which features voted for each class.")
@@ -52,7 +60,12 @@ def rank(
         def send(instances: Sequence[Body]) -> Rankings:
             bodies = cast(Sequence[InstanceBody], instances)
             return client.rank_many(
-                bodies, k=k, threshold=threshold, explain=explain, min_seq=min_seq
+                bodies,
+                k=k,
+                threshold=threshold,
+                min_confidence=min_confidence,
+                explain=explain,
+                min_seq=min_seq,
             )
 
         read = partial(instance_of, ignore_unknown=ignore_unknown)
@@ -65,7 +78,10 @@ def _most_at_once(k: int, explain: bool) -> int:
 
 
 def _print(tally: Tally, answer: Rankings) -> None:
-    results = (RankedLine(result.id, result.ranked, answer.seq) for result in answer.results)
+    results = (
+        RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
+        for result in answer.results
+    )
     sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
     sys.stdout.buffer.flush()
     tally.add(len(answer.results))

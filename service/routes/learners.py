@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
+from core.calibration import Calibration
 from core.committee import Committee
 from core.errors import OptionError
 from core.event import Event
@@ -12,12 +13,21 @@ from core.lineup import Role, effective
 from core.model import Enrolled, Model
 from core.options import Options
 from core.progress import Progress
+from core.reliability import calibration_error
 from service.errors import Problem
 from service.keys import Scope
 from service.metrics import Metrics
 from service.routes.contract import TheEngine, needs
 from service.routes.names import Name
-from service.schemas import Accuracy, LearnerList, LearnerStats, MemberStats, Promoted
+from service.schemas import (
+    Accuracy,
+    Confidence,
+    LearnerList,
+    LearnerStats,
+    MemberStats,
+    Promoted,
+    ReliabilityBin,
+)
 
 router = APIRouter(tags=["learners"])
 
@@ -90,7 +100,24 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         evicted_classes=learner.evicted_classes,
         learn_seconds=metrics.seconds_an_event(each.label),
         accuracy=accuracy_of(each.progress),
+        confidence=_confidence(each.calibration),
         members=_members(learner),
+    )
+
+
+def _confidence(calibration: Calibration) -> Confidence:
+    bins = calibration.reliability
+    return Confidence(
+        calibration_error=calibration_error(bins),
+        brier=calibration.brier,
+        reliability=[
+            ReliabilityBin(
+                outcomes=each.outcomes,
+                confidence=each.confidence / each.outcomes if each.outcomes else None,
+                right=each.right / each.outcomes if each.outcomes else None,
+            )
+            for each in bins
+        ],
     )
 
 

@@ -59,6 +59,10 @@ async def rank() -> None:
     has the nodes from the root to the class, with what moved each, 10 features at most. Nothing
     known about any feature makes an empty list.
 
+    `confidence` is the probability that the first class of all is right, whatever `k` and
+    `threshold` let through. With `min_confidence` a ranking that is less sure, or of which nothing
+    is known yet, is `withheld`: `ranked` is empty.
+
     With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
     instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
     has seen the event numbered `seq`, and perhaps later ones.
@@ -106,8 +110,8 @@ class Rank:
         instance = instance_of(request, self._most_features)
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        ranked = self._rank(model, request, instance)
-        return _encode(RankAnswer(self._keep(request, instance), model.seq, ranked))
+        answer = self._rank(model, request, instance)
+        return _encode(RankAnswer(self._keep(request, instance), model.seq, *answer))
 
     async def _many(
         self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
@@ -124,8 +128,8 @@ class Rank:
         seq = model.seq  # others have their turns: each ranking has seen this event or later ones
         results = []
         for form, instance in zip(forms, instances, strict=True):
-            ranked = self._rank(model, request, instance)
-            results.append(RankResult(self._keep(form, instance), ranked))
+            answer = self._rank(model, request, instance)
+            results.append(RankResult(self._keep(form, instance), *answer))
             if turn.is_over:
                 await turn.pass_on()
         return _encode(RankManyAnswer(seq, results))
@@ -157,22 +161,33 @@ class Rank:
         except Exception as error:
             raise problem_of(error).within("instances", position) from error
 
-    def _rank(self, model: Model, request: RankRequest, instance: Instance) -> list[Ranked]:
+    def _rank(
+        self, model: Model, request: RankRequest, instance: Instance
+    ) -> tuple[list[Ranked], float | None, bool | UnsetType]:
+        """What is ranked, the confidence, and whether the ranking is withheld."""
         began = perf_counter()
-        ranked = model.rank(instance, int(request.k), request.threshold)
+        ranked, confidence = model.answer(instance, int(request.k), request.threshold)
         self._metrics.rank_duration.observe(perf_counter() - began)
-        if not request.explain:
-            return list(starmap(Ranked, ranked))
-        names = [name for name, _ in ranked]
-        reasons = model.explain(instance, names, MOST_VOTES)
-        paths = model.paths(instance, names, MOST_MOVES)
-        return [
-            Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
-            for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True)
-        ]
+        least = request.min_confidence
+        if least is not None and (confidence is None or confidence < least):
+            return [], confidence, True
+        if request.explain:
+            return _explained(model, instance, ranked), confidence, UNSET
+        return list(starmap(Ranked, ranked)), confidence, UNSET
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
+
+
+def _explained(model: Model, instance: Instance, ranked: list[tuple[str, float]]) -> list[Ranked]:
+    """The classes with the features that voted for them, and the paths to them."""
+    names = [name for name, _ in ranked]
+    reasons = model.explain(instance, names, MOST_VOTES)
+    paths = model.paths(instance, names, MOST_MOVES)
+    return [
+        Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
+        for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True)
+    ]
 
 
 def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:

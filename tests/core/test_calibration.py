@@ -193,7 +193,7 @@ def damaged(name, change):
     ],
 )
 def test_damage_is_refused(name, change):
-    with pytest.raises(ValueError, match="calibration|confidence|outcomes|unpack"):
+    with pytest.raises(ValueError, match=r"calibration|confidence|outcomes|unpack"):
         Calibration.load(damaged(name, change))
 
 

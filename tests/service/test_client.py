@@ -73,6 +73,14 @@ def test_rank_one():
     assert service.requests[0].headers["Content-Type"] == "application/json"
 
 
+def test_rank_when_sure():
+    found = {"id": "i", "seq": 3, "ranked": [], "confidence": 0.25, "withheld": True}
+    service = FakeService(found)
+    ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
+    assert (ranking.ranked, ranking.confidence, ranking.withheld) == ((), 0.25, True)
+    assert service.body()["min_confidence"] == 0.5
+
+
 def test_rank_many_with_reasons():
     votes = [{"feature": "ice", "score": 0.5}]
     ranked = [{"class": "a", "score": 0.5, "features": votes}]

@@ -47,6 +47,15 @@ def test_how_many_and_how_good(manyclass, hockey):
     assert len(ranked["ranked"]) == 1
 
 
+def test_what_is_not_sure_enough_is_withheld(manyclass, hockey):
+    usual = json.loads(manyclass("rank", "-", "--url", hockey, input='{"text": "ice"}').stdout)
+    assert usual["confidence"] is None  # too little was learned
+    assert "withheld" not in usual
+    asked = ("rank", "-", "--url", hockey, "--min-confidence", 0.5)
+    least = json.loads(manyclass(*asked, input='{"text": "ice"}').stdout)
+    assert (least["ranked"], least["confidence"], least["withheld"]) == ([], None, True)
+
+
 def test_no_older_than_an_event(manyclass, hockey):
     body = '{"text": "ice"}'
     result = manyclass("rank", "-", "--url", hockey, "--min-seq", 12, input=body)

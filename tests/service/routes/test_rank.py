@@ -23,7 +23,7 @@ async def test_ranks_one_best_first():
         assert [each["class"] for each in answer["ranked"]] == ["hockey", "baseball"]
         first, second = (each["score"] for each in answer["ranked"])
         assert first > second > 0
-        assert set(answer) == {"id", "seq", "ranked"}
+        assert set(answer) == {"id", "seq", "ranked", "confidence"}
         assert set(answer["ranked"][0]) == {"class", "score"}
 
 
