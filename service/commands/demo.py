@@ -126,10 +126,10 @@ def ask(client: Client, question: str) -> None:
     typer.echo(f"\n  {question}")
     if not ranking.ranked:
         typer.echo("    nothing here was seen before")
-    if ranking.confidence is not None:
-        typer.echo(f"    the first is right with a probability of {ranking.confidence:.0%}")
     for ranked in ranking.ranked:
         typer.echo(f"    {ranked.name:<12} {ranked.score:.2f}   {_reasons(ranked)}")
+    if ranking.confidence is not None:
+        typer.echo(f"    the first is right with a probability of {ranking.confidence:.0%}")
 
 
 def _reasons(ranked: RankedClass, most: int = 3) -> str:

@@ -26,7 +26,7 @@ def families(text):
 @in_loop
 async def test_every_metric_is_there_documented_and_nothing_else():
     async with calling() as call:
-        await call.learn(("a", "x"))
+        await call.learn(*[("a", "x")] * 120)  # so many that there is a confidence
         await call("POST", "/snapshots")
         text = (await call("GET", "/metrics")).text
     served = {
