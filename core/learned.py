@@ -8,7 +8,7 @@ class Learned(NamedTuple):
 
     `rank` is where the best true class stood, 0 when it was not retrieved; `updated` says whether a
     margin asked for an update; `first` and `second` are the two highest scores of all classes, true
-    or not, 0 where there is no first or second class.
+    or not, 0 where there is no first or second class, as `rank` would have given them right before.
     """
 
     rank: int

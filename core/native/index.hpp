@@ -38,7 +38,7 @@ namespace manyclass {
 struct Learned {
     std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
     bool updated;
-    Lead lead;  // before learning
+    Lead lead;  // as `rank` would have had it
 };
 
 struct ClassRecord {
@@ -220,7 +220,8 @@ public:
             if (active.feature == NO_ID) active.feature = make_feature(active.name);
         work.true_ids.clear();
         for (const std::string_view cls : true_classes) work.true_ids.push_back(classes_.find(cls));
-        const Learned learned = learn(work, [&](std::size_t i) { return make_class(true_classes[i]); });
+        const Learned learned =
+            learn(work, first_pass, [&](std::size_t i) { return make_class(true_classes[i]); });
         change.done();
         return learned;
     }
@@ -248,7 +249,7 @@ public:
         for (std::size_t i = 0; i < class_count; ++i)
             work.true_ids.push_back(
                 class_columns.id(static_cast<std::size_t>(class_indices[i]), classes_));
-        const Learned learned = learn(work, [&](std::size_t i) {
+        const Learned learned = learn(work, first_pass, [&](std::size_t i) {
             const auto column = static_cast<std::size_t>(class_indices[i]);
             const std::uint32_t id = make_class(class_columns.name(column));
             if (id != NO_ID) class_columns.set(column, id);
@@ -903,7 +904,7 @@ private:
     // Learn the instance that was read and its true classes, then some of the past again. `make`
     // gives a new true class, by its place among them, an id.
     template <class F>
-    Learned learn(Workspace& work, F&& make) {
+    Learned learn(Workspace& work, bool first_pass, F&& make) {
         Learned learned{0, true, {}};
         // by frequency, classes are ranked by the counts from before
         if (options_.kind == Kind::frequency) {
@@ -914,7 +915,7 @@ private:
         for (std::size_t i = 0; i < work.true_ids.size(); ++i)
             if (work.true_ids[i] == NO_ID) work.true_ids[i] = make(i);
         work.lesson.demands.clear();
-        if (options_.kind != Kind::frequency) learned = improve(work);
+        if (options_.kind != Kind::frequency) learned = improve(work, first_pass);
         if (options_.replay > 0) {
             Kept instance = to_keep(work);
             for (std::uint32_t i = 0; i < options_.replay && !past_.empty(); ++i) {
@@ -931,11 +932,13 @@ private:
         return learned;
     }
 
-    // Retrieve, see how the true classes stand, and change the rows as the learner does.
-    Learned improve(Workspace& work) {
+    // Retrieve, see how the true classes stand, and change the rows as the learner does. `counted`:
+    // the features' times seen have this instance in them.
+    Learned improve(Workspace& work, bool counted = false) {
         if (options_.kind == Kind::label_tree) return improve_tree(work);
         retrieve(work);
         Learned learned = take_stand(work);
+        if (counted && vote_less_before(work)) learned.lead = lead_of(work);
         work.scores.undo();
         if (learned.updated)
             learned.updated = Updates(rows_, options_, work.active, work.lesson).apply();
@@ -1059,6 +1062,31 @@ private:
         leave_out_those_that_stand_well(lesson);
         result.updated = !lesson.trues.empty();
         return result;
+    }
+
+    // Take from the scores what features that are not fully rated yet give more for being seen once
+    // more. Whether there are any.
+    bool vote_less_before(Workspace& work) const {
+        bool any = false;
+        for (const Active& active : work.active) {
+            if (active.feature == NO_ID) continue;
+            const Row& row = rows_[active.feature];
+            if (row.times_seen > options_.rating || row.outdegree == 0) continue;
+            Row before = row;
+            --before.times_seen;
+            const auto edge = rows_.edges(row);
+            work.scores.add(edge.classes, edge.masses, scored(row),
+                            coefficient(active, before) - coefficient(active, row));
+            any = true;
+        }
+        return any;
+    }
+
+    static Lead lead_of(Workspace& work) {
+        Lead lead;
+        for (std::size_t i = 0; i < work.scores.count(); ++i)
+            if (const double score = work.scores.touched(i).score; score != 0) lead.meet(score);
+        return lead;
     }
 
     void leave_out_those_that_stand_well(Lesson& lesson) const {

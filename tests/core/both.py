@@ -1,6 +1,7 @@
 """An index beside its twin."""
 
 import numpy as np
+import pytest
 
 from core.errors import OptionError
 from core.event import Event, Instance
@@ -19,6 +20,12 @@ COUNTERS = [
     "active_features_ranked",
     "edges_touched",
 ]
+
+
+def assert_alike(ours, its_own):
+    """The scores before are taken from those after by subtraction, so they are rounded otherwise."""
+    assert ours[:2] == its_own[:2]
+    assert ours[2:] == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
 
 
 class Both:
@@ -47,12 +54,12 @@ class Both:
     def learn(self, instance, classes, passes_done=0):
         given = Instance(instance)
         ours = self.index.learn(given, classes, passes_done)
-        assert ours == self.twin.learn(dict(given.items()), classes, passes_done == 0)
+        assert_alike(ours, self.twin.learn(dict(given.items()), classes, passes_done == 0))
 
     def apply(self, instance, classes):
         given = Instance(instance)
         ours = self.index.apply(Event.learn(given, classes))
-        assert ours == self.twin.learn(dict(given.items()), classes)
+        assert_alike(ours, self.twin.learn(dict(given.items()), classes))
 
     def forget_class(self, name):
         assert self.index.forget_class(name) == self.twin.forget_class(name)

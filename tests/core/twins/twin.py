@@ -188,7 +188,8 @@ class Twin:
         values = self.meet_features(values, first_pass)
         true = self.meet_classes(dict.fromkeys(classes))
         demands = {}
-        outcome = self.improve(values, true, demands)
+        first, second = self.before(values, first_pass)
+        outcome = self.improve(values, true, demands)._replace(first=first, second=second)
         given = {name: float32(instance[name]) for name in values}
         self.keep(Lesson(given, true, demands))
         self.hold_bytes(values, true)
@@ -198,6 +199,18 @@ class Twin:
         if self.options.replay:
             self.learn_again()
             self.past.offer(lesson)
+
+    def before(self, values, counted):
+        """The two best scores as they were before the features were counted."""
+        work = self.active_features_ranked, self.edges_touched
+        features = [feature for feature, _ in self.known(values)] if counted else []
+        for feature in features:
+            feature.times_seen -= 1
+        two = best_two(self.retrieve(values))
+        for feature in features:
+            feature.times_seen += 1
+        self.active_features_ranked, self.edges_touched = work
+        return two
 
     def learn_again(self):
         for _ in range(self.options.replay):
