@@ -10,7 +10,7 @@ import pytest
 
 from core.event import Event
 from core.model import Model
-from core.options import Options
+from core.options import DEFAULT_LEARNER, Options
 from service.store import open_store
 from service.store.protocol import LogDamaged
 from tests.system.process import PATIENCE, Service, learned
@@ -152,7 +152,7 @@ def digest_of_a_clean_run(service, acknowledged):
     """The digest of a model that applies the log from its first event."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
-        model = Model(Options())
+        model = Model(Options.of(DEFAULT_LEARNER))
         ids = []
         for seq, data in store.read(0):
             event = Event.from_bytes(data)
