@@ -948,15 +948,17 @@ private:
     // Rank the instance, hang the classes that the tree does not have into it, and learn.
     Learned improve_tree(Workspace& work) {
         LabelTree::input_of(work.active, work.input);
-        Learned learned{0, true};
+        Learned learned{0, true, {}};
         std::uint32_t rank = 0;
         const auto is_true = [&](std::uint32_t cls) {
             return std::find(work.true_ids.begin(), work.true_ids.end(), cls) != work.true_ids.end();
         };
-        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double) {
+        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
             ++rank;
-            if (is_true(cls)) learned.rank = rank;
-            return learned.rank == 0 && rank < options_.retrieval_window;
+            if (rank <= 2) learned.lead.meet(probability);
+            if (learned.rank == 0 && rank <= options_.retrieval_window && is_true(cls))
+                learned.rank = rank;
+            return rank < 2 || (learned.rank == 0 && rank < options_.retrieval_window);
         }));
         work.new_classes.clear();
         for (const std::uint32_t cls : work.true_ids)
