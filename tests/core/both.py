@@ -23,7 +23,7 @@ COUNTERS = [
 
 
 def assert_alike(ours, its_own):
-    """The scores before are had from those after by subtraction, so they are rounded otherwise."""
+    """The scores before are taken from those after by subtraction: rounded otherwise."""
     assert ours[:2] == its_own[:2]
     assert ours[2:] == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
 

@@ -77,7 +77,7 @@ def test_scores_move_by_beta_at_most(stream, rate, rivals):
     index = Index(options(rate, rivals))
     for instance, true in stream:
         before = dict(index.rank(instance, 100))
-        _, updated = index.learn(instance, [true])
+        updated = index.learn(instance, [true]).updated
         after = dict(index.rank(instance, 100))
         gains = {name: after.get(name, 0.0) - before.get(name, 0.0) for name in CLASSES}
         gain = gains.pop(true)
@@ -97,7 +97,7 @@ def test_of_one_feature_each_rival_gives_its_deduction(stream, true, rate, rival
     for name in stream:
         index.learn({"f": 1.0}, [name])
     before = dict(index.rank({"f": 1.0}, 100))
-    _, updated = index.learn({"f": 1.0}, [true])
+    updated = index.learn({"f": 1.0}, [true]).updated
     after = dict(index.rank({"f": 1.0}, 100))
 
     least = before.pop(true, 0.0) - 2 * rate
