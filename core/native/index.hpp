@@ -1069,6 +1069,7 @@ private:
     // Take from the scores what features that are not fully rated yet give more for being seen once
     // more. Whether there are any.
     bool vote_less_before(Workspace& work) const {
+        if (options_.rating == 0) return false;
         bool any = false;
         for (const Active& active : work.active) {
             if (active.feature == NO_ID) continue;

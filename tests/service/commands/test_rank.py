@@ -48,12 +48,13 @@ def test_how_many_and_how_good(manyclass, hockey):
 
 
 def test_what_is_not_sure_enough_is_withheld(manyclass, hockey):
-    usual = json.loads(manyclass("rank", "-", "--url", hockey, input='{"text": "ice"}').stdout)
-    assert usual["confidence"] is None  # too little was learned
+    body = '{"features": ["never seen"]}'
+    usual = json.loads(manyclass("rank", "-", "--url", hockey, input=body).stdout)
+    assert usual["confidence"] is None
     assert "withheld" not in usual
     asked = ("rank", "-", "--url", hockey, "--min-confidence", 0.5)
-    least = json.loads(manyclass(*asked, input='{"text": "ice"}').stdout)
-    assert (least["ranked"], least["confidence"], least["withheld"]) == ([], None, True)
+    withheld = json.loads(manyclass(*asked, input=body).stdout)
+    assert (withheld["ranked"], withheld["confidence"], withheld["withheld"]) == ([], None, True)
 
 
 def test_no_older_than_an_event(manyclass, hockey):
