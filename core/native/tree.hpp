@@ -630,9 +630,11 @@ private:
         if (!nodes_[id].is_preleaf) return make_branch(id);
         if (has_room(id)) return id;
         const std::uint32_t parent = nodes_[id].parent;
-        if (parent != NO_ID)
+        if (parent != NO_ID) {
             for (const std::uint32_t sibling : nodes_[parent].children)
                 if (nodes_[sibling].is_preleaf && has_room(sibling)) return sibling;
+            if (nodes_[parent].grows) return make_branch(parent);
+        }
         return make_branch(make_parent(id));
     }
 

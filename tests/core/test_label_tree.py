@@ -291,6 +291,14 @@ def test_huffman_gives_frequent_classes_short_paths():
     assert min(depth.values()) < max(depth.values()) - 4
 
 
+def test_classes_that_come_together_make_no_chain():
+    index = Index(Options.of("oplt"))
+    together = [f"{number}" for number in range(3000)]
+    index.learn(["f", "g"], together)
+    assert index.classes == 3000
+    assert max(map(len, index.paths({}, together))) < 20
+
+
 # --- bounds ---------------------------------------------------------------------------------------
 
 

@@ -275,6 +275,8 @@ class LabelTree(Twin):
         for place in [node, *siblings]:
             if place.is_preleaf and len(place.children) < self.options.max_leaves:
                 return place
+        if node.above and node.above.grows:
+            return self.make_branch(node.above)
         return self.make_branch(self.make_above(node))
 
     def make_branch(self, node):
