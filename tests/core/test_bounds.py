@@ -54,7 +54,7 @@ def test_extreme_options_make_states_that_load_again(specification):
 
 @pytest.mark.parametrize(
     "specification",
-    ["ema", "svm(boolean=yes)", "svm(normalize=none)", "svm(aggressiveness=0.004)", "svm"],
+    ["ema", "svm(boolean=yes)", "svm(normalize=none)", "svm(aggressiveness=0.004)", "svm", "oplt"],
 )
 def test_long_instances_and_careful_learners_learn_something(specification):
     index = Index(Options.parse(specification))
