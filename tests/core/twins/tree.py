@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy import float32
 
+from core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, log, logistic
 from tests.core.twins.planting import shape_of
 from tests.core.twins.state import TREE_ARRAYS, Class, Feature, Ids
-from tests.core.twins.twin import Twin
+from tests.core.twins.twin import Twin, best_two
 
 BIAS = None  # the feature that every instance has
 BIAS_ID = 2**32 - 2
@@ -174,18 +175,32 @@ class LabelTree(Twin):
     # --- learning ---------------------------------------------------------------------------------
 
     def improve(self, values, true, demands):
-        met = []
+        met, window = [], self.options.retrieval_window
 
         def go_on(name, probability):
-            met.append(name)
-            return name not in true and len(met) < self.options.retrieval_window
+            met.append(name)  # the two best are always asked for
+            return len(met) < 2 or (not true_among(met) and len(met) < window)
+
+        def true_among(names):
+            return next((place for place, name in enumerate(names, 1) if name in true), 0)
 
         self.search(values, go_on)
-        rank = len(met) if met and met[-1] in true else 0
         inputs = self.inputs(values)
         self.hang(inputs, [name for name in true if name not in self.home])
         self.take_step(inputs, true)
-        return rank, True
+        return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
+
+    def before(self, values, counted):
+        """Counts mean nothing to the values once they are prepared."""
+        work, met = (self.active_features_ranked, self.edges_touched), []
+
+        def go_on(name, probability):
+            met.append((name, probability))
+            return len(met) < 2
+
+        self.search(values, go_on)
+        self.active_features_ranked, self.edges_touched = work
+        return best_two(met)
 
     def take_step(self, inputs, true):
         positive = {}  # node -> its children on a path to a true class
@@ -348,8 +363,8 @@ class LabelTree(Twin):
         return node
 
     def plant_rows(self, lessons):
-        """Plant over the classes of lessons that are not learned; False if any was before."""
-        if self.learned:
+        """Plant over the classes of lessons that are not learned; whether it did."""
+        if self.learned or self.options.learner != "iplt":
             return False
         for instance, true in lessons:
             self.count(self.prepare(instance), true)
