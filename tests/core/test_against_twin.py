@@ -327,6 +327,18 @@ def test_instances_of_many_classes(specification):
     both.compare()
 
 
+@pytest.mark.parametrize("arity", [2, 3])
+@pytest.mark.parametrize("tree", ["complete", "random", "huffman", "kmeans"])
+def test_trees_planted_over_many_classes(tree, arity):
+    options = Options.of("iplt", tree=tree, arity=arity, max_leaves=2, sample=60, seed=4)
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    for instance, classes in lessons(5, 80, MANY_FEATURES[:30], MANY_CLASSES[:40]):
+        both.learn(instance, classes)
+    both.compare()
+    assert both.twin.planted
+    both.look_inside()
+
+
 # --- limits that no short stream meets ------------------------------------------------------------
 
 
