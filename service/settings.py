@@ -139,7 +139,41 @@ class Settings:
     )
     rate: float | None = field(
         default=None,
-        metadata=_about("number", "how far one update moves a weight; above 0, at most 1"),
+        metadata=_about(
+            "number", "how far one update moves a weight; above 0, at most 1 (of label trees 100)"
+        ),
+    )
+    epsilon: float | None = field(
+        default=None,
+        metadata=_about("number", "what the squared gradients of a weight begin with (AdaGrad)"),
+    )
+    tree: Literal["complete", "random", "huffman", "kmeans"] | None = field(
+        default=None,
+        metadata=_about("text", "how a label tree is planted: complete, random, huffman or kmeans"),
+    )
+    sample: int | None = field(
+        default=None,
+        metadata=_about(
+            "whole number", "first events over whose classes it is planted; 0: it only grows"
+        ),
+    )
+    policy: Literal["greedy", "random"] | None = field(
+        default=None,
+        metadata=_about(
+            "text", "where new classes go in a label tree: where they fit (greedy) or anywhere"
+        ),
+    )
+    alpha: float | None = field(
+        default=None,
+        metadata=_about("number", "how much a balanced tree counts there; from 0 to 1"),
+    )
+    arity: int | None = field(
+        default=None,
+        metadata=_about("whole number", "children of a node of a label tree, at most"),
+    )
+    max_leaves: int | None = field(
+        default=None,
+        metadata=_about("whole number", "classes below one node of a label tree, at most"),
     )
     aggressiveness: float | None = field(
         default=None, metadata=_about("number", "how far one instance may move the model")
@@ -173,8 +207,9 @@ class Settings:
     members: str | None = field(
         default=None, metadata=_about("text", "the learners of a committee, with + between them")
     )
-    vote: Literal["majority", "rarest", "score"] | None = field(
-        default=None, metadata=_about("text", "how a committee ranks: majority, rarest or score")
+    vote: Literal["majority", "rarest", "score", "probability"] | None = field(
+        default=None,
+        metadata=_about("text", "how a committee ranks: majority, rarest, score or probability"),
     )
     max_features: int | None = field(
         default=None,
