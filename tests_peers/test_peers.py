@@ -134,6 +134,21 @@ def test_top_down_peers_go_by_the_taxonomy(name, single):
     assert accuracy(peer.rank(test, 5), training, test)["R1"] > 0.8
 
 
+def test_a_memory_tree_answers_each_row_of_a_stream_before_it_learns_it(single):
+    training, test = single
+
+    ranks = PEERS["vw-memory-tree"](0).stream(training)
+
+    assert ranks.shape == (len(training),)
+    assert set(ranks.tolist()) == {0, 1}
+    first = np.unique(training.class_indices, return_index=True)[1]
+    assert ranks[first].mean() < 0.3  # of a class that never came
+    assert ranks[-200:].mean() > 0.4
+    peer = PEERS["vw-memory-tree"](0)
+    peer.stream(training)
+    assert accuracy(peer.rank(test, 5), training, test)["R1"] > 0.4
+
+
 @pytest.mark.parametrize("classes", [3, 6, 20, 77])
 @pytest.mark.parametrize("k", [1, 5, 50])
 def test_a_label_tree_answers_as_many_classes_as_are_asked_for(classes, k):
