@@ -85,13 +85,17 @@ TRAINING_SHARE, SPEED_RATIO = 0.1, 10  # of the SVM's training time, of its rank
 Make = Callable[[Rows, int], Contender]  # knows the columns of rows; the number is a seed
 
 
-def part_of(data: DataSet) -> DataSet:
-    """The set with so many of its published training and test rows as are affordable."""
+def part_of(data: DataSet, most: tuple[int, int] | None = None) -> DataSet:
+    """The set with so many of its published training and test rows as are affordable.
+
+    `most` is how many of each; without, MOST_TRAINING and MOST_TEST.
+    """
     if data.published is None:
         raise ValueError(f"{data.name} has no published test rows to keep out of the choice")
     draw = np.random.default_rng(SAMPLING_SEED)
-    training = _some(draw, 0, data.published, MOST_TRAINING)
-    test = _some(draw, data.published, len(data.rows), MOST_TEST)
+    most_training, most_test = most or (MOST_TRAINING, MOST_TEST)
+    training = _some(draw, 0, data.published, most_training)
+    test = _some(draw, data.published, len(data.rows), most_test)
     rows = data.rows.take(np.concatenate([training, test]))
     return replace(data, rows=rows, published=len(training), taxonomy=None)
 

@@ -140,14 +140,14 @@ def test_the_study_shows_each_set_and_then_who_is_ahead(monkeypatch, capsys):
     monkeypatch.setattr(trees.sets, "read", lambda name, folder: easy(name))
     parser = parser_of("about", SETS)
     given = parser.parse_args(["--sets", "bibtex,yso"])
-    given.seed, given.learner, given.peers = 0, ["oplt", "ff"], []
+    given.seed, given.learner, given.peers, given.rows = 0, ["oplt", "ff"], [], 50
 
     trees.main(given)
 
     shown = capsys.readouterr().out
     titles = [line for line in shown.splitlines() if line and not line.startswith(" ")]
     assert titles == [
-        "bibtex: 60 + 20 rows, 4 classes",
-        "yso: 60 + 20 rows, 4 classes",
+        "bibtex: 50 + 10 rows, 4 classes",
+        "yso: 50 + 10 rows, 4 classes",
         "Online trees beside napkinXC's",
     ]
