@@ -31,8 +31,11 @@ LEARNERS: Final = (
     "pa(sublinear=yes,tfidf=yes)",
     "mmp(sublinear=yes,tfidf=yes)",
     "arow(sublinear=yes,tfidf=yes)",
+    "oplt",
+    "iplt",
     "frequency",
     "committee(members=svm+arow(sublinear=yes,tfidf=yes)+ff,vote=score)",
+    "committee(members=iplt+iplt+iplt,vote=probability)",
 )
 FEW_CLASSES: Final = ("newsgroups-bydate", "clinc")
 # What would take hours or more memory than there is on sets of thousands of classes.
@@ -41,6 +44,18 @@ ONE_MODEL_A_CLASS: Final = (
     *("linearsvc-tuned", "linearsvc-sigmoid"),
     *("sk-pa+tfidf", "topdown-committee", "napkinxc-br", "river-pa", "river-lr", "river-nb"),
 )
+# Of evaluation.studies.trees: other shapes of the same trees.
+IN_ANOTHER_STUDY: Final = (
+    *("napkinxc-oplt-random", "napkinxc-oplt-16", "napkinxc-oplt-random-16", "omikuji-collapsed"),
+    *("napkinxc-oplt-random+tfidf", "napkinxc-oplt-16+tfidf", "napkinxc-oplt-random-16+tfidf"),
+    "omikuji-collapsed+tfidf",
+)
+MANY_CLASSES: Final = ("eurlex", "yso")
+# What goes through all classes, or all memories, again and again for each instance.
+EVERY_CLASS_EACH_TIME: Final = (
+    *("vw-oaa", "vw-oaa+tfidf", "vw-oaa-once", "fasttext", "vw-recall-tree", "vw-memory-tree"),
+    *("topdown-perceptron", "topdown-svm", "unweighted", "unweighted-committee"),
+)
 # Of these, what can be afforded on this set all the same.
 AFFORDABLE: Final = {"cpv": ("linearsvc", "linearsvc+tfidf", "napkinxc-br")}
 MEASURES: Final = ("R1", "R5", "P5")
@@ -48,7 +63,11 @@ MEASURES: Final = ("R1", "R5", "P5")
 
 def peers_for(name: str) -> dict[str, Maker]:
     """The peers that can be afforded on this set."""
-    left_out = () if name in FEW_CLASSES else ONE_MODEL_A_CLASS
+    left_out: tuple[str, ...] = IN_ANOTHER_STUDY
+    if name not in FEW_CLASSES:
+        left_out += ONE_MODEL_A_CLASS
+    if name in MANY_CLASSES:
+        left_out += EVERY_CLASS_EACH_TIME
     kept = AFFORDABLE.get(name, ())
     return {peer: PEERS[peer] for peer in PEERS if peer not in left_out or peer in kept}
 

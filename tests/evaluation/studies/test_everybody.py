@@ -8,6 +8,8 @@ from evaluation.studies import everybody
 from evaluation.studies.everybody import (
     AFFORDABLE,
     DEFAULT,
+    EVERY_CLASS_EACH_TIME,
+    IN_ANOTHER_STUDY,
     LEARNERS,
     ONE_MODEL_A_CLASS,
     ahead,
@@ -28,17 +30,18 @@ def test_every_learner_is_written_as_it_is_named_in_tables():
 
 
 def test_what_is_left_out_is_a_peer():
-    assert {*ONE_MODEL_A_CLASS} <= PEERS.keys()
+    assert {*ONE_MODEL_A_CLASS, *EVERY_CLASS_EACH_TIME, *IN_ANOTHER_STUDY} <= PEERS.keys()
     assert {name for names in AFFORDABLE.values() for name in names} <= {*ONE_MODEL_A_CLASS}
 
 
 @pytest.mark.parametrize(
-    ("name", "with_svm", "with_perceptron"),
-    [("clinc", True, True), ("cpv", True, False), ("yso", False, False)],
+    ("name", "with_svm", "with_perceptron", "with_fasttext"),
+    [("clinc", True, True, True), ("cpv", True, False, True), ("yso", False, False, False)],
 )
-def test_a_model_for_each_of_many_classes_is_not_trained(name, with_svm, with_perceptron):
+def test_what_many_classes_make_slow_is_not_trained(name, with_svm, with_perceptron, with_fasttext):
     peers = peers_for(name)
     assert ("linearsvc" in peers, "perceptron" in peers) == (with_svm, with_perceptron)
+    assert ("fasttext" in peers) == with_fasttext
     assert "omikuji" in peers
 
 
