@@ -18,23 +18,13 @@
 #include <vector>
 
 #include "lesson.hpp"
+#include "logistic.hpp"
 
 namespace manyclass {
 
 constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before there is a probability at all
 constexpr std::size_t OUTCOMES_KEPT = 10'000;   // that the calibration is judged by
 constexpr std::size_t RELIABILITY_BINS = 10;
-
-// 1 / (1 + exp(-x)) by additions, multiplications and divisions alone: as natural_log, the same on
-// every machine.
-inline double logistic(double x) {
-    constexpr int HALVINGS = 10, TERMS = 6;
-    const double part = std::clamp(std::fabs(x), 0.0, 40.0) / (1 << HALVINGS);
-    double power = 1;
-    for (int n = TERMS; n >= 1; --n) power = 1 - part / n * power;
-    for (int i = 0; i < HALVINGS; ++i) power *= power;
-    return x < 0 ? power / (1 + power) : 1 / (1 + power);
-}
 
 // A bin of equal width: the outcomes whose confidence fell into it.
 struct Reliability {

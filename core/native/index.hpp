@@ -953,16 +953,19 @@ private:
         const auto is_true = [&](std::uint32_t cls) {
             return std::find(work.true_ids.begin(), work.true_ids.end(), cls) != work.true_ids.end();
         };
+        std::uint32_t window = 0;  // nothing is to be found if no true class is in the tree
+        work.new_classes.clear();
+        for (const std::uint32_t cls : work.true_ids) {
+            if (cls == NO_ID) continue;
+            if (tree_.has(cls)) window = options_.retrieval_window;
+            else work.new_classes.push_back(cls);
+        }
         count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
             ++rank;
             if (rank <= 2) learned.lead.meet(probability);
-            if (learned.rank == 0 && rank <= options_.retrieval_window && is_true(cls))
-                learned.rank = rank;
-            return rank < 2 || (learned.rank == 0 && rank < options_.retrieval_window);
+            if (learned.rank == 0 && rank <= window && is_true(cls)) learned.rank = rank;
+            return rank < 2 || (learned.rank == 0 && rank < window);
         }));
-        work.new_classes.clear();
-        for (const std::uint32_t cls : work.true_ids)
-            if (cls != NO_ID && !tree_.has(cls)) work.new_classes.push_back(cls);
         tree_.hang(work.input, work.new_classes);
         tree_.learn(work.input, work.true_ids);
         return learned;

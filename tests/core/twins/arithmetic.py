@@ -1,6 +1,6 @@
 """Arithmetic that answers the same on every machine, bit by bit."""
 
-from math import floor, frexp, ldexp
+from math import frexp, ldexp
 
 import numpy as np
 from numpy import float32
@@ -27,11 +27,14 @@ def logistic(x):
 
 
 def _exp(x):
-    doublings = floor(x * 1.4426950408889634 + 0.5)
+    doublings = int(x * 1.4426950408889634 + (-0.5 if x < 0 else 0.5))
     rest = x - doublings * 0.6931471805599453
-    total = 1.0
-    for n in range(14, 0, -1):
-        total = 1 + rest * total / n
+    series = [1.0]
+    for n in range(1, 14):
+        series.append(series[-1] / n)
+    total = 0.0
+    for coefficient in reversed(series):
+        total = total * rest + coefficient
     return ldexp(total, doublings)
 
 

@@ -175,7 +175,8 @@ class LabelTree(Twin):
     # --- learning ---------------------------------------------------------------------------------
 
     def improve(self, values, true, demands):
-        met, window = [], self.options.retrieval_window
+        met = []
+        window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
         def go_on(name, probability):
             met.append(name)  # the two best are always asked for
