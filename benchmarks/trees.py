@@ -60,9 +60,13 @@ def synthetic(class_count: int) -> Rows:
 
 
 def untrained(state: State) -> State:
-    """The state of a tree of the same shape that has learned nothing, and does not grow."""
+    """The state of a tree of the same shape that has learned nothing, as if it had been planted.
+
+    No inner node grows any more. Pre-leaves go on, as those of every planted tree.
+    """
     emptied = {name: section.copy() for name, section in state.items()}
-    emptied["node_kinds"] &= np.uint8(1)
+    is_preleaf = emptied["node_kinds"] & 1
+    emptied["node_kinds"] = 3 * is_preleaf
     for counted in ("node_blocks", "feature_times_seen", "class_learned", "class_last_learned"):
         emptied[counted][:] = 0
     for run in ("block_features", "block_weights", "tree_weights", "tree_squares"):

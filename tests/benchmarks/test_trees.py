@@ -37,9 +37,9 @@ def test_a_grown_tree_and_one_of_its_final_shape_rank_alike(rows, specification)
 
     assert ranks_alike(grown, fixed, rows)
     kinds = fixed.index.dump()["node_kinds"]
-    assert kinds.max() <= 1
+    assert {*kinds.tolist()} == {0, 3}
     assert len(kinds) == len(grown.index.dump()["node_kinds"]) > 4
-    assert fixed.index.bytes < grown.index.bytes
+    assert fixed.index.bytes <= grown.index.bytes
 
 
 def test_trees_that_learned_other_rows_do_not_rank_alike(rows):
@@ -62,7 +62,7 @@ def test_an_untrained_state_has_the_shape_and_no_weights(rows):
 
 
 def test_a_row_has_ratios_of_time_and_memory(rows):
-    row = efficiency("made", rows, Options.parse("oplt(retrieval_window=1)"))
+    row = efficiency("made", rows, Options.parse("oplt(retrieval_window=1,arity=100)"))
 
     assert (row["stream"], row["policy"], row["instances"], row["classes"]) == (
         "made",
