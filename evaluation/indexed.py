@@ -8,6 +8,17 @@ from core.learner import make
 from core.options import Options
 from training.rows import Rows
 
+# Instances as CSR arrays and what their columns are called, and the same of their true classes.
+Labelled = tuple[
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float32],
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+]
+
 
 class Indexed:
     """A learner that knows the columns of one data set. It can be trained pass by pass."""
@@ -30,9 +41,17 @@ class Indexed:
         self._classes = Columns(rows.classes)
 
     def fit(self, rows: Rows) -> None:
-        """Learn the rows as many times as there are passes."""
+        """Learn the rows as many times as there are passes; `plant` comes first."""
+        self.plant(rows)
         for _ in range(self.passes):
             self.learn(rows)
+
+    def plant(self, rows: Rows) -> None:
+        """Let a label tree that is to be planted begin with one over the classes of the rows.
+
+        What is learned as a stream must not be told beforehand: there `learn` comes alone.
+        """
+        self.learner.plant_csr(*self._arrays(rows))
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
         """One more pass: the first in the order of the rows, others shuffled anew if at all.
@@ -42,7 +61,12 @@ class Indexed:
         """
         if self.passes_done and self._shuffle:
             rows = rows.shuffled(self._seed + self.passes_done)
-        arrays = (
+        ranks = self.learner.learn_csr(*self._arrays(rows), self.passes_done)
+        self.passes_done += 1
+        return ranks
+
+    def _arrays(self, rows: Rows) -> Labelled:
+        return (
             self._features,
             rows.indptr,
             rows.indices,
@@ -51,11 +75,6 @@ class Indexed:
             rows.class_indptr,
             rows.class_indices,
         )
-        if self.passes_done == 0:
-            self.learner.plant_csr(*arrays)
-        ranks = self.learner.learn_csr(*arrays, self.passes_done)
-        self.passes_done += 1
-        return ranks
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Columns of classes (n, k), best first, -1 where there are fewer."""

@@ -96,16 +96,18 @@ def train_and_test(
 ) -> Outcome:
     """One of our learners, tested after each pass over the training rows.
 
-    The first pass is in their order; each other is shuffled anew, or without `shuffle` the same.
+    The first pass is in their order; each other is shuffled anew, or without `shuffle` the same. A
+    label tree that is planted is so over the training rows: its stream has been told their classes.
     """
     learner = Indexed(training, options, seed=seed, shuffle=shuffle)
     probe = _Probe.of(training, test, seed, taxonomy)
-    done, seconds = list[Pass](), 0.0
+    _, seconds = timed(lambda: learner.plant(training))
+    done = list[Pass]()
     stream: Stream | None = None
     for number in range(1, passes + 1):
         ranks, spent = timed(lambda: learner.learn(training))
         seconds += spent
-        stream = stream or Stream.of(ranks, spent, learner)
+        stream = stream or Stream.of(ranks, seconds, learner)
         done.append(_with_work(learner, probe, number, seconds))
     return Outcome(seed, done, _speed(learner, test), stream)
 

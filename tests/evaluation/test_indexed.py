@@ -62,9 +62,6 @@ def test_later_passes_are_shuffled_unless_they_must_not_be(shuffle, equal):
     seen = []
 
     class Recorder:
-        def plant_csr(self, *arguments):
-            return False
-
         def learn_csr(self, *arguments):
             seen.append(arguments[2].tolist())
 
@@ -86,3 +83,16 @@ def test_bytes_are_those_of_the_state():
 
     assert learner.bytes() > empty
     assert learner.bytes() == sum(each.nbytes for each in learner.learner.dump().values())
+
+
+@pytest.mark.parametrize("specification", ["iplt(tree=complete)", "committee(members=iplt)"])
+def test_a_tree_is_planted_for_a_training_and_not_for_a_stream(specification):
+    options = Options.parse(specification)
+    rows = Rows.of([({f"f{n}": 1.0}, [f"c{n:02}"]) for n in range(40)])
+    trained, streamed = Indexed(rows, options), Indexed(rows, options)
+    trained.fit(rows)
+    streamed.learn(rows)
+
+    planted = trained.learner.rank({}, 40)
+    assert trained.learner.learned == streamed.learner.learned == 40
+    assert planted != streamed.learner.rank({}, 40)

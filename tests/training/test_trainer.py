@@ -181,3 +181,16 @@ def test_a_pass_says_what_it_took():
     [made] = train(Rows.of(labelled(10)), OPTIONS, Plan()).passes
     assert isinstance(made, Pass)
     assert made.seconds > 0
+
+
+def test_a_label_tree_is_planted_over_the_classes_that_will_be_learned():
+    """Twenty classes are more than one node holds: planted, they make a tree of two levels, whose
+    classes stand in the order of their names' first rows, also before they are learned."""
+    rows = Rows.of(labelled(40, classes=20))
+    planted, grown = (
+        train(rows, Options.parse(each), Plan(shuffle=False)).learner
+        for each in ("iplt(tree=complete)", "oplt")
+    )
+    assert planted.dump()["class_hung"].tolist() == list(range(20))
+    assert planted.dump()["children_ids"].tolist() != grown.dump()["children_ids"].tolist()
+    assert planted.dump()["node_children"].tolist() != grown.dump()["node_children"].tolist()
