@@ -3,8 +3,8 @@
 Incremental and online label trees, the latter also from a warm start with a tenth of the training
 rows and in ensembles, beside our other learners, the trees of napkinXC, Vowpal Wabbit and omikuji,
 and contextual memory trees. All learn the same rows of a published split, in the same order, and
-rank the same test rows; ours (but for the replay of `svm`) and every online peer see each row once. The last table says where an
-online tree of ours is ahead of napkinXC's.
+rank the same test rows; ours (but for the replay of `svm`) and every online peer see each row once.
+The last table says where an online tree of ours is ahead of napkinXC's.
 """
 
 import sys
