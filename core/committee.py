@@ -289,6 +289,8 @@ class Committee:
         """Plant the trees of the members that have one to plant; whether there was any."""
         rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
         with self._changing:
+            if self._table.learned:
+                return False
             return any([member.index.plant_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:

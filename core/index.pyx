@@ -418,7 +418,7 @@ cdef class Index:
         cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
         cdef const float* value_data = &values[0] if values.shape[0] else NULL
         cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
-        if self.options.learner != "iplt":
+        if self.options.learner != "iplt" or rows == 0:
             return False
         with nogil:
             planted = deref(self._native).plant_csr(

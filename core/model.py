@@ -79,6 +79,8 @@ class Enrolled:
 
     def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
         """The k best classes, of scores above the threshold if there is one."""
+        if k < 0:
+            raise ValueError("k must be 0 or more")
         ranked = self.learner.rank(instance, max(k, 2))
         first = ranked[0][1] if ranked else 0.0
         second = ranked[1][1] if len(ranked) > 1 else 0.0

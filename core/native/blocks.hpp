@@ -93,6 +93,15 @@ public:
         }
     }
 
+    // Give room back when more than half of it is more than so many weights a block need.
+    void give_back(std::uint32_t wanted) {
+        const std::size_t needed = 2 * static_cast<std::size_t>(wanted) * count() * sizeof(float);
+        if (cells_.resident_bytes() <= 2 * needed + 1024) return;
+        resize(wanted, 0);
+        std::vector<Slot>().swap(slots_);
+        rebuild_slots();
+    }
+
     std::size_t resident_bytes() const {
         return slots_.capacity() * sizeof(Slot) + features_.resident_bytes() +
                counts_.resident_bytes() + cells_.resident_bytes();

@@ -73,6 +73,7 @@ public:
         Change change(*this);
         options_ = options;
         tree_.configure(options);
+        if (is_sampling() && past_.offered() >= options_.sample) plant_sample(workspace());
         limit_past();
         change.done();
     }
@@ -393,8 +394,6 @@ public:
             edges.emplace_back(std::string(classes_.name(cls)), static_cast<double>(weight));
         });
         heaviest_first(edges, edges.size());
-        counters.outdegree =
-            static_cast<std::uint16_t>(std::min<std::size_t>(edges.size(), LONGEST_ROW));
         return true;
     }
 
@@ -976,12 +975,17 @@ private:
     void keep_for_planting(Workspace& work) {
         if (options_.sample > 0) past_.offer(to_keep(work));
         if (past_.offered() < options_.sample) return;
+        if (is_sampling()) plant_sample(work);
         planted_ = true;
-        if (options_.sample > 0) plant_sample(work);
+    }
+
+    bool is_sampling() const {
+        return options_.kind == Kind::label_tree && !planted_ && options_.sample > 0;
     }
 
     // Plant the tree anew over the classes of the sample, which is then learned again and forgotten.
     void plant_sample(Workspace& work) {
+        planted_ = true;
         std::vector<Seedling> seedlings = seedlings_of_classes();
         const std::vector<std::size_t> place_of = places_of(seedlings);
         for (std::size_t i = 0; i < past_.size(); ++i) {
@@ -1025,14 +1029,14 @@ private:
         for (const std::uint32_t cls : work.true_ids)
             for (const Active& active : work.active)
                 if (cls != NO_ID && active.feature != NO_ID)
-                    seedlings[place_of[cls]].sum.emplace_back(active.feature, active.value);
+                    seedlings[place_of[cls]].add(active.feature, active.value);
     }
 
     // Every class, in the order in which they were first learned.
     std::vector<Seedling> seedlings_of_classes() const {
         std::vector<Seedling> seedlings;
         for (std::uint32_t id = 0; id < classes_.end(); ++id)
-            if (classes_.alive(id)) seedlings.push_back({id, class_records_[id].learned, {}});
+            if (classes_.alive(id)) seedlings.push_back({id, class_records_[id].learned, {}, 0});
         std::sort(seedlings.begin(), seedlings.end(), [this](const auto& one, const auto& other) {
             return class_records_[one.cls].born < class_records_[other.cls].born;
         });
@@ -1273,12 +1277,13 @@ private:
         return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() + class_bytes() +
                rows_.edges() *
                    (BYTES_PER_EDGE + (rows_.has_variances() ? BYTES_PER_VARIANCE : 0)) +
-               past_.bytes() + tree_.bytes();
+               past_.bytes() + tree_.bytes() - tree_.node_bytes();
     }
 
     std::uint64_t class_bytes() const {
         const std::uint64_t place = options_.kind == Kind::frequency ? BYTES_PER_PLACE : 0;
-        return classes_.count() * (BYTES_PER_CLASS + place) + classes_.name_bytes();
+        return classes_.count() * (BYTES_PER_CLASS + place) + classes_.name_bytes() +
+               tree_.node_bytes();
     }
 
     void drop_features(const std::vector<std::uint32_t>& ids) {

@@ -42,6 +42,29 @@ struct Seedling {
     std::uint32_t cls;
     std::uint64_t learned;
     std::vector<Input> sum;
+    std::size_t added_up = 0;  // how many parts there were when they were last added up
+
+    void add(std::uint32_t feature, double value) {
+        sum.emplace_back(feature, value);
+        if (sum.size() < 2 * added_up + 256) return;
+        add_up();
+        added_up = sum.size();
+    }
+
+    // One part for each feature.
+    void add_up() {
+        std::stable_sort(sum.begin(), sum.end(), [](const Input& one, const Input& other) {
+            return one.feature < other.feature;
+        });
+        std::size_t kept = 0;
+        for (std::size_t at = 0; at < sum.size(); ++at) {
+            if (kept > 0 && sum[kept - 1].feature == sum[at].feature)
+                sum[kept - 1].value += sum[at].value;
+            else
+                sum[kept++] = sum[at];
+        }
+        sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(kept), sum.end());
+    }
 };
 
 class Planting {
@@ -107,7 +130,7 @@ private:
     void scale_to_unit_length() {
         std::uint32_t features = 0;
         for (Seedling& seedling : seedlings_) {
-            add_up(seedling.sum);
+            seedling.add_up();
             double squares = 0;
             for (const Input& each : seedling.sum) {
                 squares += static_cast<double>(each.value) * static_cast<double>(each.value);
@@ -118,20 +141,7 @@ private:
             for (Input& each : seedling.sum) each.value *= scale;
         }
         difference_.assign(features, 0.0);
-    }
-
-    static void add_up(std::vector<Input>& parts) {
-        std::stable_sort(parts.begin(), parts.end(), [](const Input& one, const Input& other) {
-            return one.feature < other.feature;
-        });
-        std::size_t kept = 0;
-        for (std::size_t at = 0; at < parts.size(); ++at) {
-            if (kept > 0 && parts[kept - 1].feature == parts[at].feature)
-                parts[kept - 1].value += parts[at].value;
-            else
-                parts[kept++] = parts[at];
-        }
-        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(kept), parts.end());
+        mean_.assign(features, 0.0);
     }
 
     // Balanced spherical 2-means: the seedlings nearest to the first of two means come first, and
@@ -176,15 +186,20 @@ private:
 
     // Add the mean direction of these, of unit length, to the difference.
     void add_mean(const Order& order, double sign) {
-        std::vector<double> mean(difference_.size(), 0.0);
+        std::vector<std::uint32_t> features;
         for (const std::uint32_t place : order)
-            for (const Input& each : seedlings_[place].sum)
-                mean[each.feature] += static_cast<double>(each.value);
+            for (const Input& each : seedlings_[place].sum) {
+                if (mean_[each.feature] == 0 && each.value > 0) features.push_back(each.feature);
+                mean_[each.feature] += static_cast<double>(each.value);
+            }
+        std::sort(features.begin(), features.end());
         double squares = 0;
-        for (const double value : mean) squares += value * value;
-        if (squares == 0) return;
-        const double scale = sign / std::sqrt(squares);
-        for (std::size_t at = 0; at < mean.size(); ++at) difference_[at] += mean[at] * scale;
+        for (const std::uint32_t each : features) squares += mean_[each] * mean_[each];
+        const double scale = squares == 0 ? 0 : sign / std::sqrt(squares);
+        for (const std::uint32_t each : features) {
+            difference_[each] += mean_[each] * scale;
+            mean_[each] = 0;
+        }
     }
 
     // --- Huffman -------------------------------------------------------------------------------
@@ -247,6 +262,7 @@ private:
     std::vector<Seedling> seedlings_;
     const Options& options_;
     std::uint64_t& random_;
+    std::vector<double> mean_;        // 0 but while one is made
     std::vector<double> difference_;  // of the two means
 };
 

@@ -19,6 +19,7 @@
 #include <queue>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ namespace manyclass {
 
 constexpr std::uint32_t BIAS = NO_ID - 1;  // the feature that every instance has, of value 1
 constexpr float MOST_SQUARES = 1e36f;      // so that sums of squares stay numbers
+constexpr float SMALLEST_GRADIENT = 0x1p-63f;  // whose square is a normal number
 constexpr float MOST_WEIGHT = 1e10f;       // steps of 100 at most are lost in what is far less
 
 class LabelTree {
@@ -56,9 +58,11 @@ public:
 
     // What the tree takes, by count: the same for one that grew and one that was loaded.
     std::uint64_t bytes() const {
-        return nodes_.size() * BYTES_PER_NODE + blocks_ * BYTES_PER_BLOCK +
-               weights_ * BYTES_PER_TREE_WEIGHT;
+        return node_bytes() + blocks_ * BYTES_PER_BLOCK + weights_ * BYTES_PER_TREE_WEIGHT;
     }
+
+    // What there is of it for the sake of classes alone.
+    std::uint64_t node_bytes() const { return (nodes_.size() - free_.size()) * BYTES_PER_NODE; }
 
     std::size_t resident_bytes() const {
         std::size_t bytes = nodes_.capacity() * sizeof(Node) + places_.capacity() * sizeof(Place);
@@ -195,11 +199,11 @@ public:
     void hang(const std::vector<Input>& input, const std::vector<std::uint32_t>& classes) {
         if (classes.empty()) return;
         if (root_ == NO_ID) root_ = make_node(NO_ID, true);
-        std::uint32_t at = root_;
-        while (!nodes_[at].grows) at = chosen_child(at, input);
-        for (const std::uint32_t cls : classes) {
+        std::uint32_t at = node_to_grow(input);
+        for (std::size_t i = 0; i < classes.size(); ++i) {
+            if (i > 0 && is_crowded(at)) at = node_to_grow(input);
             at = with_room(at);
-            add_leaf(at, cls);
+            add_leaf(at, classes[i]);
         }
     }
 
@@ -208,19 +212,18 @@ public:
     void learn(const std::vector<Input>& input, const std::vector<std::uint32_t>& true_classes) {
         Work& work = workspace();
         work.positives.clear();
+        std::unordered_set<std::uint32_t> met;  // nodes whose paths are in already
         for (const std::uint32_t cls : true_classes) {
             if (!has(cls)) continue;
             std::uint32_t node = places_[cls].node, place = places_[cls].place;
             work.positives.emplace_back(node, place);
-            while (node != root_) {
+            while (node != root_ && met.insert(node).second) {
                 place = place_of(node);
                 node = nodes_[node].parent;
                 work.positives.emplace_back(node, place);
             }
         }
         std::sort(work.positives.begin(), work.positives.end());
-        work.positives.erase(std::unique(work.positives.begin(), work.positives.end()),
-                             work.positives.end());
         for (std::size_t begin = 0, end = 0; begin < work.positives.size(); begin = end) {
             const std::uint32_t node = work.positives[begin].first;
             while (end < work.positives.size() && work.positives[end].first == node) ++end;
@@ -253,6 +256,7 @@ public:
                 const std::uint32_t feature = node.blocks.feature(block);
                 if (feature != BIAS && doomed[feature]) node.blocks.remove(block);
             }
+            node.blocks.give_back(static_cast<std::uint32_t>(node.children.size()) + node.grows);
             count(node);
         }
     }
@@ -265,12 +269,13 @@ public:
         places_[cls] = {};
         while (true) {
             take_child(node, place);
-            if (!nodes_[node].children.empty()) return;
+            if (!nodes_[node].children.empty()) {
+                if (is_needless(nodes_[node])) put_child_in_place_of(node);
+                return;
+            }
             const std::uint32_t parent = nodes_[node].parent;
             place = parent == NO_ID ? 0 : place_of_child(parent, node);
-            forget(nodes_[node]);
-            nodes_[node] = Node{};
-            free_.push_back(node);
+            free_node(node);
             if (parent == NO_ID) {
                 root_ = NO_ID;
                 return;
@@ -515,7 +520,8 @@ private:
                 score = -score;
             }
         for (float& score : scores)
-            score = static_cast<float>(logistic(static_cast<double>(score)));
+            score = not_too_small(static_cast<float>(logistic(static_cast<double>(score))),
+                                  SMALLEST_MASS);
         if (node.grows) scores[0] = -scores[0];
         if (classifiers(node) > 0)
             for (std::size_t i = begin; i < end; ++i) {
@@ -524,11 +530,16 @@ private:
             }
     }
 
+    // Whether numbers below the normal ones exist is up to the processor's mode (rows.hpp).
+    static float not_too_small(float number, float least) {
+        return std::fabs(number) < least ? 0.0f : number;
+    }
+
     void move(float* __restrict weights, float* __restrict squares, const float* __restrict slopes,
               std::uint32_t count, float value) const {
         const float rate = rate_, epsilon = epsilon_;
         for (std::uint32_t at = 0; at < count; ++at) {
-            const float gradient = slopes[at] * value;
+            const float gradient = not_too_small(slopes[at] * value, SMALLEST_GRADIENT);
             squares[at] = std::min(squares[at] + gradient * gradient, MOST_SQUARES);
             weights[at] -= rate * gradient / std::sqrt(squares[at] + epsilon);
         }
@@ -602,6 +613,13 @@ private:
         return id;
     }
 
+    // Where the policy leads: a node that may grow.
+    std::uint32_t node_to_grow(const std::vector<Input>& input) {
+        std::uint32_t at = root_;
+        while (!nodes_[at].grows) at = chosen_child(at, input);
+        return at;
+    }
+
     // The child of a full node that the policy leads to.
     std::uint32_t chosen_child(std::uint32_t id, const std::vector<Input>& input) {
         const Node& node = nodes_[id];
@@ -628,14 +646,26 @@ private:
     // A pre-leaf with room for a class, at a node that may grow or beside it.
     std::uint32_t with_room(std::uint32_t id) {
         if (!nodes_[id].is_preleaf) return make_branch(id);
-        if (has_room(id)) return id;
+        if (const std::uint32_t preleaf = near_with_room(id); preleaf != NO_ID) return preleaf;
         const std::uint32_t parent = nodes_[id].parent;
-        if (parent != NO_ID) {
-            for (const std::uint32_t sibling : nodes_[parent].children)
-                if (nodes_[sibling].is_preleaf && has_room(sibling)) return sibling;
-            if (nodes_[parent].grows) return make_branch(parent);
-        }
+        if (parent != NO_ID && nodes_[parent].grows) return make_branch(parent);
         return make_branch(make_parent(id));
+    }
+
+    // Whether one more class would make the tree deeper here.
+    bool is_crowded(std::uint32_t id) const {
+        if (!nodes_[id].is_preleaf || near_with_room(id) != NO_ID) return false;
+        const std::uint32_t parent = nodes_[id].parent;
+        return parent == NO_ID || !nodes_[parent].grows;
+    }
+
+    // This pre-leaf or the first of its siblings that has room, NO_ID if none has.
+    std::uint32_t near_with_room(std::uint32_t id) const {
+        if (has_room(id)) return id;
+        if (nodes_[id].parent == NO_ID) return NO_ID;
+        for (const std::uint32_t sibling : nodes_[nodes_[id].parent].children)
+            if (nodes_[sibling].is_preleaf && has_room(sibling)) return sibling;
+        return NO_ID;
     }
 
     bool has_room(std::uint32_t id) const { return nodes_[id].children.size() < max_leaves_; }
@@ -678,6 +708,25 @@ private:
         count(node);
     }
 
+    // An inner node that does not grow and has an only child, which is certain, says nothing.
+    static bool is_needless(const Node& node) {
+        return !node.is_preleaf && !node.grows && node.children.size() == 1;
+    }
+
+    void put_child_in_place_of(std::uint32_t id) {
+        const std::uint32_t parent = nodes_[id].parent, child = nodes_[id].children[0];
+        nodes_[child].parent = parent;
+        if (parent == NO_ID) root_ = child;
+        else nodes_[parent].children[place_of_child(parent, id)] = child;
+        free_node(id);
+    }
+
+    void free_node(std::uint32_t id) {
+        forget(nodes_[id]);
+        nodes_[id] = Node{};
+        free_.push_back(id);
+    }
+
     void take_child(std::uint32_t id, std::uint32_t place) {
         Node& node = nodes_[id];
         forget(node);
@@ -689,6 +738,8 @@ private:
         if (node.is_preleaf)
             for (std::uint32_t at = place; at < node.children.size(); ++at)
                 --places_[node.children[at]].place;
+        if (!node.children.empty())  // else it goes
+            node.blocks.give_back(static_cast<std::uint32_t>(node.children.size()) + node.grows);
         count(node);
     }
 

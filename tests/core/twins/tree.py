@@ -1,6 +1,6 @@
 """A label tree: the probability of a class is the product of those along its path."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy import float32
@@ -98,6 +98,13 @@ class LabelTree(Twin):
         self.random = Random(options.seed)
         self.pull_up()
         super().__init__(options)
+
+    def configure(self, options):
+        self.options = replace(options)
+        if not self.planted and options.sample and self.past.came >= options.sample:
+            self.planted = True
+            self.plant_sample()
+        self.limit_past()
 
     def pull_up(self):
         self.tree = self  # so that the state is dumped with it
@@ -226,12 +233,13 @@ class LabelTree(Twin):
             score = float32(0)
             for feature, x in inputs.items():
                 score = score + x * node.weights[feature][at].w
-            slope = float32(-sign * logistic(float(-sign * score)))
+            slope = not_too_small(float32(-sign * logistic(float(-sign * score))), SMALLEST_WEIGHT)
             for feature, x in inputs.items():
                 node.weights[feature][at] = self.moved(node.weights[feature][at], slope * x)
         self.drop_light(node, inputs)
 
     def moved(self, weight, gradient):
+        gradient = not_too_small(gradient, float32(2.0**-63))
         squares = min(weight.squares + gradient * gradient, MOST_SQUARES)
         step = float32(self.options.rate) * gradient
         return Weight(weight.w - step / np.sqrt(squares + float32(self.options.epsilon)), squares)
@@ -254,12 +262,18 @@ class LabelTree(Twin):
             return
         if self.root is None:
             self.root = self.make_node(None, True)
+        at = self.node_to_grow(inputs)
+        for turn, name in enumerate(classes):
+            if turn and self.is_crowded(at):
+                at = self.node_to_grow(inputs)
+            at = self.with_room(at)
+            self.hang_leaf(at, name)
+
+    def node_to_grow(self, inputs):
         at = self.root
         while not at.grows:
             at = self.chosen_child(at, inputs)
-        for name in classes:
-            at = self.with_room(at)
-            self.hang_leaf(at, name)
+        return at
 
     def hang_leaf(self, node, name):
         node.children.append(name)
@@ -287,13 +301,24 @@ class LabelTree(Twin):
         """The pre-leaf in which a class goes that came to this node."""
         if not node.is_preleaf:
             return self.make_branch(node)
+        near = self.near_with_room(node)
+        if near is not None:
+            return near
+        if node.above and node.above.grows:
+            return self.make_branch(node.above)
+        return self.make_branch(self.make_above(node))
+
+    def near_with_room(self, node):
         siblings = node.above.children if node.above else []
         for place in [node, *siblings]:
             if place.is_preleaf and len(place.children) < self.options.max_leaves:
                 return place
-        if node.above and node.above.grows:
-            return self.make_branch(node.above)
-        return self.make_branch(self.make_above(node))
+        return None
+
+    def is_crowded(self, node):
+        """Whether one more class here would make the tree deeper."""
+        may_branch = node.above is not None and node.above.grows
+        return node.is_preleaf and self.near_with_room(node) is None and not may_branch
 
     def make_branch(self, node):
         branch = self.make_node(node, True)
@@ -411,11 +436,25 @@ class LabelTree(Twin):
         while node is not None:
             node.take_out(child)
             if node.children:
+                if len(node.children) == 1 and not node.is_preleaf and not node.grows:
+                    self.put_child_in_place_of(node)
                 return
-            del self.nodes[node.id]
-            self.node_ids.give_back(node.id)
+            self.free(node)
             child, node = node, node.above
         self.root = None
+
+    def put_child_in_place_of(self, node):
+        [child] = node.children
+        child.above = node.above
+        if node is self.root:
+            self.root = child
+        else:
+            node.above.children[node.above.children.index(node)] = child
+        self.free(node)
+
+    def free(self, node):
+        del self.nodes[node.id]
+        self.node_ids.give_back(node.id)
 
     def forget_features(self, names):
         for node in self.nodes.values():
@@ -476,7 +515,11 @@ class LabelTree(Twin):
     @property
     def bytes(self):
         blocks = sum(len(node.weights) for node in self.nodes.values())
-        return super().bytes + self.node_ids.made * NODE_BYTES + blocks * BLOCK_BYTES
+        return super().bytes + blocks * BLOCK_BYTES
+
+    @property
+    def class_bytes(self):
+        return super().class_bytes + len(self.nodes) * NODE_BYTES
 
     def leaf_weight(self, feature, name):
         node = self.home.get(name)
@@ -544,6 +587,10 @@ class LabelTree(Twin):
 def single(value):
     """A value as classifiers see it."""
     return float32(0) if value < SMALLEST_WEIGHT else float32(min(value, MOST_INPUT))
+
+
+def not_too_small(number, least):
+    return number if abs(number) >= least else float32(0)
 
 
 def heaviest_first(moves, limit):
