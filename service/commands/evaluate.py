@@ -55,7 +55,9 @@ def evaluate(
     ] = None,
     peers: Annotated[
         str,
-        typer.Option(help="Other methods: svm,fasttext; a wrong name lists them.", metavar="NAMES"),
+        typer.Option(
+            help="Other methods: linearsvc,fasttext; a wrong name lists them.", metavar="NAMES"
+        ),
     ] = "",
     passes: Annotated[int, typer.Option(min=1, help="How often our learners learn a row.")] = 1,
     splits: Annotated[int, typer.Option(min=1, help="Splits or orders, each trained anew.")] = 3,
