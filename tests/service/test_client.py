@@ -7,6 +7,7 @@ from service.client import (
     ClassCount,
     Client,
     ClientError,
+    PathNode,
     RankedClass,
     RequestRefused,
     ServiceUnreachable,
@@ -90,6 +91,18 @@ def test_rank_many_with_reasons():
     assert answer.results[0].ranked[0].features == (Vote("ice", 0.5),)
     assert service.body()["instances"] == [{"features": {"ice": 1.0}}]
     assert (service.body()["explain"], service.body()["min_seq"]) == (True, 2)
+
+
+def test_rank_with_paths():
+    node = {"classes": 1, "probability": 0.75, "bias": -0.5}
+    moved = [{"feature": "ice", "score": 1.6}]
+    ranked = [
+        {"class": "a", "score": 0.75, "features": moved, "path": [{**node, "features": moved}]}
+    ]
+    service = FakeService({"id": "i", "seq": 3, "ranked": [*ranked, {"class": "b", "score": 0.25}]})
+    tree, other = service.client().rank({"text": "ice"}, explain=True).ranked
+    assert tree.path == (PathNode(1, 0.75, -0.5, (Vote("ice", 1.6),)),)
+    assert other.path == ()
 
 
 def test_learn_one_and_many():

@@ -1,6 +1,7 @@
 import asyncio
 import gzip
 import json
+from math import log, prod
 
 import pytest
 
@@ -90,6 +91,38 @@ async def test_explains_by_all_features_that_voted():
         ]
         assert {vote["feature"] for vote in x["features"]} == {*features}
         assert sum(vote["score"] for vote in x["features"]) == pytest.approx(x["score"])
+
+
+@in_loop
+async def test_explains_a_probability_by_the_path_to_it():
+    lessons = [(f"f{n % 7} g{n % 3} always", f"c{n % 7}") for n in range(60)]
+    body = {"features": {"f3": 1, "g1": 2, "unknown": 1}, "k": 7, "explain": True}
+    async with calling(learner="oplt(arity=2,max_leaves=2)") as call:
+        await call.learn(*lessons)
+        ranked = (await call("POST", "/rank", body)).json()["ranked"]
+        assert len(ranked) == 7
+        for each in ranked:
+            path = each["path"]
+            assert prod(node["probability"] for node in path) == pytest.approx(each["score"])
+            classes = [node["classes"] for node in path]
+            assert len(classes) > 1
+            assert classes == sorted(classes, reverse=True)
+            assert classes[-1] == 1
+            for node in path:
+                if node["probability"] == 1:  # an only child has no classifier
+                    assert (node["bias"], node["features"]) == (0, [])
+                    continue
+                moved = node["bias"] + sum(vote["score"] for vote in node["features"])
+                odds = node["probability"] / (1 - node["probability"])
+                assert moved == pytest.approx(log(odds), abs=1e-5)
+                assert {vote["feature"] for vote in node["features"]} <= {"f3", "g1"}
+        plain = (await call("POST", "/rank", body | {"explain": False})).json()["ranked"]
+        assert all(each.keys() == {"class", "score"} for each in plain)
+    async with calling(learner="svm") as call:
+        await call.learn(*lessons)
+        ranked = (await call("POST", "/rank", body)).json()["ranked"]
+        assert ranked
+        assert all(each.keys() == {"class", "score", "features"} for each in ranked)
 
 
 @in_loop
