@@ -158,6 +158,15 @@ REQUESTS = [
         quantiles("rank_duration_seconds"),
         "One instance, without HTTP.",
     ),
+    panel(
+        "Rankings withheld",
+        "percentunit",
+        {
+            "withheld": f"sum({per_second('withheld_total')})"
+            f" / sum({per_second('rank_duration_seconds_count')})"
+        },
+        "Of all rankings: less sure than their min_confidence, or of unknown confidence.",
+    ),
 ]
 
 LEARNING = [

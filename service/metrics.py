@@ -30,6 +30,7 @@ from service.writer import NotReady
 
 PREFIX = "manyclass_"
 HITS_AT = (1, 5, 10)
+LEAST_JUDGED = 1_000  # outcomes; of fewer, chance alone makes a calibration error
 
 FAST_SECONDS = tuple(
     step * 10.0**power for power in range(-6, 1) for step in (1, 2, 5)
@@ -41,6 +42,7 @@ OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
 HELP = {  # name without the prefix -> what it says
     "request_duration_seconds": "time to answer a request, by endpoint and status",
     "rank_duration_seconds": "time to rank one instance",
+    "withheld_total": "rankings withheld, less sure than asked for or of unknown confidence",
     "learn_duration_seconds": "time to learn one event, once it is durable",
     "learn_events_total": "events sent to be learned, by result",
     "progressive_examples_total": "events learned since the process began, by learner",
@@ -48,7 +50,8 @@ HELP = {  # name without the prefix -> what it says
     "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "what each learner needs, by the rule MAX_BYTES is held against",
-    "calibration_error": "mean distance of confidence from what came true, of the last 10,000",
+    "calibration_error": "mean distance of confidence from what came true, of the last 10,000,"
+    f" once there are {LEAST_JUDGED:,}",
     "outdegree": "edges of a feature, over all features of the learner that answers",
     "edges_touched": "edges scored, over the features of instances ranked, also when learned",
     "features": "features the learner that answers knows",
@@ -139,6 +142,7 @@ class Metrics(Collector):
     def __init__(self) -> None:
         self._requests: dict[tuple[str, int], Histogram] = {}
         self.rank_duration = Histogram(FAST_SECONDS)
+        self.withheld = 0  # rankings
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
@@ -197,6 +201,7 @@ class Metrics(Collector):
             family = _histogram(name)
             histogram.add_to(family, [])
             yield family
+        yield _counter("withheld_total", value=self.withheld)
         yield _counter("learn_events_total", "result", self.learn_events)
         yield _counter("late_labels_total", value=self.late_labels)
         yield _counter("late_questions_total", "result", self.late_questions)
@@ -232,8 +237,9 @@ class State(Collector):
         yield memory
         amiss = _labelled(GaugeMetricFamily, "calibration_error", labels)
         for role, each in model.roles:
-            error = calibration_error(each.calibration.reliability)
-            if error is not None:
+            bins = each.calibration.reliability
+            error = calibration_error(bins)
+            if error is not None and sum(one.outcomes for one in bins) >= LEAST_JUDGED:
                 amiss.add_metric([each.label, role], error)
         yield amiss
         examples, ranks, seconds = (

@@ -51,7 +51,7 @@ class Load:
 
         for url in (own, other):
             name = f"q-{chance.getrandbits(60)}"
-            client.post(f"{own}/rank", json={**instance(), "id": name})
+            client.post(f"{own}/rank", json={**instance(), "id": name, "min_confidence": 0.1})
             client.post(f"{url}/learn", json={"id": name, "classes": ["late"]})
         client.post(f"{own}/learn", json={"id": "never ranked", "classes": ["x"]})
         client.post(f"{own}/learn", json={"events": [event() for _ in range(20)]})

@@ -170,6 +170,7 @@ class Rank:
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
         if least is not None and (confidence is None or confidence < least):
+            self._metrics.withheld += 1
             return [], confidence, True
         if request.explain:
             return _explained(model, instance, ranked), confidence, UNSET

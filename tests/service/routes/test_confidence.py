@@ -3,6 +3,7 @@
 import pytest
 
 from core.reliability import calibration_error
+from service.metrics import LEAST_JUDGED
 from service.store import open_store
 from tests.service.faulty import Clock, in_loop
 from tests.service.serving import assert_problem, calling
@@ -66,6 +67,7 @@ async def test_what_is_less_sure_is_withheld():
         known, other = (await call("POST", "/rank", body)).json()["results"]
         assert "withheld" not in known
         assert other["withheld"] is True
+        assert (await call.metrics())["withheld_total"] == 2
         late = await call("POST", "/learn", {"id": withheld["id"], "classes": ["late"]})
         assert late.status_code == 200
 
@@ -81,7 +83,8 @@ async def test_a_limit_is_a_probability(least):
 @in_loop
 async def test_each_learner_is_told_of_by_itself():
     async with calling(shadows=("pa",)) as call:
-        await call.learn(*LESSONS)
+        for _ in range(4):
+            await call.learn(*LESSONS)
         told = (await call("GET", "/learners")).json()["learners"]
         enrolled = call.app.engine.model.enrolled
         metrics = await call.metrics()
@@ -97,6 +100,19 @@ async def test_each_learner_is_told_of_by_itself():
             name = f'calibration_error{{learner="{own.label}",role="{role}"}}'
             assert metrics[name] == found["calibration_error"]
         assert told[0]["confidence"] != told[1]["confidence"]
+
+
+@in_loop
+async def test_prometheus_is_told_of_no_error_that_chance_alone_can_make():
+    async with calling() as call:
+        kept = call.app.engine.model.answering.calibration
+        outcomes = [0]
+        while outcomes[-1] < LEAST_JUDGED + 100:
+            await call.learn(*LESSONS[:50])
+            outcomes.append(sum(each.outcomes for each in kept.reliability))
+            told = [name for name in await call.metrics() if name.startswith("calibration_error")]
+            assert len(told) == (outcomes[-1] >= LEAST_JUDGED)
+        assert any(0 < each < LEAST_JUDGED for each in outcomes)
 
 
 @in_loop
