@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from itertools import count
+from math import isfinite
 from secrets import token_hex
 from types import TracebackType
 from typing import IO, Self, TypedDict, TypeVar
@@ -349,7 +350,8 @@ class Client:
         """The k best classes of an instance, by a process that has seen event `min_seq`.
 
         Only scores above `threshold`; None: whatever the learner retrieves. With `min_confidence`,
-        a ranking that is less sure, or of unknown confidence, is withheld.
+        a ranking that is less sure, or of unknown confidence, is withheld. ValueError for a
+        `threshold` that is not finite, and a `min_confidence` that is not 0 to 1.
         """
         how = _how(k, threshold, min_confidence, explain, min_seq)
         return self._post("/rank", {**instance, **how}, Ranking)
@@ -546,7 +548,14 @@ class Client:
 def _how(
     k: int, threshold: float | None, min_confidence: float | None, explain: bool, min_seq: int
 ) -> dict[str, object]:
-    """What a request to rank says beside the instances."""
+    """What a request to rank says beside the instances.
+
+    JSON has no number for what is not finite; sent as null, it would let everything through.
+    """
+    if threshold is not None and not isfinite(threshold):
+        raise ValueError("threshold must be a finite number")
+    if min_confidence is not None and not 0 <= min_confidence <= 1:
+        raise ValueError("min_confidence must be 0 to 1")
     how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
     if threshold is not None:
         how["threshold"] = threshold

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from functools import partial
+from math import isfinite
 from typing import Annotated, cast
 
 import msgspec
@@ -26,6 +27,12 @@ class RankedLine(msgspec.Struct, omit_defaults=True):
     withheld: bool = False
 
 
+def _finite(given: float | None) -> float | None:
+    if given is not None and not isfinite(given):
+        raise typer.BadParameter("must be a finite number")
+    return given
+
+
 def rank(
     files: Files,
     url: Url = URL,
@@ -33,7 +40,9 @@ def rank(
     k: Annotated[int, typer.Option(min=1, help="Classes of each instance, at most.")] = 5,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Only scores above it; otherwise whatever is retrieved."),
+        typer.Option(
+            callback=_finite, help="Only scores above it; otherwise whatever is retrieved."
+        ),
     ] = None,
     min_confidence: Annotated[
         float | None,

@@ -1,4 +1,5 @@
 import json
+from math import inf, nan
 
 import httpx
 import pytest
@@ -80,6 +81,24 @@ def test_rank_when_sure():
     ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
     assert (ranking.ranked, ranking.confidence, ranking.withheld) == ((), 0.25, True)
     assert service.body()["min_confidence"] == 0.5
+
+
+@pytest.mark.parametrize("number", [nan, inf, -inf])
+@pytest.mark.parametrize("name", ["threshold", "min_confidence"])
+def test_a_limit_that_is_no_number_in_json_is_not_sent(name, number):
+    service = FakeService()
+    client = service.client()
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        client.rank({"text": "ice"}, **{name: number})
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        client.rank_many([{"text": "ice"}], **{name: number})
+    assert service.requests == []
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1])
+def test_a_confidence_that_is_no_probability_is_not_sent(least):
+    with pytest.raises(ValueError, match="min_confidence must be 0 to 1"):
+        FakeService().client().rank({"text": "ice"}, min_confidence=least)
 
 
 def test_rank_many_with_reasons():

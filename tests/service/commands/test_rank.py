@@ -57,6 +57,15 @@ def test_what_is_not_sure_enough_is_withheld(manyclass, hockey):
     assert (withheld["ranked"], withheld["confidence"], withheld["withheld"]) == ([], None, True)
 
 
+@pytest.mark.parametrize("option", ["--threshold", "--min-confidence"])
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_a_limit_is_a_number(manyclass, hockey, option, number):
+    result = manyclass("rank", "-", "--url", hockey, option, number, input='{"text": "ice"}')
+    assert result.exit_code == 2
+    assert option in result.stderr
+    assert result.stdout == ""
+
+
 def test_no_older_than_an_event(manyclass, hockey):
     body = '{"text": "ice"}'
     result = manyclass("rank", "-", "--url", hockey, "--min-seq", 12, input=body)
