@@ -1,5 +1,6 @@
 """The OpenAPI document: FastAPI's, and the hot calls' bodies from the types that read them."""
 
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -96,6 +97,9 @@ def _ours(settings: Settings) -> Schema:
         components[name] = _one_of(components[name], forms)
     components["RankRequest"] |= _less_when_explained(settings)
     components["Problem"] = components.pop("ProblemDocument")
+    for component in components.values():
+        if "description" in component:
+            component["description"] = cleandoc(component["description"])
     return components | {
         "LearnLines": {"type": "string", "description": "One LearnEvent a line."},
         "LearnStreamLines": {

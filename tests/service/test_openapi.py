@@ -99,6 +99,24 @@ def test_every_call_is_in_the_document():
     }
 
 
+def descriptions(made):
+    """Every description in a part of the document."""
+    if isinstance(made, dict):
+        if isinstance(text := made.get("description"), str):
+            yield text
+        made = made.values()
+    elif not isinstance(made, list):
+        return
+    for part in made:
+        yield from descriptions(part)
+
+
+def test_no_description_is_indented_as_in_the_source():
+    found = [*descriptions(document())]
+    assert len(found) > 50
+    assert [text for text in found if "\n  " in text] == []
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_the_forms_of_a_body_are_the_fields_of_its_type(name):
     forms = document()["components"]["schemas"][name]["oneOf"]
