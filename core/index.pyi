@@ -70,8 +70,8 @@ class Index:
         the nodes on the path to the class."""
 
     def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
-        """For each class the nodes on the path to it in a label tree, from the root down, with at
-        most `limit` features each; empty for a class that is not in it, and without a tree."""
+        """For each class the nodes of a label tree below the root down to it, with at most `limit`
+        features each; empty for a class that is not in it, and without a tree."""
 
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """What each class scores in a label tree, best or not; 0 for one that is not in it."""

@@ -195,7 +195,7 @@ class Model:
     def paths(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[Node]]:
-        """For each class the nodes on its path in a label tree, from the root down; else none."""
+        """For each class the nodes of a label tree below the root down to it; else none."""
         return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:

@@ -57,7 +57,7 @@ class PathNode(msgspec.Struct, frozen=True):
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. When the request asked to explain, `features`
-    says why, and `path` has the nodes from the root to it if a label tree answers."""
+    says why, and `path` has the nodes below the root down to it if a label tree answers."""
 
     name: str = msgspec.field(name="class")
     score: float

@@ -56,8 +56,9 @@ async def rank() -> None:
 
     `id` is echoed, or made: with it /learn can refer to the instance later. `explain` adds to each
     class the features that voted for it, heaviest first, 1,000 at most; of a label tree, `path`
-    has the nodes from the root to the class, with what moved each, 10 features at most. Nothing
-    known about any feature makes an empty list.
+    has the nodes below the root down to the class, with what moved each, 10 features at most.
+    Nothing known about any feature makes an empty list, but for learners that rank every instance:
+    label trees, `frequency` and committees with one of these.
 
     `confidence` is the probability that the first class of all is right, whatever `k` and
     `threshold` let through. With `min_confidence` a ranking that is less sure, or of which nothing
