@@ -34,6 +34,8 @@ LEARNERS: Final = (
     "pa",
     "arow",
     "ooz",
+    "oplt",
+    "iplt",
     "frequency",
     "committee(members=ff+pa+arow,vote=score)",
 )
