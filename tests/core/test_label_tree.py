@@ -296,12 +296,53 @@ def test_huffman_gives_frequent_classes_short_paths():
     assert min(depth.values()) < max(depth.values()) - 4
 
 
-def test_classes_that_come_together_make_no_chain():
-    index = Index(Options.of("oplt"))
-    together = [f"{number}" for number in range(3000)]
+@pytest.mark.parametrize(("count", "shape"), [(3000, {}), (300, {"arity": 2, "max_leaves": 1})])
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_classes_that_come_together_make_no_chain(count, shape, policy):
+    index = Index(Options.of("oplt", policy=policy, **shape))
+    together = [f"{number}" for number in range(count)]
     index.learn(["f", "g"], together)
-    assert index.classes == 3000
-    assert max(map(len, index.paths({}, together))) < 20
+    assert index.classes == count
+    assert max(map(len, index.paths({}, together))) < 4 * np.log2(count)
+
+
+def test_classes_that_come_and_go_leave_no_needless_nodes():
+    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_classes=64))
+    random = np.random.default_rng(1)
+    for number in range(3000):
+        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
+    children = index.dump()["node_children"]
+    assert np.count_nonzero(children) < 2 * 64
+    classes = [name for name, _ in index.class_page("", "", 100)]
+    assert max(map(len, index.paths({}, classes))) < 30
+
+
+def test_room_is_given_back_with_what_is_forgotten():
+    index = Index(Options.of("oplt", arity=50, max_leaves=50))
+    features = [f"f{number}" for number in range(200)]
+    for number in range(300):
+        index.learn(features, [f"c{number}"])
+    full = index.resident_bytes
+    for number in range(290):
+        index.forget_class(f"c{number}")
+    assert index.resident_bytes < full / 5
+
+
+def test_classes_go_when_their_nodes_take_the_bytes():
+    index = Index(Options.of("oplt", arity=2, max_leaves=1, max_bytes=2**20))
+    for number in range(6000):
+        index.learn([f"f{number % 50}"], [f"c{number}"])
+    assert index.bytes <= 2**20
+    assert index.evicted_classes > 0
+    assert index.features > 40
+
+
+def test_a_sample_that_is_lowered_to_what_was_kept_is_planted_at_once():
+    index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
+    for number in range(50):
+        index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
+    index.configure(Options.of("iplt", sample=20, max_leaves=2, arity=2))
+    assert all(index.rank([f"f{n}", "all"], 1)[0][0] == f"c{n}" for n in range(10))
 
 
 # --- bounds ---------------------------------------------------------------------------------------
