@@ -17,7 +17,7 @@ async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, capl
         def broken(*arguments):
             raise RuntimeError("secret detail")
 
-        monkeypatch.setattr(call.app.engine.model, "rank", broken)
+        monkeypatch.setattr(call.app.engine.model, "answer", broken)
         monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
         for method, path, body in (
             ("POST", "/rank", {"features": ["a"]}),

@@ -390,7 +390,7 @@ class LabelTree(Twin):
 
     def plant_rows(self, lessons):
         """Plant over the classes of lessons that are not learned; whether it did."""
-        if self.learned or self.options.learner != "iplt":
+        if self.learned or not lessons or self.options.learner != "iplt":
             return False
         for instance, true in lessons:
             self.count(self.prepare(instance), true)
