@@ -230,5 +230,7 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, help="learn so many at most, and test on a fifth")
     parser.add_argument("--seed", type=int, default=0, help="of the order of the training rows")
     parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
-    parser.add_argument("--peers", nargs="*", metavar="PEER", help="in place of the usual")
+    parser.add_argument(
+        "--peers", nargs="*", choices=[*PEERS], metavar="PEER", help="in place of the usual"
+    )
     main(parser.parse_args())
