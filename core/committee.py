@@ -215,10 +215,9 @@ class Committee:
         The ids are found after the last row is ranked: a class that another thread has forgotten
         by then is -1, with the score it had.
         """
-        self._table.rank_csr(features, indptr, indices, values, k)  # which checks them
         rankings = [
             self.rank(instance, k)
-            for instance in self._instances(features, indptr, indices, values)
+            for instance in self._instances(features, indptr, indices, values, k)
         ]
         names = sorted({name for ranking in rankings for name, _ in ranking})
         id_of = dict(zip(names, self.class_ids(Columns(names)).tolist(), strict=True))
@@ -263,9 +262,11 @@ class Committee:
         indptr: NDArray[np.int64],
         indices: NDArray[np.int32],
         values: NDArray[np.float32],
+        k: int = 0,
     ) -> list[Instance]:
-        """The rows with their names; ValueError when the arrays are no rows of these columns."""
-        self._table.rank_csr(columns, indptr, indices, values, 0)  # which checks them
+        """The rows with their names; what an index raises for arrays that are no rows of these
+        columns, and for a k that is no number of places."""
+        self._table.rank_csr(columns, indptr, indices, values, k)  # which checks them
         name_of = {column: columns[column] for column in np.unique(indices).tolist()}
         column_of, value_of = indices.tolist(), values.tolist()
         instances = []

@@ -371,11 +371,15 @@ public:
     // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
     void outdegrees(std::int64_t* counts, std::size_t bins) const {
         const std::shared_lock<FairMutex> lock = reading();
-        std::vector<std::uint64_t> weights(rows_.end(), 0);
-        tree_.count_weights(weights);
-        for (std::uint32_t id = 0; id < rows_.end(); ++id)
-            if (features_.alive(id))
-                ++counts[std::min<std::size_t>(rows_[id].outdegree + weights[id], bins - 1)];
+        std::vector<std::uint64_t> weights;
+        if (options_.kind == Kind::label_tree) {
+            weights.assign(rows_.end(), 0);
+            tree_.count_weights(weights);
+        }
+        for (std::uint32_t id = 0; id < rows_.end(); ++id) {
+            const std::size_t edges = weights.empty() ? rows_[id].outdegree : weights[id];
+            if (features_.alive(id)) ++counts[std::min(edges, bins - 1)];
+        }
     }
 
     // A feature's counters and its edges as (class, weight); false when it is not known.
@@ -973,10 +977,12 @@ private:
     // Keep what was just learned for the tree that will be planted. One that began to grow without
     // a sample is never planted: it would lose what it knows.
     void keep_for_planting(Workspace& work) {
-        if (options_.sample > 0) past_.offer(to_keep(work));
-        if (past_.offered() < options_.sample) return;
-        if (is_sampling()) plant_sample(work);
-        planted_ = true;
+        if (!is_sampling()) {
+            planted_ = true;
+            return;
+        }
+        past_.offer(to_keep(work));
+        if (past_.offered() >= options_.sample) plant_sample(work);
     }
 
     bool is_sampling() const {
@@ -1194,7 +1200,7 @@ private:
     // How many past instances are kept: to be replayed, or until a tree is planted.
     std::uint64_t most_past() const {
         if (options_.replay > 0) return options_.replay_size;
-        return options_.kind == Kind::label_tree && !planted_ ? options_.sample : 0;
+        return is_sampling() ? options_.sample : 0;
     }
 
     void limit_past() { past_.limit(most_past(), options_.max_bytes / KEPT_SHARE); }
@@ -1287,8 +1293,11 @@ private:
     }
 
     void drop_features(const std::vector<std::uint32_t>& ids) {
-        if (!past_.empty()) past_.forget(marks(ids, features_.end()), {});
-        tree_.forget_features(marks(ids, features_.end()));
+        if (!past_.empty() || options_.kind == Kind::label_tree) {
+            const std::vector<bool> doomed = marks(ids, features_.end());
+            past_.forget(doomed, {});
+            tree_.forget_features(doomed);
+        }
         for (const std::uint32_t id : ids) {
             rows_.clear(id);
             features_.remove(id);

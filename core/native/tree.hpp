@@ -513,21 +513,19 @@ private:
     // Of each classifier, in place of its score, the slope of its loss: negative where it is to rise.
     void slopes(const Node& node, std::size_t begin, std::size_t end, Work& work) const {
         std::vector<float>& scores = work.scores;
-        if (node.grows) scores[0] = -scores[0];
-        if (classifiers(node) > 0)
-            for (std::size_t i = begin; i < end; ++i) {
-                float& score = scores[work.positives[i].second + node.grows];
-                score = -score;
-            }
+        const auto negate_the_true = [&] {
+            if (node.grows) scores[0] = -scores[0];
+            if (classifiers(node) > 0)
+                for (std::size_t i = begin; i < end; ++i) {
+                    float& score = scores[work.positives[i].second + node.grows];
+                    score = -score;
+                }
+        };
+        negate_the_true();
         for (float& score : scores)
             score = not_too_small(static_cast<float>(logistic(static_cast<double>(score))),
                                   SMALLEST_MASS);
-        if (node.grows) scores[0] = -scores[0];
-        if (classifiers(node) > 0)
-            for (std::size_t i = begin; i < end; ++i) {
-                float& score = scores[work.positives[i].second + node.grows];
-                score = -score;
-            }
+        negate_the_true();
     }
 
     // Whether numbers below the normal ones exist is up to the processor's mode (rows.hpp).
