@@ -18,15 +18,7 @@ class Learner:
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
         """Learn the rows in order. Ranks of their best true classes before that, 0: none."""
-        return self.index.learn_csr(
-            self.features,
-            rows.indptr,
-            rows.indices,
-            rows.values,
-            self.classes,
-            rows.class_indptr,
-            rows.class_indices,
-        )
+        return self.index.learn_csr(*rows.labelled(self.features, self.classes))
 
     def rank(self, rows: Rows, k: int = 5) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Class ids and scores, k to a row."""

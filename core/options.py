@@ -329,6 +329,11 @@ def _those_it_matters_to(option: str) -> str:
     return ", ".join(learner for learner in LEARNERS if option in MATTERS[learner])
 
 
+def may_be_planted(options: Options) -> bool:
+    """Whether the learner, or a member of it, takes a tree over classes it has not learned yet."""
+    return any(each.learner == "iplt" for each in (options, *members_of(options)))
+
+
 def split(specifications: str, separator: str = ",") -> list[str]:
     """The specifications in a text, parted where the separator stands outside of parentheses."""
     return [part.strip() for part in _parts(specifications, separator) if part.strip()]

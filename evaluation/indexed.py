@@ -8,17 +8,6 @@ from core.learner import make
 from core.options import Options
 from training.rows import Rows
 
-# Instances as CSR arrays and what their columns are called, and the same of their true classes.
-Labelled = tuple[
-    Columns,
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.float32],
-    Columns,
-    NDArray[np.int64],
-    NDArray[np.int32],
-]
-
 
 class Indexed:
     """A learner that knows the columns of one data set. It can be trained pass by pass."""
@@ -51,7 +40,7 @@ class Indexed:
 
         What is learned as a stream must not be told beforehand: there `learn` comes alone.
         """
-        self.learner.plant_csr(*self._arrays(rows))
+        self.learner.plant_csr(*rows.labelled(self._features, self._classes))
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
         """One more pass: the first in the order of the rows, others shuffled anew if at all.
@@ -61,20 +50,11 @@ class Indexed:
         """
         if self.passes_done and self._shuffle:
             rows = rows.shuffled(self._seed + self.passes_done)
-        ranks = self.learner.learn_csr(*self._arrays(rows), self.passes_done)
+        ranks = self.learner.learn_csr(
+            *rows.labelled(self._features, self._classes), self.passes_done
+        )
         self.passes_done += 1
         return ranks
-
-    def _arrays(self, rows: Rows) -> Labelled:
-        return (
-            self._features,
-            rows.indptr,
-            rows.indices,
-            rows.values,
-            self._classes,
-            rows.class_indptr,
-            rows.class_indices,
-        )
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Columns of classes (n, k), best first, -1 where there are fewer."""

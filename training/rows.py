@@ -8,7 +8,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from core.index import Columns
+
 Instance = Mapping[str, float] | Iterable[str]
+
+# What `learn_csr` and `plant_csr` take: columns and CSR arrays of instances, then of true classes.
+Labelled = tuple[
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float32],
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+]
 
 
 class Ids(dict[str, int]):
@@ -61,6 +74,18 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    def labelled(self, features: Columns, classes: Columns) -> Labelled:
+        """The rows as a learner takes them, by the columns of all features and classes."""
+        return (
+            features,
+            self.indptr,
+            self.indices,
+            self.values,
+            classes,
+            self.class_indptr,
+            self.class_indices,
+        )
 
     def take(self, order: NDArray[np.int64]) -> Self:
         """These rows in this order."""

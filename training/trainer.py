@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.index import Columns
 from core.learner import Learner, Sections, load, make
-from core.options import Options
+from core.options import Options, may_be_planted
 from training.accuracy import Accuracy, ranks_of
 from training.rows import Rows
 
@@ -97,7 +97,8 @@ def train(
     kept_back, learned = held_out_and_learned(rows, plan)
     features, classes = Columns(rows.features), Columns(rows.classes)
     learner = make(options)
-    _plant(learner, rows.take(learned), features, classes)
+    if may_be_planted(options):  # the rows to learn are a copy
+        learner.plant_csr(*rows.take(learned).labelled(features, classes))
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
@@ -150,19 +151,6 @@ def order_of_pass(
     return np.random.default_rng([plan.seed, number]).permutation(learned)
 
 
-def _plant(learner: Learner, rows: Rows, features: Columns, classes: Columns) -> None:
-    """Let label trees begin with a tree over the classes of the rows they are going to learn."""
-    learner.plant_csr(
-        features,
-        rows.indptr,
-        rows.indices,
-        rows.values,
-        classes,
-        rows.class_indptr,
-        rows.class_indices,
-    )
-
-
 def _learn(
     learner: Learner,
     rows: Rows,
@@ -176,14 +164,7 @@ def _learn(
     ranks = np.empty(len(order), np.int32)
     for begin, some in _portions(rows, order):
         ranks[begin : begin + len(some)] = learner.learn_csr(
-            features,
-            some.indptr,
-            some.indices,
-            some.values,
-            classes,
-            some.class_indptr,
-            some.class_indices,
-            passes_done=number - 1,
+            *some.labelled(features, classes), passes_done=number - 1
         )
         heard(number, begin + len(some), len(order))
     return ranks
