@@ -11,10 +11,12 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from core.options import Options
 from evaluation import sets
+from evaluation.apart import Failed, Stopped, apart
 from evaluation.comparison import label
 from evaluation.contender import Contender
 from evaluation.cost import SHORTEST, mean_seconds_of, timed
@@ -30,7 +32,6 @@ from evaluation.writing import short
 from training.rows import Rows
 
 SETS: Final = ("bibtex", "delicious", "eurlex", "yso")
-LARGE: Final = ("eurlex", "yso")  # for an ensemble, or a peer that is not among PEERS_OF_LARGE
 ACCURACY: Final = ("P1", "P5", "PSP1", "PSP5")
 TRAINING_TO_TEST: Final = 5  # rows learned for each that is ranked, where --rows is given
 WARM_START: Final = 0.1  # share of the training rows, over whose classes a tree is planted
@@ -43,8 +44,6 @@ LEARNERS: Final = (
     "oplt(sublinear=no)",  # the values of a peer with +tfidf
     "svm",
     "ff",
-)
-ON_SMALL: Final = (
     "iplt(tree=complete)",
     "iplt(tree=random)",
     "iplt(tree=huffman)",
@@ -54,21 +53,13 @@ ON_SMALL: Final = (
     "vote=probability)",
     "committee(members=iplt+iplt+iplt,vote=probability)",
 )
-PEERS_OF_LARGE: Final = (
-    "napkinxc-oplt+tfidf",
-    "napkinxc-oplt-16+tfidf",
-    "omikuji+tfidf",
-    "omikuji-bonsai+tfidf",
-    "omikuji-collapsed+tfidf",
-    "napkinxc-plt+tfidf",
-    "vw-plt",
+PEERS_RUN: Final = (
+    *("napkinxc-plt", "napkinxc-plt+tfidf"),
+    *("napkinxc-oplt", "napkinxc-oplt+tfidf", "napkinxc-oplt-random+tfidf"),
+    *("napkinxc-oplt-16", "napkinxc-oplt-16+tfidf", "napkinxc-oplt-random-16+tfidf"),
+    *("omikuji+tfidf", "omikuji-bonsai+tfidf", "omikuji-collapsed+tfidf"),
+    *("vw-plt", "vw-memory-tree"),
 )
-PEERS_OF_SMALL: Final = (
-    *("napkinxc-plt", "napkinxc-oplt", "napkinxc-oplt-16"),
-    *("napkinxc-oplt-random+tfidf", "napkinxc-oplt-random-16+tfidf"),
-    *PEERS_OF_LARGE,
-)
-ONE_CLASS_EACH: Final = {"bibtex": ("vw-memory-tree",)}  # elsewhere it would take an hour and more
 PAIRS: Final = (  # an online tree of ours, and one of napkinXC
     ("oplt", "napkinxc-oplt+tfidf"),
     ("oplt", "napkinxc-oplt-16+tfidf"),
@@ -110,34 +101,35 @@ class Run:
     failed: Sequence[str]
 
 
-def learners_for(name: str, training_rows: int) -> list[Options]:
-    """The learners that can be afforded on this set."""
+def learners_for(training_rows: int) -> list[Options]:
+    """Our learners, among them one that starts from a tenth of so many training rows."""
     warm = f"oplt(sample={max(round(WARM_START * training_rows), 1)})"
-    return list(map(Options.parse, [*LEARNERS, warm, *(() if name in LARGE else ON_SMALL)]))
+    return list(map(Options.parse, [*LEARNERS, warm]))
 
 
-def peers_for(name: str) -> list[str]:
-    """The peers that can be afforded on this set."""
-    usual = PEERS_OF_LARGE if name in LARGE else PEERS_OF_SMALL
-    return [*usual, *ONE_CLASS_EACH.get(name, ())]
+def run(
+    data: DataSet, learners: Sequence[Options], peers: Sequence[str], seed: int, limit: int
+) -> Run:
+    """Every contender on the same rows, each in a process of its own.
 
-
-def run(data: DataSet, learners: Sequence[Options], peers: Sequence[str], seed: int) -> Run:
-    """Every contender on the same rows. A peer that raises is reported with what it said."""
+    One that takes more than `limit` CPU seconds, and a peer that raises, is reported so.
+    """
     training, test = data.split(seed)
     standings, failed = dict[str, Standing](), list[str]()
-    for options in learners:
-        standings[label(options)] = Standing.of(
-            Indexed(training, options, seed=seed), training, test
-        )
-        _tell(label(options), standings)
-    for peer in peers:
+
+    def compete(name: str, make: Callable[[], Contender], forgiven: type[Failed]) -> None:
         try:
-            standings[peer] = Standing.of(PEERS[peer](seed), training, test)
-        except Exception as error:  # programs of others: what they say is kept
-            failed.append(f"{peer} failed: {type(error).__name__}: {error}")
+            standings[name] = apart(lambda: Standing.of(make(), training, test), limit)
+        except forgiven as error:
+            failed.append(f"{name}: {error}")
+            print(f"  {failed[-1]}", file=sys.stderr, flush=True)
         else:
-            _tell(peer, standings)
+            _tell(name, standings)
+
+    for options in learners:
+        compete(label(options), partial(Indexed, training, options, seed=seed), Stopped)
+    for peer in peers:
+        compete(peer, partial(PEERS[peer], seed), Failed)
     size = f"{len(training):,} + {len(test):,} rows, {len(data.rows.classes):,} classes"
     return Run(f"{data.name}: {size}", standings, failed)
 
@@ -215,11 +207,11 @@ def main(given: Namespace) -> None:
     for name in given.sets:
         most = None if given.rows is None else (given.rows, given.rows // TRAINING_TO_TEST)
         data = part_of(sets.read(name, given.data), most)
-        learners = learners_for(name, data.published or 0)
+        learners = learners_for(data.published or 0)
         if given.learner is not None:
             learners = list(map(Options.parse, given.learner))
-        peers = peers_for(name) if given.peers is None else given.peers
-        found[name] = run(data, learners, peers, given.seed)
+        peers = PEERS_RUN if given.peers is None else given.peers
+        found[name] = run(data, learners, peers, given.seed, given.limit)
         study.show(table_of(found[name]))
     study.show(against_napkinxc(found))
     study.write()
@@ -232,5 +224,12 @@ if __name__ == "__main__":
     parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
     parser.add_argument(
         "--peers", nargs="*", choices=[*PEERS], metavar="PEER", help="in place of the usual"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=3600,
+        metavar="SECONDS",
+        help="of CPU that a contender may take (default: %(default)s)",
     )
     main(parser.parse_args())

@@ -1,20 +1,20 @@
 import pytest
 
 from core.options import Options
+from evaluation.apart import Failed
 from evaluation.comparison import label
 from evaluation.peers import PEERS
 from evaluation.sets import DataSet
 from evaluation.studies import trees
 from evaluation.studies.study import parser_of
 from evaluation.studies.trees import (
-    ONE_CLASS_EACH,
     PAIRS,
+    PEERS_RUN,
     SETS,
     Run,
     Standing,
     against_napkinxc,
     learners_for,
-    peers_for,
     run,
     table_of,
 )
@@ -29,33 +29,28 @@ def standing(p1, seconds=1.0, speed=10.0, size=100):
     return Standing({"P1": p1, "P5": 0.2, "PSP1": p1, "PSP5": 0.5}, seconds, speed, size)
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_every_contender_can_be_made_and_no_two_have_one_name(name):
-    learners = [label(each) for each in learners_for(name, 1000)]
+@pytest.fixture
+def in_this_process(monkeypatch):
+    monkeypatch.setattr(trees, "apart", lambda work, limit: work())
 
-    names = [*learners, *peers_for(name)]
+
+def test_every_contender_can_be_made_and_no_two_have_one_name():
+    learners = [label(each) for each in learners_for(1000)]
+
+    names = [*learners, *PEERS_RUN]
     assert len(set(names)) == len(names)
-    assert {*peers_for(name)} <= PEERS.keys()
+    assert {*PEERS_RUN} <= PEERS.keys()
     assert {"iplt", "oplt", "oplt(policy=random)", "oplt(sample=100)", "svm", "ff"} <= {*names}
 
 
-def test_what_is_dear_is_left_out_of_large_sets():
-    def ensembles(name):
-        return [each for each in learners_for(name, 1000) if each.learner == "committee"]
-
-    assert len(ensembles("delicious")) == 2
-    assert ensembles("yso") == []
-    assert {*peers_for("yso")} < {*peers_for("delicious")} < {*peers_for("bibtex")}
-    assert ONE_CLASS_EACH["bibtex"] == ("vw-memory-tree",)
+def test_the_pairs_are_of_contenders_that_are_run():
+    assert {each for pair in PAIRS for each in pair} <= {
+        *map(label, learners_for(1000)),
+        *PEERS_RUN,
+    }
 
 
-def test_the_pairs_are_of_contenders_that_are_run_somewhere():
-    ran = {label(each) for each in learners_for("bibtex", 1000)} | {*peers_for("bibtex")}
-
-    assert {each for pair in PAIRS for each in pair} <= ran
-
-
-def test_each_learner_and_peer_is_tested_on_the_same_rows(monkeypatch):
+def test_each_learner_and_peer_is_tested_on_the_same_rows(monkeypatch, in_this_process):
     seen = []
 
     class Peer(Always):
@@ -64,7 +59,7 @@ def test_each_learner_and_peer_is_tested_on_the_same_rows(monkeypatch):
 
     monkeypatch.setattr(trees, "PEERS", {"one": Peer, "other": Peer})
 
-    ran = run(easy(), [Options.parse("oplt")], ["one", "other"], 0)
+    ran = run(easy(), [Options.parse("oplt")], ["one", "other"], 0, 60)
 
     assert [*ran.standings] == ["oplt", "one", "other"]
     assert seen[0] == seen[1]
@@ -77,7 +72,9 @@ def test_each_learner_and_peer_is_tested_on_the_same_rows(monkeypatch):
     assert ran.title == "easy: 60 + 20 rows, 4 classes"
 
 
-def test_an_incremental_tree_is_planted_over_all_classes_before_it_learns(monkeypatch):
+def test_an_incremental_tree_is_planted_over_all_classes_before_it_learns(
+    monkeypatch, in_this_process
+):
     planted = []
     plant = trees.Indexed.plant
 
@@ -87,7 +84,7 @@ def test_an_incremental_tree_is_planted_over_all_classes_before_it_learns(monkey
 
     monkeypatch.setattr(trees.Indexed, "plant", noted)
 
-    run(easy(), [Options.parse("iplt(tree=complete)"), Options.parse("oplt")], [], 0)
+    run(easy(), [Options.parse("iplt(tree=complete)"), Options.parse("oplt")], [], 0, 60)
 
     assert planted == [(0, 4), (0, 0)]
 
@@ -99,10 +96,35 @@ def test_a_peer_that_fails_is_a_note_below_the_table(monkeypatch):
 
     monkeypatch.setattr(trees, "PEERS", {"broken": Broken, "always": Always})
 
-    table = table_of(run(easy(), [], ["broken", "always"], 0))
+    table = table_of(run(easy(), [], ["broken", "always"], 0, 60))
 
     assert [row[0].text for row in table.rows] == ["always"]
-    assert table.notes == ["broken failed: RuntimeError: out of luck"]
+    assert table.notes == ["broken: RuntimeError: out of luck"]
+
+
+def test_a_learner_of_ours_that_fails_is_an_error(monkeypatch):
+    def broken(self, rows):
+        raise RuntimeError("out of luck")
+
+    monkeypatch.setattr(trees.Indexed, "fit", broken)
+
+    with pytest.raises(Failed, match="out of luck"):
+        run(easy(), [Options.parse("oplt")], [], 0, 60)
+
+
+def test_who_takes_too_long_is_a_note_below_the_table(monkeypatch):
+    class Slow(Always):
+        def fit(self, rows):
+            while True:
+                pass
+
+    monkeypatch.setattr(trees, "PEERS", {"slow": Slow})
+    monkeypatch.setattr(trees.Indexed, "fit", Slow.fit)
+
+    ran = run(easy(), [Options.parse("oplt")], ["slow"], 0, 1)
+
+    assert ran.standings == {}
+    assert ran.failed == ["oplt: stopped after 1 CPU seconds", "slow: stopped after 1 CPU seconds"]
 
 
 def test_the_best_of_each_column_is_the_highest_measure_and_the_lowest_cost():
@@ -138,6 +160,7 @@ def test_the_study_shows_each_set_and_then_who_is_ahead(monkeypatch, capsys):
     parser = parser_of("about", SETS)
     given = parser.parse_args(["--sets", "bibtex,yso"])
     given.seed, given.learner, given.peers, given.rows = 0, ["oplt", "ff"], [], 50
+    given.limit = 60
 
     trees.main(given)
 

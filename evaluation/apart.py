@@ -1,0 +1,57 @@
+"""Work in a process of its own: it can be stopped, and what it took is given back when it ends."""
+
+import multiprocessing
+import signal
+import warnings
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from resource import RLIMIT_CPU, setrlimit
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+GRACE = 5  # CPU seconds between being told to stop and being stopped
+
+
+class Failed(Exception):
+    """The work raised, or its process died; says how."""
+
+
+class Stopped(Failed):
+    """The work took more CPU seconds than it was given."""
+
+
+def apart(work: Callable[[], Result], seconds: int) -> Result:
+    """What the work returns when a copy of this process does it; it has to be pickled.
+
+    Raises Failed with what the work raised, Stopped when it takes more CPU seconds than these.
+    Processes that the work starts have as many of their own.
+    """
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_do, args=(work, seconds, there))
+    with warnings.catch_warnings():  # threads that libraries keep are not met in the copy
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    there.close()
+    try:
+        result, error = here.recv()
+    except EOFError:
+        process.join()
+        if process.exitcode == -signal.SIGXCPU:
+            raise Stopped(f"stopped after {seconds:,} CPU seconds") from None
+        raise Failed(f"its process died, exit code {process.exitcode}") from None
+    process.join()
+    if error is not None:
+        raise Failed(error)
+    found: Result = result
+    return found
+
+
+def _do(work: Callable[[], Any], seconds: int, there: Connection) -> None:
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    setrlimit(RLIMIT_CPU, (seconds, seconds + GRACE))
+    try:
+        there.send((work(), None))
+    except Exception as error:  # of any program; it is raised again on the other side
+        there.send((None, f"{type(error).__name__}: {error}"))
