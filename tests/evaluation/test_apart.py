@@ -23,7 +23,7 @@ def test_what_the_work_raises_is_told():
     def work():
         raise ValueError("no such thing")
 
-    with pytest.raises(Failed, match="^ValueError: no such thing$"):
+    with pytest.raises(Failed, match=r"^ValueError: no such thing$"):
         apart(work, 60)
 
 
