@@ -16,12 +16,14 @@ from core.index import Columns, Index, Node
 from core.learned import NOTHING_LEARNED, Learned
 from core.member import Member
 from core.options import Options, members_of
+from core.progress import HITS_AT
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 Sections = Mapping[str, NDArray[np.generic]]
 Weighted = list[tuple[str, float]]
 
 NOTHING = Instance({})
+DEEPEST = max(HITS_AT)  # place that progressive accuracy knows
 
 
 class Committee:
@@ -78,29 +80,51 @@ class Committee:
     def rank(self, instance: Given, k: int = 5, threshold: float | None = None) -> Ranking:
         """The k best classes (with a score above `threshold`), best first.
 
-        Each member puts forward 50 classes at most; the scores are those of core/ballot.py.
+        The scores are those of core/ballot.py; each member puts forward 50 classes at most, for
+        the vote by probability as many as it takes.
         """
         self._table.rank(NOTHING, k, threshold)  # which checks them
-        ranked = self._count(self._nominations(_as_instance(instance)))
+        _, ranked = self._vote(_as_instance(instance), k)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
 
+    def _vote(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
+        """What each member puts forward, and the committee's ranking of it."""
+        if self._options.vote == "probability":
+            return self._mean_probabilities(instance, k)
+        nominations = self._nominations(instance)
+        return nominations, self._count(nominations)
+
     def _nominations(self, instance: Instance) -> list[Ranking]:
-        nominations = [
-            [
-                (name, score)
-                for name, score in member.index.rank(instance, NOMINATED)
-                if self._table.has_class(name)
-            ]
-            for member in self._members
-        ]
-        return self._completed(instance, nominations)
+        return [self._known(ranking) for ranking in self._rankings(instance, NOMINATED)]
+
+    def _mean_probabilities(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
+        """The k best of each member, and the k classes with the highest means, which is exact.
+
+        No class that nobody has put forward can have a higher mean than the last places of the
+        members have together: deeper and deeper, until k classes have as much (the threshold
+        algorithm of Fagin et al., Optimal Aggregation Algorithms for Middleware, 2003).
+        """
+        depth = 2 * k
+        while True:
+            rankings = self._rankings(instance, depth)
+            nominations = [self._known(ranking) for ranking in rankings]
+            ranked = self._count(self._completed(instance, nominations))
+            last = [ranking[-1][1] for ranking in rankings if len(ranking) == depth]
+            most = sum(last) / len(rankings)
+            if not last or (len(ranked) >= k and ranked[k - 1][1] >= most):
+                return [ranking[:k] for ranking in nominations], ranked[:k]
+            depth *= 2
+
+    def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
+        return [member.index.rank(instance, depth) for member in self._members]
+
+    def _known(self, ranking: Ranking) -> Ranking:
+        return [(name, score) for name, score in ranking if self._table.has_class(name)]
 
     def _completed(self, instance: Instance, nominations: list[Ranking]) -> list[Ranking]:
-        """For the vote by probability, what each member thinks of those others put forward."""
-        if self._options.vote != "probability":
-            return nominations
+        """With what each member thinks of those that only others put forward."""
         named = dict.fromkeys(name for ranking in nominations for name, _ in ranking)
         completed = []
         for member, ranking in zip(self._members, nominations, strict=True):
@@ -124,15 +148,14 @@ class Committee:
         """For each class, what each feature gave to the mean of the members' shares, most first.
 
         It is what the members explain, brought to the scale of the shares (for the vote by
-        probability as it is, in log-odds). It adds up to the score
-        of vote "score", unless a member has negative scores: their shares begin at the lowest of
-        them, and where they begin is no feature's doing.
+        probability as it is, in log-odds). It adds up to the score of vote "score", unless a member
+        has negative scores: their shares begin at the lowest of them, and where they begin is no
+        feature's doing.
         """
         self._table.explain(NOTHING, classes, limit)  # which checks them
         instance = _as_instance(instance)
         gave: list[dict[str, float]] = [{} for _ in classes]
-        for member, ranking in zip(self._members, self._nominations(instance), strict=True):
-            span = 1.0 if self._options.vote == "probability" else scale(ranking)[1]
+        for member, span in zip(self._members, self._spans(instance), strict=True):
             if span == 0:
                 continue
             reasons = member.index.explain(instance, classes, len(instance))
@@ -140,6 +163,12 @@ class Committee:
                 for feature, part in of_class:
                     given[feature] = given.get(feature, 0.0) + part / span / len(self._members)
         return [_heaviest(given)[:limit] for given in gave]
+
+    def _spans(self, instance: Instance) -> list[float]:
+        """What each member's scores are divided by, to be shares."""
+        if self._options.vote == "probability":
+            return [1.0] * len(self._members)
+        return [scale(ranking)[1] for ranking in self._nominations(instance)]
 
     def paths(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
         """None: each member has its own."""
@@ -157,8 +186,7 @@ class Committee:
         classes = list(dict.fromkeys(classes))
         instance, first_pass = _as_instance(instance), index(passes_done) == 0
         with self._changing:
-            nominations = self._nominations(instance)
-            ranking = self._count(nominations)
+            nominations, ranking = self._vote(instance, DEEPEST)
             number = self._table.learned
             self._table.learn(NOTHING, classes)  # before all else: it refuses what is no class
             updated = False

@@ -1,0 +1,127 @@
+"""A committee of label trees: the mean of their probabilities, exactly the best of all classes."""
+
+import numpy as np
+import pytest
+
+from core.committee import Committee
+from core.errors import OptionError
+from core.event import Instance
+from core.options import Options
+
+CLASSES = [f"class {n}" for n in range(40)]
+FEATURES = [f"feature {n}" for n in range(12)]
+
+
+def committee_of(*members, **options):
+    options = {"members": "+".join(members), "vote": "probability"} | options
+    return Committee(Options.of("committee", **options))
+
+
+def taught(random, members=("oplt(policy=random,arity=3,max_leaves=2)",) * 3, lessons=150):
+    committee = committee_of(*members)
+    for _ in range(lessons):
+        true = random.integers(len(CLASSES))
+        active = {FEATURES[true % len(FEATURES)], *random.choice(FEATURES, 2)}
+        committee.learn(dict.fromkeys(active, 1.0), [CLASSES[true]])
+    return committee
+
+
+def instances(random, count):
+    return [
+        Instance(dict.fromkeys(random.choice(FEATURES, random.integers(4)), 1.0))
+        for _ in range(count)
+    ]
+
+
+def means(committee, instance):
+    of_members = [member.index.probabilities(instance, CLASSES) for member in committee.members]
+    return dict(zip(CLASSES, np.mean(of_members, axis=0).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 100])
+def test_the_best_of_all_classes_by_mean_probability_are_found(k):
+    random = np.random.default_rng(k)
+    committee = taught(random)
+
+    for instance in instances(random, 100):
+        mean = means(committee, instance)
+        ranked = committee.rank(instance, k)
+
+        known = sum(value > 0 for value in mean.values())
+        assert len(ranked) == min(k, known)
+        assert [score for _, score in ranked] == pytest.approx(
+            sorted(mean.values(), reverse=True)[: len(ranked)]
+        )
+        assert all(score == pytest.approx(mean[name]) for name, score in ranked)
+
+
+def test_members_are_asked_for_more_until_no_other_class_can_be_ahead(monkeypatch):
+    random = np.random.default_rng(1)
+    committee = taught(random)
+    depths = []
+    rankings = committee._rankings
+
+    def noted(instance, depth):
+        depths.append(depth)
+        return rankings(instance, depth)
+
+    monkeypatch.setattr(committee, "_rankings", noted)
+    for instance in instances(random, 100):
+        committee.rank(instance, 1)
+
+    assert {2, 4} <= {*depths}
+    assert depths.count(2) == 100
+
+
+def test_what_is_learned_is_told_by_the_ranking_before():
+    random = np.random.default_rng(2)
+    committee = taught(random)
+    for instance in instances(random, 50):
+        true = CLASSES[random.integers(len(CLASSES))]
+        ranked = committee.rank(instance, 10)
+
+        learned = committee.learn(instance, [true])
+
+        places = [place for place, (name, _) in enumerate(ranked, 1) if name == true]
+        assert learned.rank == (places[0] if places else 0)
+        assert (learned.first, learned.second) == (ranked[0][1], ranked[1][1])
+
+
+def test_how_each_tree_ranks_by_itself_is_kept():
+    committee = committee_of("oplt(policy=random)", "oplt(policy=random,subsample=0.0001)")
+
+    for name in ["a", "a", "b", "a"]:
+        committee.learn({"f": 1.0}, [name])
+
+    learns, sleeps = (member.progress for member in committee.members)
+    assert (learns.examples, learns.hits[1]) == (4, 2)
+    assert (sleeps.examples, sleeps.hits[10]) == (4, 0)
+
+
+def test_a_class_that_was_evicted_is_in_no_ranking():
+    committee = committee_of("oplt(max_classes=10)", "oplt(max_classes=10)", max_classes=2)
+
+    for name in "abc":
+        committee.learn({"f": 1.0}, [name])
+
+    assert {name for name, _ in committee.rank({"f": 1.0}, 5)} == {"b", "c"}
+    assert committee.members[0].index.has_class("a")
+
+
+def test_reasons_are_the_mean_of_those_of_the_trees():
+    random = np.random.default_rng(3)
+    committee = taught(random)
+    instance = Instance({"feature 1": 1.0, "feature 2": 1.0})
+
+    [told] = committee.explain(instance, ["class 1"])
+
+    summed = {}
+    for member in committee.members:
+        for name, gave in member.index.explain(instance, ["class 1"], 10)[0]:
+            summed[name] = summed.get(name, 0) + gave / 3
+    assert dict(told) == pytest.approx(summed)
+
+
+def test_only_label_trees_can_be_averaged():
+    with pytest.raises(OptionError, match="every member is one of iplt, oplt"):
+        committee_of("oplt", "ff")
