@@ -55,22 +55,21 @@ def test_the_best_of_all_classes_by_mean_probability_are_found(k):
         assert all(score == pytest.approx(mean[name]) for name, score in ranked)
 
 
-def test_members_are_asked_for_more_until_no_other_class_can_be_ahead(monkeypatch):
-    random = np.random.default_rng(1)
-    committee = taught(random)
-    depths = []
-    rankings = committee._rankings
+def test_a_class_that_is_third_for_all_is_found_to_be_the_best():
+    committee = committee_of("oplt", "oplt", "oplt")
+    for name in ["third", *(f"{n}{place}" for n in range(3) for place in ("first", "second"))]:
+        committee.learn({"f": 1.0}, [name])
+    for n, member in enumerate(committee.members):
+        for name in 10 * [f"{n}first", "third", f"{n}second", f"{n}first", f"{n}second"]:
+            member.index.learn({"f": 1.0}, [name])
+    for n, member in enumerate(committee.members):
+        best = [name for name, _ in member.index.rank({"f": 1.0}, 3)]
+        assert {*best[:2]} == {f"{n}first", f"{n}second"}
+        assert best[2] == "third"
 
-    def noted(instance, depth):
-        depths.append(depth)
-        return rankings(instance, depth)
+    [(name, _)] = committee.rank({"f": 1.0}, 1)
 
-    monkeypatch.setattr(committee, "_rankings", noted)
-    for instance in instances(random, 100):
-        committee.rank(instance, 1)
-
-    assert {2, 4} <= {*depths}
-    assert depths.count(2) == 100
+    assert name == "third"
 
 
 def test_what_is_learned_is_told_by_the_ranking_before():
