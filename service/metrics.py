@@ -235,13 +235,13 @@ class State(Collector):
             memory.add_metric([each.label, role], each.learner.bytes)
             self._metrics.score(role, each.label)  # a counter is there before it first counts
         yield memory
-        amiss = _labelled(GaugeMetricFamily, "calibration_error", labels)
+        errors = _labelled(GaugeMetricFamily, "calibration_error", labels)
         for role, each in model.roles:
             bins = each.calibration.reliability
             error = calibration_error(bins)
             if error is not None and sum(one.outcomes for one in bins) >= LEAST_JUDGED:
-                amiss.add_metric([each.label, role], error)
-        yield amiss
+                errors.add_metric([each.label, role], error)
+        yield errors
         examples, ranks, seconds = (
             _labelled(CounterMetricFamily, name, labels)
             for name in (

@@ -44,7 +44,7 @@ public:
     // where there is no first class.
     double confidence(const Lead& lead) const {
         if (outcomes_ < FEWEST_OUTCOMES || lead.first == 0) return -1;
-        return mended(regressed(standardised(inputs(lead))));
+        return isotonic(regressed(standardised(inputs(lead))));
     }
 
     // What came of a ranking. Nothing is to be learned from one without a first class.
@@ -82,13 +82,13 @@ public:
         return bins;
     }
 
-    // The mean square of what was amiss, over the outcomes kept; 0 without any.
+    // The mean square of the residuals, over the outcomes kept; 0 without any.
     double brier() const {
         double sum = 0;
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
             const std::size_t at = place_of_kept(i);
-            const double amiss = rights_[at] - static_cast<double>(confidences_[at]);
-            sum += amiss * amiss;
+            const double residual = rights_[at] - static_cast<double>(confidences_[at]);
+            sum += residual * residual;
         }
         return confidences_.empty() ? 0 : sum / static_cast<double>(confidences_.size());
     }
@@ -103,7 +103,7 @@ public:
         numbers = std::copy(variances_.begin(), variances_.end(), numbers);
         numbers = std::copy(weights_.begin(), weights_.end(), numbers);
         numbers = std::copy(counts_.begin(), counts_.end(), numbers);
-        std::copy(amiss_.begin(), amiss_.end(), numbers);
+        std::copy(residuals_.begin(), residuals_.end(), numbers);
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
             const std::size_t at = place_of_kept(i);
             confidences[i] = confidences_[at];
@@ -132,7 +132,7 @@ public:
         std::copy_n(numbers, INPUTS + 1, weights_.begin());
         numbers += INPUTS + 1;
         std::copy_n(numbers, KNOTS, counts_.begin());
-        std::copy_n(numbers + KNOTS, KNOTS, amiss_.begin());
+        std::copy_n(numbers + KNOTS, KNOTS, residuals_.begin());
         for (const double variance : variances_)
             if (variance < 0) throw std::invalid_argument("a variance of the calibration is negative");
         if (scale_ < 0 || *std::min_element(counts_.begin(), counts_.end()) < 0)
@@ -202,7 +202,7 @@ private:
         return {knot, at - static_cast<double>(knot)};
     }
 
-    double mended(double probability) const {
+    double isotonic(double probability) const {
         const auto [knot, beyond] = place_of(probability);
         return knots_[knot] + (knots_[knot + 1] - knots_[knot]) * beyond;
     }
@@ -213,10 +213,10 @@ private:
         note_at(knot + 1, beyond, is_right - probability);
     }
 
-    void note_at(std::size_t knot, double share, double amiss) {
+    void note_at(std::size_t knot, double share, double residual) {
         const double kept = 1 - KNOT_FORGETTING * share;
         counts_[knot] = counts_[knot] * kept + share;
-        amiss_[knot] = amiss_[knot] * kept + share * amiss;
+        residuals_[knot] = residuals_[knot] * kept + share * residual;
     }
 
     // What is right at each knot; neighbours that would fall have their mean (pool adjacent
@@ -228,7 +228,7 @@ private:
         for (std::size_t knot = 0; knot < KNOTS; ++knot, ++pools) {
             const double regressed = static_cast<double>(knot) / (KNOTS - 1);
             weights[pools] = counts_[knot] + PRIOR;
-            means[pools] = std::clamp(regressed + amiss_[knot] / weights[pools], 0.0, 1.0);
+            means[pools] = std::clamp(regressed + residuals_[knot] / weights[pools], 0.0, 1.0);
             sizes[pools] = 1;
             for (; pools > 0 && means[pools - 1] >= means[pools]; --pools) {
                 const double both = weights[pools - 1] + weights[pools];
@@ -261,7 +261,7 @@ private:
     double scale_ = 0;  // the usual size of a first score
     Inputs means_{}, variances_{1, 1, 1};
     std::array<double, INPUTS + 1> weights_{};  // the last is of no input
-    std::array<double, KNOTS> counts_{}, amiss_{};  // outcomes, and what the regression lacked there
+    std::array<double, KNOTS> counts_{}, residuals_{};  // outcomes, and what the regression lacked there
     std::array<double, KNOTS> knots_{};             // what follows from these
     std::vector<float> confidences_;                // of the last outcomes, a ring
     std::vector<std::uint8_t> rights_;

@@ -286,14 +286,14 @@ public:
             count_for_planting(work, class_columns, class_indices + class_indptr[row]);
         }
         counted_ = static_cast<std::uint64_t>(rows);
-        std::vector<Seedling> seedlings = seedlings_of_classes();
-        const std::vector<std::size_t> place_of = places_of(seedlings);
+        std::vector<Leaf> leaves = leaves_of_classes();
+        const std::vector<std::size_t> place_of = places_of(leaves);
         for (std::int64_t row = 0; row < rows; ++row) {
             read_row(row);
             prepare(work);
-            add_to_sums(work, seedlings, place_of);
+            add_to_sums(work, leaves, place_of);
         }
-        tree_.plant(std::move(seedlings), options_);
+        tree_.plant(std::move(leaves), options_);
         counted_ = 0;
         for (std::uint32_t id = 0; id < rows_.end(); ++id) rows_[id].times_seen = 0;
         for (ClassRecord& record : class_records_) record.learned = 0;
@@ -948,7 +948,7 @@ private:
         return learned;
     }
 
-    // Rank the instance, hang the classes that the tree does not have into it, and learn.
+    // Rank the instance, give the classes that the tree does not have a leaf each, and learn.
     Learned improve_tree(Workspace& work) {
         LabelTree::input_of(work.active, work.input);
         Learned learned{0, true, {}};
@@ -969,7 +969,7 @@ private:
             if (learned.rank == 0 && rank <= window && is_true(cls)) learned.rank = rank;
             return rank < 2 || (learned.rank == 0 && rank < window);
         }));
-        tree_.hang(work.input, work.new_classes);
+        tree_.add_leaves(work.input, work.new_classes);
         tree_.learn(work.input, work.true_ids);
         return learned;
     }
@@ -992,13 +992,13 @@ private:
     // Plant the tree anew over the classes of the sample, which is then learned again and forgotten.
     void plant_sample(Workspace& work) {
         planted_ = true;
-        std::vector<Seedling> seedlings = seedlings_of_classes();
-        const std::vector<std::size_t> place_of = places_of(seedlings);
+        std::vector<Leaf> leaves = leaves_of_classes();
+        const std::vector<std::size_t> place_of = places_of(leaves);
         for (std::size_t i = 0; i < past_.size(); ++i) {
             read_past(work, past_[i]);
-            add_to_sums(work, seedlings, place_of);
+            add_to_sums(work, leaves, place_of);
         }
-        tree_.plant(std::move(seedlings), options_);
+        tree_.plant(std::move(leaves), options_);
         for (std::size_t i = 0; i < past_.size(); ++i) {
             read_past(work, past_[i]);
             LabelTree::input_of(work.active, work.input);
@@ -1022,31 +1022,31 @@ private:
         }
     }
 
-    // Where the seedling of each class stands.
-    std::vector<std::size_t> places_of(const std::vector<Seedling>& seedlings) const {
-        std::vector<std::size_t> places(classes_.end(), seedlings.size());
-        for (std::size_t i = 0; i < seedlings.size(); ++i) places[seedlings[i].cls] = i;
+    // Where the leaf of each class stands.
+    std::vector<std::size_t> places_of(const std::vector<Leaf>& leaves) const {
+        std::vector<std::size_t> places(classes_.end(), leaves.size());
+        for (std::size_t i = 0; i < leaves.size(); ++i) places[leaves[i].cls] = i;
         return places;
     }
 
-    void add_to_sums(const Workspace& work, std::vector<Seedling>& seedlings,
+    void add_to_sums(const Workspace& work, std::vector<Leaf>& leaves,
                      const std::vector<std::size_t>& place_of) const {
         if (options_.tree != Shape::kmeans) return;
         for (const std::uint32_t cls : work.true_ids)
             for (const Active& active : work.active)
                 if (cls != NO_ID && active.feature != NO_ID)
-                    seedlings[place_of[cls]].add(active.feature, active.value);
+                    leaves[place_of[cls]].add(active.feature, active.value);
     }
 
     // Every class, in the order in which they were first learned.
-    std::vector<Seedling> seedlings_of_classes() const {
-        std::vector<Seedling> seedlings;
+    std::vector<Leaf> leaves_of_classes() const {
+        std::vector<Leaf> leaves;
         for (std::uint32_t id = 0; id < classes_.end(); ++id)
-            if (classes_.alive(id)) seedlings.push_back({id, class_records_[id].learned, {}, 0});
-        std::sort(seedlings.begin(), seedlings.end(), [this](const auto& one, const auto& other) {
+            if (classes_.alive(id)) leaves.push_back({id, class_records_[id].learned, {}, 0});
+        std::sort(leaves.begin(), leaves.end(), [this](const auto& one, const auto& other) {
             return class_records_[one.cls].born < class_records_[other.cls].born;
         });
-        return seedlings;
+        return leaves;
     }
 
     // The lesson of what was retrieved, and whether there is anything to learn from it.

@@ -38,7 +38,7 @@ struct Branch {
 
 // A class to be planted: how often it was learned, and the sum of its instances, in any number of
 // parts of any order.
-struct Seedling {
+struct Leaf {
     std::uint32_t cls;
     std::uint64_t learned;
     std::vector<Input> sum;
@@ -69,12 +69,12 @@ struct Seedling {
 
 class Planting {
 public:
-    // The seedlings stand in the order in which their classes came. `random` moves on.
-    Planting(std::vector<Seedling> seedlings, const Options& options, std::uint64_t& random)
-        : seedlings_(std::move(seedlings)), options_(options), random_(random) {}
+    // The leaves stand in the order in which their classes came. `random` moves on.
+    Planting(std::vector<Leaf> leaves, const Options& options, std::uint64_t& random)
+        : leaves_(std::move(leaves)), options_(options), random_(random) {}
 
     Branch shape() {
-        std::vector<std::uint32_t> order(seedlings_.size());
+        std::vector<std::uint32_t> order(leaves_.size());
         std::iota(order.begin(), order.end(), 0u);
         switch (options_.tree) {
             case Shape::huffman:
@@ -93,17 +93,17 @@ public:
     }
 
 private:
-    using Order = std::vector<std::uint32_t>;  // places of seedlings
+    using Order = std::vector<std::uint32_t>;  // places of leaves
 
-    Branch leaves(const Order& order) const {
+    Branch preleaf(const Order& order) const {
         Branch branch;
-        for (const std::uint32_t place : order) branch.classes.push_back(seedlings_[place].cls);
+        for (const std::uint32_t place : order) branch.classes.push_back(leaves_[place].cls);
         return branch;
     }
 
     // As many parts of the same size, but for one, as the arity, until a pre-leaf can hold them.
     Branch part(const Order& order) {
-        if (order.size() <= options_.max_leaves) return leaves(order);
+        if (order.size() <= options_.max_leaves) return preleaf(order);
         Branch branch;
         std::vector<Order> parts;
         divide(order, options_.arity, parts);
@@ -129,23 +129,23 @@ private:
 
     void scale_to_unit_length() {
         std::uint32_t features = 0;
-        for (Seedling& seedling : seedlings_) {
-            seedling.add_up();
+        for (Leaf& leaf : leaves_) {
+            leaf.add_up();
             double squares = 0;
-            for (const Input& each : seedling.sum) {
+            for (const Input& each : leaf.sum) {
                 squares += static_cast<double>(each.value) * static_cast<double>(each.value);
                 features = std::max(features, each.feature + 1);
             }
             if (squares == 0) continue;
             const auto scale = static_cast<float>(1 / std::sqrt(squares));
-            for (Input& each : seedling.sum) each.value *= scale;
+            for (Input& each : leaf.sum) each.value *= scale;
         }
         difference_.assign(features, 0.0);
         mean_.assign(features, 0.0);
     }
 
-    // Balanced spherical 2-means: the seedlings nearest to the first of two means come first, and
-    // each mean is that of its share. It ends when no seedling changes sides.
+    // Balanced spherical 2-means: the leaves nearest to the first of two means come first, and
+    // each mean is that of its share. It ends when no leaf changes sides.
     Order bisected(const Order& order, std::size_t size) {
         constexpr int MOST_ROUNDS = 20;
         const std::size_t one = random_below(random_, order.size());
@@ -173,14 +173,14 @@ private:
         std::vector<std::pair<double, std::uint32_t>> ranked;
         for (const std::uint32_t place : order) {
             double product = 0;
-            for (const Input& each : seedlings_[place].sum)
+            for (const Input& each : leaves_[place].sum)
                 product += static_cast<double>(each.value) * difference_[each.feature];
             ranked.emplace_back(-product, place);
         }
         std::sort(ranked.begin(), ranked.end());
         for (const Order* side : {&near, &far})
             for (const std::uint32_t place : *side)
-                for (const Input& each : seedlings_[place].sum) difference_[each.feature] = 0;
+                for (const Input& each : leaves_[place].sum) difference_[each.feature] = 0;
         return ranked;
     }
 
@@ -188,7 +188,7 @@ private:
     void add_mean(const Order& order, double sign) {
         std::vector<std::uint32_t> features;
         for (const std::uint32_t place : order)
-            for (const Input& each : seedlings_[place].sum) {
+            for (const Input& each : leaves_[place].sum) {
                 if (mean_[each.feature] == 0 && each.value > 0) features.push_back(each.feature);
                 mean_[each.feature] += static_cast<double>(each.value);
             }
@@ -216,8 +216,8 @@ private:
                                                 : one.born > other.born;
         };
         std::vector<Joined> heap;
-        for (std::uint32_t place = 0; place < seedlings_.size(); ++place)
-            heap.push_back({seedlings_[place].learned, place, leaves({place})});
+        for (std::uint32_t place = 0; place < leaves_.size(); ++place)
+            heap.push_back({leaves_[place].learned, place, preleaf({place})});
         std::make_heap(heap.begin(), heap.end(), later);
         auto born = static_cast<std::uint32_t>(heap.size());
         const auto take = [&] {
@@ -259,7 +259,7 @@ private:
         return branch;
     }
 
-    std::vector<Seedling> seedlings_;
+    std::vector<Leaf> leaves_;
     const Options& options_;
     std::uint64_t& random_;
     std::vector<double> mean_;        // 0 but while one is made

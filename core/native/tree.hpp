@@ -195,8 +195,8 @@ public:
 
     // --- learning ------------------------------------------------------------------------------
 
-    // Hang new classes into the tree, beside each other if there is room: where the policy leads.
-    void hang(const std::vector<Input>& input, const std::vector<std::uint32_t>& classes) {
+    // New leaves for new classes, beside each other if there is room: where the policy leads.
+    void add_leaves(const std::vector<Input>& input, const std::vector<std::uint32_t>& classes) {
         if (classes.empty()) return;
         if (root_ == NO_ID) root_ = make_node(NO_ID, true);
         std::uint32_t at = node_to_grow(input);
@@ -234,10 +234,10 @@ public:
     // --- planting ------------------------------------------------------------------------------
 
     // Begin anew with a tree over these classes that knows nothing else.
-    void plant(std::vector<Seedling> seedlings, const Options& options) {
+    void plant(std::vector<Leaf> leaves, const Options& options) {
         std::vector<std::uint32_t> classes;
-        for (const Seedling& seedling : seedlings) classes.push_back(seedling.cls);
-        const Branch shape = Planting(std::move(seedlings), options, random_).shape();
+        for (const Leaf& leaf : leaves) classes.push_back(leaf.cls);
+        const Branch shape = Planting(std::move(leaves), options, random_).shape();
         nodes_.clear();
         places_.clear();
         free_.clear();
@@ -290,7 +290,7 @@ public:
     void measure(State& state, std::uint64_t classes) const {
         state.nodes = nodes_.size();
         state.free_nodes = free_.size();
-        state.hung = root_ == NO_ID ? 0 : classes;
+        state.leaves = root_ == NO_ID ? 0 : classes;
         state.children = state.blocks = state.weights = 0;
         for (const Node& node : nodes_) {
             state.children += node.children.size();
@@ -321,8 +321,8 @@ public:
             }
         }
         std::copy(free_.begin(), free_.end(), state.node_free);
-        for (std::uint64_t cls = 0; cls < state.hung; ++cls)
-            state.class_hung[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
+        for (std::uint64_t cls = 0; cls < state.leaves; ++cls)
+            state.class_leaves[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
     }
 
     // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
@@ -334,10 +334,10 @@ public:
         if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
         if (births_ > state.counts[2]) throw std::invalid_argument("not so many classes ever came");
         root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
-        if ((root_ == NO_ID) != (state.hung == 0))
-            throw std::invalid_argument("classes hang in no tree");
+        if ((root_ == NO_ID) != (state.leaves == 0))
+            throw std::invalid_argument("there is no tree for the leaves");
         nodes_.resize(state.nodes);
-        places_.resize(state.hung);
+        places_.resize(state.leaves);
         std::uint64_t child = 0, place = 0, weight = 0;
         for (std::uint64_t id = 0; id < state.nodes; ++id) {
             Node& node = nodes_[id];
@@ -800,8 +800,8 @@ private:
                 if (nodes_[id].is_preleaf) {
                     if (child >= places_.size() || !is_class(child) || has(child))
                         throw std::invalid_argument("a class is not where it should be");
-                    places_[child] = {id, place, state.class_hung[child]};
-                    births.push_back(state.class_hung[child]);
+                    places_[child] = {id, place, state.class_leaves[child]};
+                    births.push_back(state.class_leaves[child]);
                 } else {
                     if (child >= nodes_.size())
                         throw std::invalid_argument("the tree has no such node");
@@ -817,8 +817,8 @@ private:
             if (node.is_preleaf) node.leaves = static_cast<std::uint32_t>(node.children.size());
             if (node.parent != NO_ID) nodes_[node.parent].leaves += node.leaves;
         }
-        for (std::uint32_t cls = 0; cls < state.hung; ++cls)
-            if (!has(cls) && state.class_hung[cls] != 0)
+        for (std::uint32_t cls = 0; cls < state.leaves; ++cls)
+            if (!has(cls) && state.class_leaves[cls] != 0)
                 throw std::invalid_argument("a class has a turn and no place");
         std::sort(births.begin(), births.end());
         if (std::adjacent_find(births.begin(), births.end()) != births.end() ||

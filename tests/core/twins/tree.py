@@ -194,7 +194,7 @@ class LabelTree(Twin):
 
         self.search(values, go_on)
         inputs = self.inputs(values)
-        self.hang(inputs, [name for name in true if name not in self.home])
+        self.add_leaves(inputs, [name for name in true if name not in self.home])
         self.take_step(inputs, true)
         return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
 
@@ -257,7 +257,7 @@ class LabelTree(Twin):
 
     # --- growing ----------------------------------------------------------------------------------
 
-    def hang(self, inputs, classes):
+    def add_leaves(self, inputs, classes):
         if not classes:
             return
         if self.root is None:
