@@ -62,6 +62,7 @@ PEERS_RUN: Final = (
 )
 PAIRS: Final = (  # an online tree of ours, and one of napkinXC
     ("oplt", "napkinxc-oplt+tfidf"),
+    ("oplt(sublinear=no)", "napkinxc-oplt+tfidf"),
     ("oplt", "napkinxc-oplt-16+tfidf"),
     ("oplt(sublinear=no)", "napkinxc-oplt-16+tfidf"),
     ("oplt(sublinear=no,tfidf=no)", "napkinxc-oplt-16"),
