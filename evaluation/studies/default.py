@@ -10,7 +10,7 @@ ranks a second.
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import mean
 from typing import Final
 
@@ -21,12 +21,10 @@ from core.options import Options
 from evaluation import sets
 from evaluation.comparison import Spread, label
 from evaluation.contender import Contender
-from evaluation.cost import mean_seconds_of, timed
 from evaluation.indexed import Indexed
-from evaluation.measures import Truth, measures
 from evaluation.report import EMPTY, Better, Cell, Table, best_of
-from evaluation.run import ANSWERED, RETRIEVED
 from evaluation.sets import DataSet
+from evaluation.standing import Standing
 from evaluation.studies.study import Study, heard, parser_of
 from evaluation.writing import short, shown
 from training.rows import Rows
@@ -110,35 +108,18 @@ def training_part(data: DataSet) -> DataSet:
     return DataSet(data.name, data.rows.take(np.arange(data.published or 0)), share=0.9)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What a contender came to that learned some rows and was tested on others."""
-
-    accuracy: dict[str, float]
-    train_seconds: float  # CPU
-    ranks_per_second: float  # test rows in a CPU second, their best 5 classes
-
-    @classmethod
-    def of(cls, contender: Contender, training: Rows, test: Rows) -> "Trial":
-        """Train the contender and test it."""
-        _, seconds = timed(lambda: contender.fit(training))
-        found = measures(contender.rank(test, RETRIEVED), Truth.of(test, training))
-        speed = len(test) / mean_seconds_of(lambda: contender.rank(test, ANSWERED))
-        return cls({name: found[name] for name in ACCURACY}, seconds, speed)
-
-
-Trials = Mapping[str, Mapping[str, Sequence[Trial]]]  # set -> contender -> its trials
+Standings = Mapping[str, Mapping[str, Sequence[Standing]]]  # set -> contender -> its runs
 
 
 def trials(
     data: DataSet, makers: Mapping[str, Make], seeds: Sequence[int]
-) -> dict[str, list[Trial]]:
+) -> dict[str, list[Standing]]:
     """Every contender on the same splits."""
-    found = dict[str, list[Trial]]({name: [] for name in makers})
+    found = dict[str, list[Standing]]({name: [] for name in makers})
     for seed in seeds:
         training, test = data.split(seed)
         for name, make in makers.items():
-            found[name].append(Trial.of(make(training, seed), training, test))
+            found[name].append(Standing.of(make(training, seed), training, test, ACCURACY))
     return found
 
 
@@ -162,8 +143,8 @@ def peer(name: str) -> tuple[str, Make]:
 
 def by_set(
     title: str,
-    found: Trials,
-    figure: Callable[[Trial], float],
+    found: Standings,
+    figure: Callable[[Standing], float],
     better: Better,
     written: Callable[[Spread], str] = shown,
 ) -> Table:
@@ -193,7 +174,7 @@ def _cost(spread: Spread) -> str:
     return short(spread.mean)
 
 
-def aim_table(found: Trials, chosen: str) -> Table:
+def aim_table(found: Standings, chosen: str) -> Table:
     """For each set, the chosen learner beside the peer that has the best R1 there."""
     rows = []
     for name, ran in found.items():
@@ -213,11 +194,11 @@ def aim_table(found: Trials, chosen: str) -> Table:
     return Table(f"{chosen} beside a batch linear SVM", columns, rows, [-1] * len(columns))
 
 
-def _mean(ran: Sequence[Trial], measure: str) -> float:
+def _mean(ran: Sequence[Standing], measure: str) -> float:
     return mean(each.accuracy[measure] for each in ran)
 
 
-def _against(ours: Sequence[Trial], theirs: Sequence[Trial]) -> list[Cell]:
+def _against(ours: Sequence[Standing], theirs: Sequence[Standing]) -> list[Cell]:
     """Differences of accuracy, ratios of cost, and which parts of the aim are met."""
     points = {each: 100 * (_mean(ours, each) - _mean(theirs, each)) for each in ACCURACY}
     training = mean(each.train_seconds for each in ours) / mean(
@@ -241,7 +222,7 @@ def _against(ours: Sequence[Trial], theirs: Sequence[Trial]) -> list[Cell]:
 
 def choose(study: Study, options: Namespace) -> None:
     """Compare the candidates on held-out training rows."""
-    found = dict[str, dict[str, list[Trial]]]()
+    found = dict[str, dict[str, list[Standing]]]()
     for name in options.sets:
         candidates = [*EVERYWHERE, *(() if name in LARGE else ON_SMALL)]
         data = training_part(part_of(sets.read(name, options.data)))
@@ -253,7 +234,7 @@ def choose(study: Study, options: Namespace) -> None:
 
 def test(study: Study, options: Namespace) -> None:
     """Compare the chosen learner with FF and the peers on the published test rows."""
-    found = dict[str, dict[str, list[Trial]]]()
+    found = dict[str, dict[str, list[Standing]]]()
     tested = options.learner or TESTED
     for name in options.sets:
         data = part_of(sets.read(name, options.data))
@@ -269,10 +250,10 @@ def _seeds(options: Namespace) -> range:
     return range(options.seed, options.seed + options.splits)
 
 
-def _show(study: Study, found: Trials, where: str) -> None:
+def _show(study: Study, found: Standings, where: str) -> None:
     for measure in ACCURACY:
         study.show(by_set(f"{measure} on {where}", found, _accuracy(measure), "more"))
-    costs: list[tuple[str, Callable[[Trial], float], Better]] = [
+    costs: list[tuple[str, Callable[[Standing], float], Better]] = [
         ("T_train, CPU seconds", lambda each: each.train_seconds, "less"),
         ("ranks/s", lambda each: each.ranks_per_second, "more"),
     ]
@@ -280,7 +261,7 @@ def _show(study: Study, found: Trials, where: str) -> None:
         study.show(by_set(title, found, cost, better, _cost))
 
 
-def _accuracy(measure: str) -> Callable[[Trial], float]:
+def _accuracy(measure: str) -> Callable[[Standing], float]:
     return lambda each: each.accuracy[measure]
 
 

@@ -19,17 +19,14 @@ from evaluation import sets
 from evaluation.apart import Failed, Stopped, apart
 from evaluation.comparison import label
 from evaluation.contender import Contender
-from evaluation.cost import SHORTEST, mean_seconds_of, timed
 from evaluation.indexed import Indexed
-from evaluation.measures import Truth, measures
 from evaluation.peers import PEERS
 from evaluation.report import Better, Cell, Table, best_of
-from evaluation.run import ANSWERED
 from evaluation.sets import DataSet
+from evaluation.standing import Standing
 from evaluation.studies.default import part_of
 from evaluation.studies.study import Study, parser_of
 from evaluation.writing import short
-from training.rows import Rows
 
 SETS: Final = ("bibtex", "delicious", "eurlex", "yso")
 ACCURACY: Final = ("P1", "P5", "PSP1", "PSP5")
@@ -73,27 +70,6 @@ PAIRS: Final = (  # an online tree of ours, and one of napkinXC
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What a contender came to that learned the training rows and ranked the test rows."""
-
-    accuracy: dict[str, float]
-    train_seconds: float  # CPU
-    ranks_per_second: float  # test rows in a CPU second, their best 5 classes
-    bytes: int
-
-    @classmethod
-    def of(cls, contender: Contender, training: Rows, test: Rows) -> "Standing":
-        """Train the contender and test it."""
-        _, seconds = timed(lambda: contender.fit(training))
-        ranking, spent = timed(lambda: contender.rank(test, ANSWERED))
-        found = measures(ranking, Truth.of(test, training))
-        if spent < SHORTEST:
-            spent = mean_seconds_of(lambda: contender.rank(test, ANSWERED))
-        accuracy = {name: found[name] for name in ACCURACY}
-        return cls(accuracy, seconds, len(test) / spent, contender.bytes())
-
-
-@dataclass(frozen=True)
 class Run:
     """All contenders on one set, by their names, and what those said that failed."""
 
@@ -120,7 +96,7 @@ def run(
 
     def compete(name: str, make: Callable[[], Contender], forgiven: type[Failed]) -> None:
         try:
-            standings[name] = apart(lambda: Standing.of(make(), training, test), limit)
+            standings[name] = apart(lambda: Standing.of(make(), training, test, ACCURACY), limit)
         except forgiven as error:
             failed.append(f"{name}: {error}")
             print(f"  {failed[-1]}", file=sys.stderr, flush=True)

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from evaluation.sets import DataSet
+from evaluation.standing import Standing
 from evaluation.studies import default
 from evaluation.studies.default import (
     CHOSEN,
     EVERYWHERE,
     ON_SMALL,
-    Trial,
     aim_table,
     by_set,
     learner,
@@ -27,7 +27,7 @@ def published(training=60, test=20):
 
 
 def trial(r1=0.5, r5=0.5, p5=0.5, seconds=1.0, speed=1.0):
-    return Trial({"R1": r1, "R5": r5, "P5": p5}, seconds, speed)
+    return Standing({"R1": r1, "R5": r5, "P5": p5}, seconds, speed, 0)
 
 
 def always(name="always"):
@@ -169,13 +169,13 @@ def given(monkeypatch, tmp_path):
 
 def test_the_choice_is_made_without_the_test_rows(given, monkeypatch):
     rows = []
-    of = Trial.of.__func__
+    of = Standing.of.__func__
     monkeypatch.setattr(
-        Trial,
+        Standing,
         "of",
         classmethod(
-            lambda cls, one, learned, held: (
-                rows.append((len(learned), len(held))) or of(cls, one, learned, held)
+            lambda cls, one, learned, held, wanted: (
+                rows.append((len(learned), len(held))) or of(cls, one, learned, held, wanted)
             )
         ),
     )
