@@ -7,10 +7,15 @@ over do not count, nor do the few without a first class.
 The expected calibration error is over fifteen bins with as many outcomes each, from the least
 confident to the most. Brier score and log loss stand beside those of the best constant: the share
 of right answers, known beforehand.
+
+With `--drift` each stream is that of evaluation.studies.drift: classes arrive all along, and in its
+middle a share of the features change their meaning. A third table has what was said and what came
+true before and after.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,6 +29,7 @@ from evaluation import sets
 from evaluation.figures import Figure
 from evaluation.plot import Axis, Plot, Point, Series
 from evaluation.report import Cell, Table, best_of
+from evaluation.studies.drift import drifting
 from evaluation.studies.study import Study, heard, parser_of
 from training.rows import Rows
 
@@ -42,6 +48,7 @@ LEARNERS: Final = (
 LIMITS: Final = (0.5, 0.8, 0.9, 0.95)
 BINS = 15
 FIRST_COUNTED = 1_000
+AROUND_DRIFT: Final = (-1_000, 0, 100, 300, 1_000, 3_000, 6_000)  # limits, from the middle on
 LEAST_LOGGED = 1e-3  # a confidence nearer to 0 or 1 counts as this near in the log loss
 
 Floats = NDArray[np.float64]
@@ -49,10 +56,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Confidences, and 1 for each that came with a right first class, 0 for the others."""
+    """Confidences, 1 for each that came with a right first class and 0 for the others, and the
+    places of the events in their stream."""
 
     confidence: Floats
     right: Floats
+    event: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.right)
@@ -86,7 +95,12 @@ class Outcomes:
     @property
     def constant(self) -> "Outcomes":
         """The same outcomes, each with the share of right ones as its confidence."""
-        return Outcomes(np.full(len(self), self.right.mean()), self.right)
+        return Outcomes(np.full(len(self), self.right.mean()), self.right, self.event)
+
+    def between(self, begin: int, end: int) -> "Outcomes":
+        """Those of events from `begin` up to `end`."""
+        part = (begin <= self.event) & (self.event < end)
+        return Outcomes(self.confidence[part], self.right[part], self.event[part])
 
     def above(self, limit: float) -> tuple[float, float | None]:
         """(share of answers with at least this confidence, share of them that is right)."""
@@ -110,14 +124,14 @@ def events_of(rows: Rows) -> list[Event]:
 def measure(events: Sequence[Event], options: Options) -> Outcomes:
     """What a learner says of each event before it learns it, and what came of that."""
     enrolled = Enrolled.begun(options.specification, make(options))
-    said = list[tuple[float, bool]]()
+    said = list[tuple[float, bool, int]]()
     for number, event in enumerate(events):
         before = enrolled.answer(event.instance, 1, None)
         learned = enrolled.apply(event)
         if number >= FIRST_COUNTED and before.confidence is not None:
-            said.append((before.confidence, learned.rank == 1))
-    found = np.array(said, float).reshape(-1, 2)
-    return Outcomes(found[:, 0], found[:, 1])
+            said.append((before.confidence, learned.rank == 1, number))
+    found = np.array(said, float).reshape(-1, 3)
+    return Outcomes(found[:, 0], found[:, 1], found[:, 2].astype(np.int64))
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -160,6 +174,24 @@ def shares_of(title: str, found: Measured) -> Table:
     return Table(title, columns, rows, [-1] * len(columns))
 
 
+def drift_of(title: str, found: Measured, middle: int) -> Table:
+    """Mean confidence and share right, before the middle of the stream and after."""
+    rows = []
+    for name, each in found.items():
+        cells = [Cell(name)]
+        for begin, end in pairwise(AROUND_DRIFT):
+            part = each.between(middle + begin, middle + end)
+            if not len(part):
+                cells += [Cell("-"), Cell("-")]
+            else:
+                cells += [_figure(float(of.mean())) for of in (part.confidence, part.right)]
+        rows.append(cells)
+    columns = ["learner"]
+    for begin, end in pairwise(AROUND_DRIFT):
+        columns += [f"{begin:+,} to {end:+,}: said", "right"]
+    return Table(title, columns, rows, [-1] * len(columns))
+
+
 def reliability_of(name: str, found: Measured) -> Figure:
     """The share of right answers by confidence: on the diagonal, what was said came true."""
     series = [Series("as said", [Point(0, 0), Point(1, 1)], 0, dashed=True, marked=False)]
@@ -178,17 +210,28 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000, help="most rows of a set")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
+    parser.add_argument(
+        "--drift",
+        type=float,
+        metavar="SHARE",
+        help="let classes arrive, and this share of the features change in the middle",
+    )
     given = parser.parse_args()
     learners = [Options.parse(each) for each in given.learner or LEARNERS]
     study = Study("evaluation.studies.calibration", given)
     for done, name in enumerate(given.sets, start=1):
         rows = sets.read(name, given.data).rows.shuffled(given.seed)
-        events = events_of(rows.take(np.arange(min(len(rows), given.rows))))
+        rows = rows.take(np.arange(min(len(rows), given.rows)))
+        if given.drift is not None:
+            rows = drifting(rows, given.seed, given.drift)
+        events = events_of(rows)
         found = {each.specification: measure(events, each) for each in learners}
         heard(name, done)
         title = f"{name}: {len(events):,} rows"
         study.show(errors_of(f"{title}; confidence against what came true", found))
         study.show(shares_of(f"{title}; answers by limit", found))
+        if given.drift is not None:
+            study.show(drift_of(f"{title}; around the change", found, len(events) // 2))
         study.figures.append(reliability_of(name, found))
     study.write()
 

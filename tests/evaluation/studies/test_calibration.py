@@ -10,6 +10,7 @@ from evaluation.studies import calibration
 from evaluation.studies.calibration import (
     FIRST_COUNTED,
     Outcomes,
+    drift_of,
     errors_of,
     events_of,
     measure,
@@ -21,18 +22,19 @@ from tests.evaluation.examples import separable
 
 def outcomes(*pairs):
     confidence, right = np.array(pairs, float).T
-    return Outcomes(confidence, right)
+    return Outcomes(confidence, right, np.arange(len(pairs)))
 
 
 def calibrated(count=30_000):
     random = np.random.default_rng(0)
     confidence = random.random(count)
-    return Outcomes(confidence, (random.random(count) < confidence).astype(float))
+    right = (random.random(count) < confidence).astype(float)
+    return Outcomes(confidence, right, np.arange(count))
 
 
 def test_what_comes_true_as_often_as_said_has_no_error():
     honest = calibrated()
-    boasting = Outcomes(honest.confidence**0.3, honest.right)
+    boasting = Outcomes(honest.confidence**0.3, honest.right, honest.event)
 
     assert honest.calibration_error < 0.015
     assert boasting.calibration_error > 0.2
@@ -77,6 +79,7 @@ def test_what_is_easy_is_said_with_certainty_once_there_is_a_confidence():
     assert len(found) == 200
     assert found.right.mean() == 1
     assert found.confidence.min() > 0.9
+    assert found.event.tolist() == list(range(FIRST_COUNTED, FIRST_COUNTED + 200))
 
 
 def test_tables_have_a_row_for_each_learner():
@@ -87,6 +90,28 @@ def test_tables_have_a_row_for_each_learner():
     assert errors.rows[1][3].figure == pytest.approx(0.16)
     assert errors.best[2] == 0
     assert [cell.text for cell in shares.rows[1][1:5]] == ["0.500", "1.000", "0.000", "-"]
+
+
+def test_what_is_said_after_a_change_stands_beside_what_was_right(monkeypatch):
+    monkeypatch.setattr(calibration, "AROUND_DRIFT", (-2, 0, 1, 9))
+    found = {"one": outcomes((0.2, 0), (0.8, 1), (0.6, 0), (0.9, 0))}
+
+    table = drift_of("set", found, 3)
+
+    assert table.columns == [
+        *(
+            "learner",
+            "-2 to +0: said",
+            "right",
+            "+0 to +1: said",
+            "right",
+            "+1 to +9: said",
+            "right",
+        )
+    ]
+    assert [cell.text for cell in table.rows[0]] == [
+        *("one", "0.700", "0.500", "0.900", "0.000", "-", "-")
+    ]
 
 
 def test_the_plot_has_the_diagonal_and_each_learner():
@@ -110,3 +135,18 @@ def test_the_command_writes_what_it_found(monkeypatch, tmp_path, capsys):
     assert "clinc: 1,100 rows" in capsys.readouterr().out
     assert "<svg" in page.read_text()
     assert len(json.loads(figures.read_text())["tables"]) == 2
+
+
+def test_a_drifting_stream_is_told_around_its_change(monkeypatch, capsys):
+    rows = separable(2 * FIRST_COUNTED + 600)
+    monkeypatch.setattr(sets, "read", lambda name, data: sets.DataSet(name, rows))
+    argv = ["calibration", "--sets", "clinc", "--learner", "ff", "--drift", "1"]
+    monkeypatch.setattr(sys, "argv", argv)
+
+    calibration.main()
+
+    shown = capsys.readouterr().out
+    assert "around the change" in shown
+    *_, told = [line for line in shown.splitlines() if line.strip().startswith("ff")]
+    _, _, right_before, _, right_after, *_ = told.split()
+    assert float(right_before) == 1 > float(right_after)
