@@ -53,9 +53,9 @@ LEARNERS: Final = (
 PEERS_RUN: Final = (
     *("napkinxc-plt", "napkinxc-plt+tfidf"),
     *("napkinxc-oplt", "napkinxc-oplt+tfidf", "napkinxc-oplt-random+tfidf"),
-    *("napkinxc-oplt-16", "napkinxc-oplt-16+tfidf", "napkinxc-oplt-random-16+tfidf"),
     *("omikuji+tfidf", "omikuji-bonsai+tfidf", "omikuji-collapsed+tfidf"),
     *("vw-plt", "vw-memory-tree"),
+    *("napkinxc-oplt-16", "napkinxc-oplt-16+tfidf", "napkinxc-oplt-random-16+tfidf"),
 )
 PAIRS: Final = (  # an online tree of ours, and one of napkinXC
     ("oplt", "napkinxc-oplt+tfidf"),
