@@ -36,7 +36,7 @@ def apart(work: Callable[[], Result], seconds: int) -> Result:
     there.close()
     try:
         result, error = here.recv()
-    except EOFError:
+    except (EOFError, OSError):  # nothing came, or half of it
         process.join()
         if process.exitcode == -signal.SIGXCPU:
             raise Stopped(f"stopped after {seconds:,} CPU seconds") from None
