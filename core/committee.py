@@ -23,7 +23,8 @@ Sections = Mapping[str, NDArray[np.generic]]
 Weighted = list[tuple[str, float]]
 
 NOTHING = Instance({})
-DEEPEST = max(HITS_AT)  # place that progressive accuracy knows
+DEEPEST = max(HITS_AT)  # place of which progressive accuracy has a recall
+MOST = 2**32 - 1  # places that an index can be asked for
 
 
 class Committee:
@@ -84,7 +85,7 @@ class Committee:
         the vote by probability as many as it takes.
         """
         self._table.rank(NOTHING, k, threshold)  # which checks them
-        _, ranked = self._vote(_as_instance(instance), k)
+        _, ranked = self._vote(_as_instance(instance), max(k, 1))
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
@@ -106,7 +107,7 @@ class Committee:
         members have together: deeper and deeper, until k classes have as much (the threshold
         algorithm of Fagin et al., Optimal Aggregation Algorithms for Middleware, 2003).
         """
-        depth = 2 * k
+        depth = min(2 * k, MOST)
         while True:
             rankings = self._rankings(instance, depth)
             nominations = [self._known(ranking) for ranking in rankings]
@@ -115,7 +116,7 @@ class Committee:
             most = sum(last) / len(rankings)
             if not last or (len(ranked) >= k and ranked[k - 1][1] >= most):
                 return [ranking[:k] for ranking in nominations], ranked[:k]
-            depth *= 2
+            depth = min(2 * depth, MOST)
 
     def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
         return [member.index.rank(instance, depth) for member in self._members]

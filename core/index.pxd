@@ -132,7 +132,7 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t children
         uint64_t blocks
         uint64_t weights
-        uint64_t leaves
+        uint64_t turns
         uint8_t* node_kinds
         uint32_t* node_children
         uint32_t* node_blocks
@@ -142,7 +142,7 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint32_t* block_weights
         float* tree_weights
         float* tree_squares
-        uint64_t* class_leaves
+        uint64_t* class_turns
 
     const size_t COUNTS
 

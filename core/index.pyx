@@ -63,11 +63,11 @@ cdef dict SECTIONS = {
     "block_weights": np.dtype("<u4"),
     "tree_weights": np.dtype("<f4"),
     "tree_squares": np.dtype("<f4"),
-    "class_leaves": np.dtype("<u8"),
+    "class_turns": np.dtype("<u8"),
 }
 
 cdef tuple TREE = (
-    "node_", "children_ids", "block_", "tree_", "class_leaves"
+    "node_", "children_ids", "block_", "tree_", "class_turns"
 )
 
 cdef dict KINDS = {
@@ -564,9 +564,9 @@ cdef class Index:
         state.children = len(arrays["children_ids"])
         state.blocks = len(arrays["block_features"])
         state.weights = len(arrays["tree_weights"])
-        state.leaves = len(arrays["class_leaves"])
-        if state.leaves not in (0, state.classes):
-            raise SnapshotError("class_leaves has not a turn for each class")
+        state.turns = len(arrays["class_turns"])
+        if state.turns not in (0, state.classes):
+            raise SnapshotError("class_turns has not a turn for each class")
         state.kept = len(arrays["kept_features"])
         state.kept_values = len(arrays["kept_feature_ids"])
         state.kept_classes = len(arrays["kept_class_ids"])
@@ -584,7 +584,9 @@ cdef class Index:
 
 
 cdef dict with_what_older_states_lack(object options, dict sections):
-    """The sections, those added that there were not when an older state was written."""
+    """The sections by their names of today, those added that an older state has not."""
+    if "class_hung" in sections:  # its first name
+        sections["class_turns"] = sections.pop("class_hung")
     counts = sections.get("counts", ())
     missing = COUNTS - len(counts)
     if len(counts) in (5, 7) and ("kept_features" in sections) == (len(counts) == 7):
@@ -616,7 +618,7 @@ cdef dict empty_sections(const State& state):
         "block_weights": state.blocks,
         "tree_weights": state.weights,
         "tree_squares": state.weights,
-        "class_leaves": state.leaves,
+        "class_turns": state.turns,
         "kept_features": state.kept,
         "kept_true": state.kept,
         "kept_demanded": state.kept,
@@ -669,7 +671,7 @@ cdef int point_at(State& state, dict sections) except -1:
     state.block_weights = <uint32_t*>start_of(sections["block_weights"])
     state.tree_weights = <float*>start_of(sections["tree_weights"])
     state.tree_squares = <float*>start_of(sections["tree_squares"])
-    state.class_leaves = <uint64_t*>start_of(sections["class_leaves"])
+    state.class_turns = <uint64_t*>start_of(sections["class_turns"])
     state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
     state.class_names = <char*>start_of(sections["class_names"])
     state.class_free = <uint32_t*>start_of(sections["class_free"])

@@ -256,7 +256,7 @@ _TREE_DEFAULTS: dict[str, Any] = {
     "rate": 1.0,
     "rating": 0,
     "min_weight": 0.0,
-    "retrieval_window": 10,  # nothing is learned from it, and a search deeper down is dear
+    "retrieval_window": 10,  # nothing is learned from it, and a search far down is dear
     "sublinear": True,
     "tfidf": True,
 }

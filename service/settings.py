@@ -130,7 +130,8 @@ class Settings:
     retrieval_window: int | None = field(
         default=None,
         metadata=_about(
-            "whole number", "a true class ranked beyond this place scores 0 when learning"
+            "whole number",
+            "a true class ranked beyond this place is not retrieved: it scores 0 when learning",
         ),
     )
     feature_memory: float | None = field(

@@ -261,9 +261,10 @@ private:
     double scale_ = 0;  // the usual size of a first score
     Inputs means_{}, variances_{1, 1, 1};
     std::array<double, INPUTS + 1> weights_{};  // the last is of no input
-    std::array<double, KNOTS> counts_{}, residuals_{};  // outcomes, and what the regression lacked there
-    std::array<double, KNOTS> knots_{};             // what follows from these
-    std::vector<float> confidences_;                // of the last outcomes, a ring
+    std::array<double, KNOTS> counts_{};     // outcomes
+    std::array<double, KNOTS> residuals_{};  // what the regression lacked there
+    std::array<double, KNOTS> knots_{};      // what follows from these
+    std::vector<float> confidences_;         // of the last outcomes, a ring
     std::vector<std::uint8_t> rights_;
     std::size_t oldest_ = 0;
 };

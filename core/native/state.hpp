@@ -13,7 +13,7 @@ struct State {
     std::uint64_t classes, class_name_bytes, free_classes;
     std::uint64_t variances;  // as many as edges, or none
     std::uint64_t nodes, free_nodes, children, blocks, weights;  // of a label tree
-    std::uint64_t leaves;  // as many as classes, or none if there is no tree
+    std::uint64_t turns;  // as many as classes, or none if there is no tree
     std::uint64_t kept, kept_values, kept_classes, kept_demands;
     std::uint64_t* counts;  // see COUNTS
     std::uint16_t* feature_name_sizes;
@@ -50,7 +50,7 @@ struct State {
     std::uint32_t* block_weights;  // of each block, how many
     float* tree_weights;
     float* tree_squares;
-    std::uint64_t* class_leaves;
+    std::uint64_t* class_turns;  // in which they came to the tree
 };
 // Learned, counted, births, evicted features, evicted classes; of the past instances, how many came
 // and the state of the generator that draws them; of the tree its root (0: none, else its id and

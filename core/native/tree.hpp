@@ -290,7 +290,7 @@ public:
     void measure(State& state, std::uint64_t classes) const {
         state.nodes = nodes_.size();
         state.free_nodes = free_.size();
-        state.leaves = root_ == NO_ID ? 0 : classes;
+        state.turns = root_ == NO_ID ? 0 : classes;
         state.children = state.blocks = state.weights = 0;
         for (const Node& node : nodes_) {
             state.children += node.children.size();
@@ -321,8 +321,8 @@ public:
             }
         }
         std::copy(free_.begin(), free_.end(), state.node_free);
-        for (std::uint64_t cls = 0; cls < state.leaves; ++cls)
-            state.class_leaves[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
+        for (std::uint64_t cls = 0; cls < state.turns; ++cls)
+            state.class_turns[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
     }
 
     // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
@@ -334,10 +334,10 @@ public:
         if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
         if (births_ > state.counts[2]) throw std::invalid_argument("not so many classes ever came");
         root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
-        if ((root_ == NO_ID) != (state.leaves == 0))
-            throw std::invalid_argument("there is no tree for the leaves");
+        if ((root_ == NO_ID) != (state.turns == 0))
+            throw std::invalid_argument("either a root or turns of classes are missing");
         nodes_.resize(state.nodes);
-        places_.resize(state.leaves);
+        places_.resize(state.turns);
         std::uint64_t child = 0, place = 0, weight = 0;
         for (std::uint64_t id = 0; id < state.nodes; ++id) {
             Node& node = nodes_[id];
@@ -800,8 +800,8 @@ private:
                 if (nodes_[id].is_preleaf) {
                     if (child >= places_.size() || !is_class(child) || has(child))
                         throw std::invalid_argument("a class is not where it should be");
-                    places_[child] = {id, place, state.class_leaves[child]};
-                    births.push_back(state.class_leaves[child]);
+                    places_[child] = {id, place, state.class_turns[child]};
+                    births.push_back(state.class_turns[child]);
                 } else {
                     if (child >= nodes_.size())
                         throw std::invalid_argument("the tree has no such node");
@@ -817,8 +817,8 @@ private:
             if (node.is_preleaf) node.leaves = static_cast<std::uint32_t>(node.children.size());
             if (node.parent != NO_ID) nodes_[node.parent].leaves += node.leaves;
         }
-        for (std::uint32_t cls = 0; cls < state.leaves; ++cls)
-            if (!has(cls) && state.class_leaves[cls] != 0)
+        for (std::uint32_t cls = 0; cls < state.turns; ++cls)
+            if (!has(cls) && state.class_turns[cls] != 0)
                 throw std::invalid_argument("a class has a turn and no place");
         std::sort(births.begin(), births.end());
         if (std::adjacent_find(births.begin(), births.end()) != births.end() ||

@@ -12,6 +12,7 @@ the file it trains from, and of saving the model. Training runs in a child proce
 asked for line by line in this one, by the model file it loads at the first.
 """
 
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from math import ceil, log2
@@ -228,6 +229,8 @@ def vowpal_wabbit(*options: str) -> None:
     """Run it to its end in a process of its own; RuntimeError with its words if it fails."""
     command = [sys.executable, "-m", "vowpalwabbit", *options]
     done = run(command, capture_output=True, text=True, check=False)
+    if done.returncode == -signal.SIGXCPU:  # its share of the limit of CPU seconds (process.py)
+        signal.raise_signal(signal.SIGXCPU)
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise RuntimeError(f"vw {' '.join(options)} ended with {done.returncode} and said: {said}")

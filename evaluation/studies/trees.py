@@ -16,11 +16,11 @@ from typing import Final
 
 from core.options import Options
 from evaluation import sets
-from evaluation.apart import Failed, Stopped, apart
 from evaluation.comparison import label
 from evaluation.contender import Contender
 from evaluation.indexed import Indexed
 from evaluation.peers import PEERS
+from evaluation.process import Failed, Stopped, apart
 from evaluation.report import Better, Cell, Table, best_of
 from evaluation.sets import DataSet
 from evaluation.standing import Standing

@@ -9,6 +9,7 @@ from core.event import Instance
 from core.options import Options
 
 CLASSES = [f"class {n}" for n in range(40)]
+TREE = "oplt(policy=random,arity=3,max_leaves=2)"
 FEATURES = [f"feature {n}" for n in range(12)]
 
 
@@ -17,8 +18,8 @@ def committee_of(*members, **options):
     return Committee(Options.of("committee", **options))
 
 
-def taught(random, members=("oplt(policy=random,arity=3,max_leaves=2)",) * 3, lessons=150):
-    committee = committee_of(*members)
+def taught(random, members=(TREE,) * 3, lessons=150, **options):
+    committee = committee_of(*members, **options)
     for _ in range(lessons):
         true = random.integers(len(CLASSES))
         active = {FEATURES[true % len(FEATURES)], *random.choice(FEATURES, 2)}
@@ -38,21 +39,53 @@ def means(committee, instance):
     return dict(zip(CLASSES, np.mean(of_members, axis=0).tolist(), strict=True))
 
 
+def assert_the_best(committee, instance, k):
+    """The committee ranks the k classes, of those it knows, that brute force finds."""
+    known = {name for name, _ in committee.class_page("", "", len(CLASSES))}
+    mean = {
+        name: value
+        for name, value in means(committee, instance).items()
+        if name in known and value > 0
+    }
+    ranked = committee.rank(instance, k)
+
+    assert len({name for name, _ in ranked}) == len(ranked) == min(k, len(mean))
+    assert [score for _, score in ranked] == pytest.approx(
+        sorted(mean.values(), reverse=True)[: len(ranked)]
+    )
+    assert all(score == pytest.approx(mean[name]) for name, score in ranked)
+
+
 @pytest.mark.parametrize("k", [1, 2, 5, 100])
 def test_the_best_of_all_classes_by_mean_probability_are_found(k):
     random = np.random.default_rng(k)
     committee = taught(random)
 
     for instance in instances(random, 100):
-        mean = means(committee, instance)
-        ranked = committee.rank(instance, k)
+        assert_the_best(committee, instance, k)
 
-        known = sum(value > 0 for value in mean.values())
-        assert len(ranked) == min(k, known)
-        assert [score for _, score in ranked] == pytest.approx(
-            sorted(mean.values(), reverse=True)[: len(ranked)]
-        )
-        assert all(score == pytest.approx(mean[name]) for name, score in ranked)
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("subsamples", [(0.3, 0.3, 0.3, 0.3), (1, 0.05, 0.05)])
+@pytest.mark.parametrize("most_classes", [1000, 15])
+def test_members_that_know_little_of_each_other_are_asked_deeper(seed, subsamples, most_classes):
+    random = np.random.default_rng(seed)
+    members = [
+        f"oplt(policy=random,arity=3,max_leaves=2,max_classes=1000,subsample={subsample})"
+        for subsample in subsamples
+    ]
+    committee = taught(random, members, max_classes=most_classes)
+
+    for instance in instances(random, 100):
+        for k in (1, 2, 4):
+            assert_the_best(committee, instance, k)
+
+
+@pytest.mark.parametrize("k", [0, 2**31, 2**32 - 1])
+def test_no_place_and_more_than_there_are(k):
+    committee = taught(np.random.default_rng(0), lessons=20)
+
+    assert len(committee.rank({"feature 1": 1.0}, k)) == min(k, committee.classes)
 
 
 def test_a_class_that_is_third_for_all_is_found_to_be_the_best():

@@ -144,7 +144,7 @@ def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves):
 def by_brute_force(index, instance):
     """Every class with the product along its path, the likeliest first, then as they came."""
     state = index.dump()
-    turns = dict(zip(names(state, "class"), state["class_leaves"].tolist(), strict=True))
+    turns = dict(zip(names(state, "class"), state["class_turns"].tolist(), strict=True))
     classes = [name for name in CLASSES if index.has_class(name)]
     products = [prod(node.probability for node in path) for path in index.paths(instance, classes)]
     return sorted(zip(classes, products, strict=True), key=lambda each: (-each[1], turns[each[0]]))

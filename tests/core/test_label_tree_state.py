@@ -8,7 +8,7 @@ from core.index import Index
 from core.options import LEARNERS, TREES, Options
 
 CLASSES = [f"c{number}" for number in range(12)]
-OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_leaves")
+OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
 
 
 def taught(specification, forget=True):
@@ -116,7 +116,7 @@ def test_arrays_of_other_lengths_are_refused(index):
 @pytest.mark.parametrize(
     ("name", "at", "value", "error"),
     [
-        ("counts", 7, 0, "no tree for the leaves"),
+        ("counts", 7, 0, "a root or turns"),
         ("counts", 7, 2**40, "no such root"),
         ("counts", 8, 1, "at once"),
         ("counts", 8, 2**63, "not so many"),
@@ -142,10 +142,10 @@ def test_what_is_wrong_is_said(name, at, value, error):
 def test_a_class_without_a_leaf_has_no_turn():
     sections = TAUGHT[0].dump()
     free = sections["class_free"][0]
-    changed = sections["class_leaves"].copy()
+    changed = sections["class_turns"].copy()
     changed[free] = 5
     with pytest.raises(SnapshotError, match="no place"):
-        Index.load(TAUGHT[0].options, sections | {"class_leaves": changed})
+        Index.load(TAUGHT[0].options, sections | {"class_turns": changed})
 
 
 @pytest.mark.parametrize(("written", "read"), [("oplt", "ff"), ("ff", "oplt")])
@@ -173,3 +173,15 @@ def test_a_state_from_before_there_were_trees_loads(learner):
     del oldest["edge_variances"]
     for name, section in Index.load(index.options, oldest).dump().items():
         assert np.array_equal(section, sections[name]), name
+
+
+def test_a_state_from_when_the_turns_of_classes_had_another_name_is_read():
+    index = TAUGHT[0]
+    sections = index.dump()
+    older = dict(sections)
+    older["class_hung"] = older.pop("class_turns")
+
+    loaded = Index.load(index.options, older).dump()
+
+    assert loaded.keys() == sections.keys()
+    assert all(np.array_equal(loaded[name], sections[name]) for name in sections)

@@ -191,6 +191,6 @@ def test_a_label_tree_is_planted_over_the_classes_that_will_be_learned():
         train(rows, Options.parse(each), Plan(shuffle=False)).learner
         for each in ("iplt(tree=complete)", "oplt")
     )
-    assert planted.dump()["class_leaves"].tolist() == list(range(20))
+    assert planted.dump()["class_turns"].tolist() == list(range(20))
     assert planted.dump()["children_ids"].tolist() != grown.dump()["children_ids"].tolist()
     assert planted.dump()["node_children"].tolist() != grown.dump()["node_children"].tolist()

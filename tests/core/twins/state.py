@@ -114,7 +114,7 @@ def dump(twin):
 
 TREE_ARRAYS = [
     *("node_kinds", "node_children", "node_blocks", "node_free", "children_ids"),
-    *("block_features", "block_weights", "tree_weights", "tree_squares", "class_leaves"),
+    *("block_features", "block_weights", "tree_weights", "tree_squares", "class_turns"),
 ]
 
 

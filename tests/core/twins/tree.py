@@ -267,7 +267,7 @@ class LabelTree(Twin):
             if turn and self.is_crowded(at):
                 at = self.node_to_grow(inputs)
             at = self.with_room(at)
-            self.hang_leaf(at, name)
+            self.add_leaf(at, name)
 
     def node_to_grow(self, inputs):
         at = self.root
@@ -275,7 +275,7 @@ class LabelTree(Twin):
             at = self.chosen_child(at, inputs)
         return at
 
-    def hang_leaf(self, node, name):
+    def add_leaf(self, node, name):
         node.children.append(name)
         self.home[name] = node
         self.turn[name] = self.came_to_tree

@@ -1,7 +1,12 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
+from evaluation.peers import vw
 from evaluation.peers.vw import bits, classes_among, vowpal_wabbit
+from evaluation.process import Stopped, apart
 from training.rows import Rows
 
 
@@ -19,6 +24,17 @@ def test_the_table_has_room_for_every_feature_of_every_model(features, models, e
 def test_a_failing_run_says_what_was_run_and_why_it_failed():
     with pytest.raises(RuntimeError, match=r"--no-such-option ended with 1 and said: .*[a-z]"):
         vowpal_wabbit("--no-such-option")
+
+
+def test_a_run_that_used_its_time_up_ends_who_waits_for_it():
+    with pytest.raises(Stopped, match="stopped after 60 CPU seconds"):
+        apart(run_out_of_time, 60)
+
+
+def run_out_of_time():
+    command = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)"]
+    vw.run = lambda *_, **options: subprocess.run(command, **options)
+    vowpal_wabbit("--plt", "3")
 
 
 def test_spare_leaves_and_classes_without_training_rows_are_no_answers():

@@ -1,9 +1,9 @@
 import pytest
 
 from core.options import Options
-from evaluation.apart import Failed
 from evaluation.comparison import label
 from evaluation.peers import PEERS
+from evaluation.process import Failed
 from evaluation.sets import DataSet
 from evaluation.studies import trees
 from evaluation.studies.study import parser_of

@@ -1,8 +1,11 @@
+import multiprocessing
 import os
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
-from evaluation.apart import Failed, Stopped, apart
+from evaluation.process import Failed, Stopped, apart
 
 
 def test_work_is_done_by_another_process_and_its_result_comes_back():
@@ -44,3 +47,25 @@ def test_a_process_that_dies_is_a_failure_and_no_wait():
 def test_what_cannot_be_sent_back_is_a_failure():
     with pytest.raises(Failed, match="pickle"):
         apart(lambda: lambda: None, 60)
+
+
+def test_temporary_files_go_when_the_work_ends_however_it_ends():
+    def work(seconds):
+        folder = mkdtemp()
+        names.send_bytes(folder.encode())
+        while seconds:
+            pass
+
+    received, names = multiprocessing.Pipe(duplex=False)
+    apart(lambda: work(0), 60)
+    with pytest.raises(Stopped):
+        apart(lambda: work(1), 1)
+
+    folders = [Path(received.recv_bytes().decode()) for _ in range(2)]
+    assert folders[0] != folders[1]
+    assert not any(folder.exists() or folder.parent.exists() for folder in folders)
+
+
+def test_there_is_no_work_without_time():
+    with pytest.raises(ValueError, match="at least one CPU second, not 0"):
+        apart(os.getpid, 0)

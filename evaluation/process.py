@@ -2,10 +2,11 @@
 
 import multiprocessing
 import signal
+import tempfile
 import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from resource import RLIMIT_CPU, setrlimit
+from resource import RLIMIT_CORE, RLIMIT_CPU, setrlimit
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -25,31 +26,36 @@ def apart(work: Callable[[], Result], seconds: int) -> Result:
     """What the work returns when a copy of this process does it; it has to be pickled.
 
     Raises Failed with what the work raised, Stopped when it takes more CPU seconds than these.
-    Processes that the work starts have as many of their own.
+    A program that the work starts has as many of its own. Temporary files go when it ends.
     """
+    if seconds < 1:
+        raise ValueError(f"a process needs at least one CPU second, not {seconds}")
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_do, args=(work, seconds, there))
-    with warnings.catch_warnings():  # threads that libraries keep are not met in the copy
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    there.close()
-    try:
-        result, error = here.recv()
-    except (EOFError, OSError):  # nothing came, or half of it
+    with tempfile.TemporaryDirectory(prefix="manyclass-") as folder, here:
+        process = context.Process(target=_do, args=(work, seconds, folder, there))
+        with warnings.catch_warnings():  # threads that libraries keep are not met in the copy
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        there.close()
+        try:
+            result, error = here.recv()
+        except (EOFError, OSError):  # nothing came, or half of it
+            process.join()
+            if process.exitcode == -signal.SIGXCPU:
+                raise Stopped(f"stopped after {seconds:,} CPU seconds") from None
+            raise Failed(f"its process died, exit code {process.exitcode}") from None
         process.join()
-        if process.exitcode == -signal.SIGXCPU:
-            raise Stopped(f"stopped after {seconds:,} CPU seconds") from None
-        raise Failed(f"its process died, exit code {process.exitcode}") from None
-    process.join()
     if error is not None:
         raise Failed(error)
     found: Result = result
     return found
 
 
-def _do(work: Callable[[], Any], seconds: int, there: Connection) -> None:
+def _do(work: Callable[[], Any], seconds: int, folder: str, there: Connection) -> None:
+    tempfile.tempdir = folder
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    setrlimit(RLIMIT_CORE, (0, 0))
     setrlimit(RLIMIT_CPU, (seconds, seconds + GRACE))
     try:
         there.send((work(), None))
