@@ -104,6 +104,24 @@ def test_classes_that_training_lacks_are_not_ranked(name, single):
 
 
 @pytest.mark.parametrize("name", PEERS)
+def test_a_row_without_features_keeps_no_peer_from_learning_the_others(name, single):
+    training, test = single
+    first = training.indptr[1]
+    without = replace(
+        training,
+        indptr=np.maximum(training.indptr - first, 0),
+        indices=training.indices[first:],
+        values=training.values[first:],
+    )
+    peer = PEERS[name](0)
+
+    peer.fit(without)
+
+    found = accuracy(peer.rank(test, 5), without, test)
+    assert found["R1"] > WEAK.get(name, 0.8)
+
+
+@pytest.mark.parametrize("name", PEERS)
 def test_instances_without_features_and_new_features_are_borne(name, single):
     training, test = single
     bare = test.take(np.arange(3))

@@ -38,7 +38,7 @@ class Omikuji:
 
     def fit(self, rows: Rows) -> None:
         data = self._folder / "learned"
-        write_xmc(data, rows)
+        write_xmc(data, rows.take(np.flatnonzero(np.diff(rows.indptr))))  # it reads no empty row
         with without_output():  # it logs to standard output and cannot be told not to
             self._model = self._package.Model.train_on_data(
                 str(data), self._parameters, n_threads=1
