@@ -256,6 +256,7 @@ def _show(study: Study, found: Standings, where: str) -> None:
     costs: list[tuple[str, Callable[[Standing], float], Better]] = [
         ("T_train, CPU seconds", lambda each: each.train_seconds, "less"),
         ("ranks/s", lambda each: each.ranks_per_second, "more"),
+        ("bytes", lambda each: each.bytes, "less"),
     ]
     for title, cost, better in costs:
         study.show(by_set(title, found, cost, better, _cost))

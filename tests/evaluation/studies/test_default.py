@@ -186,7 +186,7 @@ def test_the_choice_is_made_without_the_test_rows(given, monkeypatch):
     assert rows == [(54, 6)] * 4
     titles = [table.title for table in study.tables]
     assert titles[0] == "R1 on held-out training rows"
-    assert titles[-2:] == ["T_train, CPU seconds", "ranks/s"]
+    assert titles[-3:] == ["T_train, CPU seconds", "ranks/s", "bytes"]
     assert [row[0].text for row in study.tables[0].rows] == ["svm", "ff"]
     assert "±" not in study.tables[-1].rows[0][1].text
 
