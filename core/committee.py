@@ -16,14 +16,13 @@ from core.index import Columns, Index, Node
 from core.learned import NOTHING_LEARNED, Learned
 from core.member import Member
 from core.options import Options, members_of
-from core.progress import HITS_AT
+from core.progress import DEEPEST
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 Sections = Mapping[str, NDArray[np.generic]]
 Weighted = list[tuple[str, float]]
 
 NOTHING = Instance({})
-DEEPEST = max(HITS_AT)  # place of which progressive accuracy has a recall
 MOST = 2**32 - 1  # places that an index can be asked for
 
 
@@ -85,7 +84,10 @@ class Committee:
         the vote by probability as many as it takes.
         """
         self._table.rank(NOTHING, k, threshold)  # which checks them
-        _, ranked = self._vote(_as_instance(instance), max(k, 1))
+        instance = _as_instance(instance)
+        if k == 0:
+            return []
+        _, ranked = self._vote(instance, k)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]

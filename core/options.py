@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, Literal, get_args
 
 from core.errors import OptionError
+from core.progress import DEEPEST
 
 LONGEST_ROW = 65_535
 MOST_MEMBERS = 64
@@ -256,7 +257,7 @@ _TREE_DEFAULTS: dict[str, Any] = {
     "rate": 1.0,
     "rating": 0,
     "min_weight": 0.0,
-    "retrieval_window": 10,  # nothing is learned from it, and a search far down is dear
+    "retrieval_window": DEEPEST,  # nothing is learned from it, and a search far down is dear
     "sublinear": True,
     "tfidf": True,
 }

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HITS_AT = (1, 5, 10)
+DEEPEST = max(HITS_AT)  # place of which there is a recall
 WINDOWS = (100, 1_000, 10_000)
 _LONGEST = max(WINDOWS)
 _NOT_RETRIEVED = 0
