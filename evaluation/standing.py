@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluation.contender import Contender
-from evaluation.cost import SHORTEST, mean_seconds_of, timed
+from evaluation.cost import timed, timed_on_average
 from evaluation.measures import Truth, measures
 from evaluation.run import ANSWERED
 from training.rows import Rows
@@ -25,9 +25,7 @@ class Standing:
     ) -> "Standing":
         """Train the contender and test it by the measures wanted, of 5 places at most."""
         _, seconds = timed(lambda: contender.fit(training))
-        ranking, spent = timed(lambda: contender.rank(test, ANSWERED))
+        ranking, spent = timed_on_average(lambda: contender.rank(test, ANSWERED))
         found = measures(ranking, Truth.of(test, training))
-        if spent < SHORTEST:
-            spent = mean_seconds_of(lambda: contender.rank(test, ANSWERED))
         accuracy = {name: found[name] for name in wanted}
         return cls(accuracy, seconds, len(test) / spent, contender.bytes())

@@ -95,13 +95,14 @@ def run(
     standings, failed = dict[str, Standing](), list[str]()
 
     def compete(name: str, make: Callable[[], Contender], forgiven: type[Failed]) -> None:
+        outcome: Standing | Failed
         try:
-            standings[name] = apart(lambda: Standing.of(make(), training, test, ACCURACY), limit)
+            outcome = apart(lambda: Standing.of(make(), training, test, ACCURACY), limit)
+            standings[name] = outcome
         except forgiven as error:
+            outcome = error
             failed.append(f"{name}: {error}")
-            print(f"  {failed[-1]}", file=sys.stderr, flush=True)
-        else:
-            _tell(name, standings)
+        print(f"  {name}: {outcome}", file=sys.stderr, flush=True)  # a large set takes hours
 
     for options in learners:
         compete(label(options), partial(Indexed, training, options, seed=seed), Stopped)
@@ -109,11 +110,6 @@ def run(
         compete(peer, partial(PEERS[peer], seed), Failed)
     size = f"{len(training):,} + {len(test):,} rows, {len(data.rows.classes):,} classes"
     return Run(f"{data.name}: {size}", standings, failed)
-
-
-def _tell(name: str, standings: Mapping[str, Standing]) -> None:
-    """What the contender came to, on standard error: a large set takes an hour."""
-    print(f"  {name}: {standings[name]}", file=sys.stderr, flush=True)
 
 
 # --- tables ---------------------------------------------------------------------------------------

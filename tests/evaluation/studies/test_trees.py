@@ -5,6 +5,7 @@ from evaluation.comparison import label
 from evaluation.peers import PEERS
 from evaluation.process import Failed
 from evaluation.sets import DataSet
+from evaluation.standing import Standing
 from evaluation.studies import trees
 from evaluation.studies.study import parser_of
 from evaluation.studies.trees import (
@@ -12,7 +13,6 @@ from evaluation.studies.trees import (
     PEERS_RUN,
     SETS,
     Run,
-    Standing,
     against_napkinxc,
     learners_for,
     run,
