@@ -84,10 +84,7 @@ class Committee:
         the vote by probability as many as it takes.
         """
         self._table.rank(NOTHING, k, threshold)  # which checks them
-        instance = _as_instance(instance)
-        if k == 0:
-            return []
-        _, ranked = self._vote(instance, k)
+        _, ranked = self._vote(_as_instance(instance), max(k, 1))  # for no place it is work too
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
