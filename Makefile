@@ -42,7 +42,7 @@ lint: .venv/built ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
 
 types: .venv/built ## mypy, and the stubs against the built modules
-	mypy && stubtest core.event core.index core.recent core.calibration --concise
+	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.recent manyclass.core.calibration --concise
 
 test: .venv/built ## the test suite
 	pytest -q
@@ -70,4 +70,4 @@ wheel: .venv/built ## the wheel an image is made of
 	pip wheel -q --no-deps --no-build-isolation -w dist .
 
 clean:     ## remove what a build leaves
-	rm -rf build dist .venv .venv-peers core/*.so core/*.cpp *.egg-info
+	rm -rf build dist .venv .venv-peers core/*.so core/*.cpp src/*.egg-info

@@ -1,4 +1,4 @@
-"""Build the Cython extensions of core/; all other packaging facts are in pyproject.toml.
+"""Build the Cython extensions of manyclass.core; all other packaging facts are in pyproject.toml.
 
 CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage.
 """
@@ -8,6 +8,9 @@ from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+
+SOURCES = Path("src")
+PACKAGE = SOURCES / "manyclass"
 
 RULES = {  # the same in every flavour
     "language_level": 3,
@@ -35,16 +38,16 @@ compiler, linker, macros, directives = FLAVOURS[os.environ.get("CORE_BUILD", "re
 
 extensions = [
     Extension(
-        ".".join(pyx.with_suffix("").parts),
+        ".".join(pyx.relative_to(SOURCES).with_suffix("").parts),
         [str(pyx)],
-        depends=[str(header) for header in Path("core/native").glob("*.hpp")],
+        depends=[str(header) for header in (PACKAGE / "core/native").rglob("*.hpp")],
         language="c++",
-        include_dirs=["."],
+        include_dirs=[str(PACKAGE)],
         extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
         extra_link_args=linker,
         define_macros=macros,
     )
-    for pyx in sorted(Path("core").rglob("*.pyx"))
+    for pyx in sorted((PACKAGE / "core").rglob("*.pyx"))
 ]
 
 # force: cythonize compares file times only, so it would reuse C++ made for another flavour.

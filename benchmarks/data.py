@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from evaluation.readers import jane_austen, json_lines, newsgroups, word_and_pair_counts
-from training.rows import Rows
+from manyclass.evaluation.readers import jane_austen, json_lines, newsgroups, word_and_pair_counts
+from manyclass.training.rows import Rows
 
 
 def clinc(data: Path) -> Rows:

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns, Index
-from core.options import Options
-from training.rows import Rows
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options
+from manyclass.training.rows import Rows
 
 
 class Learner:

@@ -11,9 +11,9 @@ from time import process_time
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Report, add_json_option, spread
-from core.options import Options
-from evaluation import readers
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation import readers
+from manyclass.training.rows import Rows
 
 
 @dataclass(frozen=True)

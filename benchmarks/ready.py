@@ -18,10 +18,10 @@ import redis
 
 from benchmarks.process import ServerProcess, free_port
 from benchmarks.report import Cell, Report, add_json_option
-from core.index import Columns, Index
-from core.model import Model
-from service.settings import Settings
-from service.store import open_store
+from manyclass.core.index import Columns, Index
+from manyclass.core.model import Model
+from manyclass.service.settings import Settings
+from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
 
 EDGES = 10_000_000
@@ -82,7 +82,7 @@ def start(store_url: str) -> dict[str, float]:
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
     }
     began = time.perf_counter()
-    server = ServerProcess(["service", "serve"], port, {0, 1}, environment, "/readyz")
+    server = ServerProcess(["manyclass", "serve"], port, {0, 1}, environment, "/readyz")
     with server:
         seconds = time.perf_counter() - began
         resident, peak = server.memory()

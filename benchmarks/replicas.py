@@ -29,7 +29,7 @@ from benchmarks.lag import Lag, Watcher
 from benchmarks.process import ServerProcess, cpu_seconds, free_port
 from benchmarks.report import Cell, Report, add_json_option
 from benchmarks.serving import BATCH, Instance, encoded, instances_of, teach
-from evaluation import readers
+from manyclass.evaluation import readers
 from tests.redis_server import RedisServer
 
 SINGLE_CONNECTIONS, BATCH_CONNECTIONS = 32, 4
@@ -99,7 +99,7 @@ def service(store: str, core: int) -> ServerProcess:
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
         "MANYCLASS_SNAPSHOT_KEEP": "1",
     }
-    return ServerProcess(["service", "serve"], port, {core}, environment, "/readyz")
+    return ServerProcess(["manyclass", "serve"], port, {core}, environment, "/readyz")
 
 
 @dataclass(frozen=True)

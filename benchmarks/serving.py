@@ -24,9 +24,9 @@ import numpy as np
 from benchmarks import load
 from benchmarks.process import ServerProcess, free_port
 from benchmarks.report import Cell, Report, add_json_option
-from core.options import DEFAULT_LEARNER
-from core.text import features_of
-from evaluation import readers
+from manyclass.core.options import DEFAULT_LEARNER
+from manyclass.core.text import features_of
+from manyclass.evaluation import readers
 
 ACTIVE = 80  # features of an instance: a body of about 1.2 KB
 BATCH = 100
@@ -77,7 +77,7 @@ def service(core: int, folder: str, learner: str) -> ServerProcess:
         "MANYCLASS_SNAPSHOT_SECONDS": "0",
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
     }
-    return ServerProcess(["service", "serve"], port, {core}, environment, "/readyz")
+    return ServerProcess(["manyclass", "serve"], port, {core}, environment, "/readyz")
 
 
 def bare(core: int, answer_bytes: int) -> ServerProcess:

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
-from core.options import Options
-from evaluation import readers
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation import readers
+from manyclass.training.rows import Rows
 
 Figures = dict[str, float]
 

@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
-from core.index import Index
-from core.options import Options
-from evaluation import readers, sets
-from evaluation.contender import Contender
-from evaluation.cost import mean_seconds_of, timed
-from evaluation.indexed import Indexed
-from evaluation.peers import PEERS, PeerMissing
-from evaluation.run import ANSWERED
-from training.rows import Rows
+from manyclass.core.index import Index
+from manyclass.core.options import Options
+from manyclass.evaluation import readers, sets
+from manyclass.evaluation.contender import Contender
+from manyclass.evaluation.cost import mean_seconds_of, timed
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.peers import PEERS, PeerMissing
+from manyclass.evaluation.run import ANSWERED
+from manyclass.training.rows import Rows
 
 CLASS_COUNTS: Final = (100, 1_000, 10_000)
 INSTANCES_OF_A_CLASS: Final = 10

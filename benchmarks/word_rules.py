@@ -9,9 +9,9 @@ from argparse import ArgumentParser, Namespace
 
 from benchmarks.paper import ROWS, train_and_test
 from benchmarks.report import Report, add_json_option, spread
-from core.options import Options
-from core.words import WORD
-from evaluation import readers
+from manyclass.core.options import Options
+from manyclass.core.words import WORD
+from manyclass.evaluation import readers
 
 RULES = {
     "letters and digits": WORD,

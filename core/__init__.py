@@ -1,6 +1,6 @@
 """The engine: ranks sparse instances against very many classes, and learns from each answer."""
 
-from core.errors import (
+from manyclass.core.errors import (
     CoreError,
     EventError,
     InstanceError,
@@ -8,11 +8,11 @@ from core.errors import (
     SnapshotError,
     UnknownName,
 )
-from core.event import Event, Instance
-from core.index import Columns, Index
-from core.model import Model, Outcome
-from core.options import Options
-from core.text import features_of
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index
+from manyclass.core.model import Model, Outcome
+from manyclass.core.options import Options
+from manyclass.core.text import features_of
 
 __all__ = [
     "Columns",

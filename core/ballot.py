@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from core.options import Vote
+from manyclass.core.options import Vote
 
 Ranking = list[tuple[str, float]]  # (class, score), best first
 

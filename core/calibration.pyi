@@ -4,7 +4,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.reliability import Bin
+from manyclass.core.reliability import Bin
 
 @final
 class Calibration:

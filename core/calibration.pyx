@@ -9,7 +9,7 @@ cimport cython
 
 import numpy as np
 
-from core.reliability import Bin
+from manyclass.core.reliability import Bin
 
 
 cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:

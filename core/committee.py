@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.ballot import NOMINATED, Ranking, count, scale
-from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from core.event import SMALLEST_VALUE, Event, Instance
-from core.index import Columns, Index, Node
-from core.learned import NOTHING_LEARNED, Learned
-from core.member import Member
-from core.options import Options, members_of
-from core.progress import DEEPEST
+from manyclass.core.ballot import NOMINATED, Ranking, count, scale
+from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import SMALLEST_VALUE, Event, Instance
+from manyclass.core.index import Columns, Index, Node
+from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.member import Member
+from manyclass.core.options import Options, members_of
+from manyclass.core.progress import DEEPEST
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 Sections = Mapping[str, NDArray[np.generic]]

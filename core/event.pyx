@@ -26,7 +26,7 @@ from libcpp.string_view cimport string_view
 
 cimport cython
 
-from core.errors import EventError, InstanceError
+from manyclass.core.errors import EventError, InstanceError
 
 
 cdef extern from "core/native/json.hpp" namespace "manyclass" nogil:

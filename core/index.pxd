@@ -6,7 +6,7 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from core.event cimport Instance
+from manyclass.core.event cimport Instance
 
 
 cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:

@@ -4,9 +4,9 @@ from typing import NamedTuple, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.event import Event, Instance
-from core.learned import Learned
-from core.options import Options
+from manyclass.core.event import Event, Instance
+from manyclass.core.learned import Learned
+from manyclass.core.options import Options
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
 

@@ -14,14 +14,14 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 
 cimport cython
 
-from core.event cimport Event, Instance
+from manyclass.core.event cimport Event, Instance
 
 from typing import NamedTuple
 
 import numpy as np
 
-from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.learned import NOTHING_LEARNED, Learned
 
 
 cdef Py_ssize_t OUTDEGREE_BINS = 1001

@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.committee import Committee
-from core.event import Event, Instance
-from core.index import Columns, Index, Node
-from core.learned import Learned
-from core.options import Options
+from manyclass.core.committee import Committee
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index, Node
+from manyclass.core.learned import Learned
+from manyclass.core.options import Options
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
 Sections = Mapping[str, NDArray[np.generic]]
@@ -20,7 +20,8 @@ class Learner(Protocol):
     """Ranks a sparse instance against its classes, and learns from one labelled instance at a time.
 
     The same calls in the same order make the same state, byte for byte. Any number of threads may
-    rank at once; one at a time may change. What each method answers is said at core.index.Index.
+    rank at once; one at a time may change. What each method answers is said at
+    manyclass.core.index.Index.
     """
 
     @property

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.errors import OptionError
-from core.options import MATTERS, Options, members_of
+from manyclass.core.errors import OptionError
+from manyclass.core.options import MATTERS, Options, members_of
 
 Role = Literal["answers", "shadow"]
 

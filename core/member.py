@@ -7,11 +7,11 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from core.event import Event, Instance
-from core.index import Index
-from core.options import Options
-from core.progress import Progress
-from core.waiting import Waiting
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Index
+from manyclass.core.options import Options
+from manyclass.core.progress import Progress
+from manyclass.core.waiting import Waiting
 
 
 def draw(purpose: str, seed: int, number: int) -> int:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from core import snapshot
-from core.calibration import Calibration
-from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
-from core.event import Event, Instance
-from core.index import Node
-from core.learned import NOTHING_LEARNED, Learned
-from core.learner import Learner, load, make
-from core.lineup import Lineup, Role
-from core.options import Options
-from core.progress import Progress
-from core.recent import RecentEvents
+from manyclass.core import snapshot
+from manyclass.core.calibration import Calibration
+from manyclass.core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Node
+from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.learner import Learner, load, make
+from manyclass.core.lineup import Lineup, Role
+from manyclass.core.options import Options
+from manyclass.core.progress import Progress
+from manyclass.core.recent import RecentEvents
 
 MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
 

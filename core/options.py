@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from core.errors import OptionError
-from core.progress import DEEPEST
+from manyclass.core.errors import OptionError
+from manyclass.core.progress import DEEPEST
 
 LONGEST_ROW = 65_535
 MOST_MEMBERS = 64

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import SnapshotError
+from manyclass.core.errors import SnapshotError
 
 Arrays = dict[str, NDArray[np.generic]]
 

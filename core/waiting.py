@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import EventError
-from core.event import Event, Instance
+from manyclass.core.errors import EventError
+from manyclass.core.event import Event, Instance
 
 EVENT_BYTES = 100  # counted for a waiting event, its own bytes apart
 

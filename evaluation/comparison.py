@@ -6,12 +6,12 @@ from math import isfinite
 from statistics import mean, stdev
 from typing import Final
 
-from core.errors import OptionError
-from core.options import LIMITS, MATTERS, Options, defaults_of
-from evaluation.contender import Maker
-from evaluation.measures import sign_test
-from evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test
-from evaluation.sets import DataSet
+from manyclass.core.errors import OptionError
+from manyclass.core.options import LIMITS, MATTERS, Options, defaults_of
+from manyclass.evaluation.contender import Maker
+from manyclass.evaluation.measures import sign_test
+from manyclass.evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test
+from manyclass.evaluation.sets import DataSet
 
 Heard = Callable[[str, int], None]  # the name of a contender, and how many of its splits are done
 

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 
 class Contender(Protocol):

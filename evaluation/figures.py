@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from evaluation.comparison import Comparison, Result
-from evaluation.plot import Axis, Plot, Point, Series
-from evaluation.run import Outcome
-from evaluation.writing import short, shown
+from manyclass.evaluation.comparison import Comparison, Result
+from manyclass.evaluation.plot import Axis, Plot, Point, Series
+from manyclass.evaluation.run import Outcome
+from manyclass.evaluation.writing import short, shown
 
 LEAST_OF_BEST = 0.75  # share of the best R1 below which a contender is left out of plots of cost
 SMOOTHED = 5  # segments of a stream that one point of its curve is the mean of

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns
-from core.learner import make
-from core.options import Options
-from training.rows import Rows
+from manyclass.core.index import Columns
+from manyclass.core.learner import make
+from manyclass.core.options import Options
+from manyclass.training.rows import Rows
 
 
 class Indexed:

@@ -11,8 +11,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 RECALL_AT = (1, 5, 10)
 PRECISION_AT = (1, 3, 5)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from evaluation.comparison import Comparison
-from evaluation.figures import Figure, colours, figures
-from evaluation.plot import swatch
-from evaluation.report import EMPTY, Cell, Table, best_of, table_of, title_of
+from manyclass.evaluation.comparison import Comparison
+from manyclass.evaluation.figures import Figure, colours, figures
+from manyclass.evaluation.plot import swatch
+from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, table_of, title_of
 
 STYLE = """
 :root { color-scheme: light dark; --back: #fbfaf8; --front: #1d1d1f; --faint: #6b6b70;

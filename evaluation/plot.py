@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from math import ceil, floor, log10
 
-from evaluation.writing import short
+from manyclass.evaluation.writing import short
 
 WIDTH, HEIGHT = 440, 290
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 12, 46

@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.text import features_of
-from core.words import WORD, instances, sentences
-from training.formats import xmc as xmc_format
-from training.formats.given import Given
-from training.lines import Source
-from training.rows import Rows
+from manyclass.core.text import features_of
+from manyclass.core.words import WORD, instances, sentences
+from manyclass.training.formats import xmc as xmc_format
+from manyclass.training.formats.given import Given
+from manyclass.training.lines import Source
+from manyclass.training.rows import Rows
 
 BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
 TOKEN = re.compile(r"[a-z]{2,}")

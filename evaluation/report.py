@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-from evaluation.comparison import Comparison, Result, Spread, better_than
-from evaluation.run import Outcome, Pass, Stream
-from evaluation.writing import short, shown
+from manyclass.evaluation.comparison import Comparison, Result, Spread, better_than
+from manyclass.evaluation.run import Outcome, Pass, Stream
+from manyclass.evaluation.writing import short, shown
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.options import Options
-from evaluation.contender import Contender, UsesTaxonomy
-from evaluation.cost import mean_seconds_of, timed
-from evaluation.indexed import Indexed
-from evaluation.measures import Truth, best_ranks, by_ranks, hits_of, measures
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation.contender import Contender, UsesTaxonomy
+from manyclass.evaluation.cost import mean_seconds_of, timed
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.measures import Truth, best_ranks, by_ranks, hits_of, measures
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 RETRIEVED = 50  # places looked at for MRR; the paper's FF looks for a true class among as many
 ANSWERED = 5  # places of the rankings whose speed is measured

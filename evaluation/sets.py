@@ -10,10 +10,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import readers
-from evaluation.taxonomy import Taxonomy
-from training.lines import FileFault
-from training.rows import Ids, Rows
+from manyclass.evaluation import readers
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.lines import FileFault
+from manyclass.training.rows import Ids, Rows
 
 Part = tuple[
     str, Mapping[str, float], list[str]

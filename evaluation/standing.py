@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluation.contender import Contender
-from evaluation.cost import timed, timed_on_average
-from evaluation.measures import Truth, measures
-from evaluation.run import ANSWERED
-from training.rows import Rows
+from manyclass.evaluation.contender import Contender
+from manyclass.evaluation.cost import timed, timed_on_average
+from manyclass.evaluation.measures import Truth, measures
+from manyclass.evaluation.run import ANSWERED
+from manyclass.training.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """How figures are written in tables and plots."""
 
-from evaluation.comparison import Spread
+from manyclass.evaluation.comparison import Spread
 
 
 def shown(spread: Spread) -> str:

@@ -13,23 +13,23 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from core.errors import CoreError
-from service import openapi
-from service.engine import Engine
-from service.errors import Problem, problem_of
-from service.front import Front
-from service.intake import Intake
-from service.keys import Keys
-from service.late import LateLabels
-from service.metrics import Exposition, Metrics, State
-from service.neighbours import Neighbours
-from service.origin import Origins
-from service.routes import health, learn, learners, names, rank, snapshots, state, stats
-from service.routes.learn_stream import LearnStream
-from service.settings import Settings
-from service.store import open_store
-from service.store.protocol import Store, StoreError
-from service.writer import Refused
+from manyclass.core.errors import CoreError
+from manyclass.service import openapi
+from manyclass.service.engine import Engine
+from manyclass.service.errors import Problem, problem_of
+from manyclass.service.front import Front
+from manyclass.service.intake import Intake
+from manyclass.service.keys import Keys
+from manyclass.service.late import LateLabels
+from manyclass.service.metrics import Exposition, Metrics, State
+from manyclass.service.neighbours import Neighbours
+from manyclass.service.origin import Origins
+from manyclass.service.routes import health, learn, learners, names, rank, snapshots, state, stats
+from manyclass.service.routes.learn_stream import LearnStream
+from manyclass.service.settings import Settings
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import Store, StoreError
+from manyclass.service.writer import Refused
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from heapq import heapify, heappop, heappush
 from time import perf_counter
 from typing import NamedTuple
 
-from core.errors import EventConflict, EventError
-from core.event import Event
-from core.model import Model, Outcome
-from service.store.protocol import Batch
+from manyclass.core.errors import EventConflict, EventError
+from manyclass.core.event import Event
+from manyclass.core.model import Model, Outcome
+from manyclass.service.store.protocol import Batch
 
 log = logging.getLogger(__name__)
 

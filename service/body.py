@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from service.errors import ClientGone, Problem, unavailable
+from manyclass.service.errors import ClientGone, Problem, unavailable
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]

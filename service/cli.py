@@ -2,16 +2,16 @@
 
 import typer
 
-from service.commands import learners, snapshot
-from service.commands.config import config
-from service.commands.copy import copy
-from service.commands.demo import demo
-from service.commands.evaluate import evaluate
-from service.commands.export import export
-from service.commands.learn import learn
-from service.commands.rank import rank
-from service.commands.serve import serve
-from service.commands.train import train
+from manyclass.service.commands import learners, snapshot
+from manyclass.service.commands.config import config
+from manyclass.service.commands.copy import copy
+from manyclass.service.commands.demo import demo
+from manyclass.service.commands.evaluate import evaluate
+from manyclass.service.commands.export import export
+from manyclass.service.commands.learn import learn
+from manyclass.service.commands.rank import rank
+from manyclass.service.commands.serve import serve
+from manyclass.service.commands.train import train
 
 app = typer.Typer(
     name="manyclass",

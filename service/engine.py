@@ -6,16 +6,16 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from core.errors import CoreError
-from core.event import Event, Instance
-from core.lineup import Lineup
-from core.model import Frozen, Model, Outcome
-from service.applier import Counts, Result
-from service.follower import Follower
-from service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
-from service.settings import SettingError, Settings
-from service.snapshots import Snapshots
-from service.store.protocol import (
+from manyclass.core.errors import CoreError
+from manyclass.core.event import Event, Instance
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Frozen, Model, Outcome
+from manyclass.service.applier import Counts, Result
+from manyclass.service.follower import Follower
+from manyclass.service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
+from manyclass.service.settings import SettingError, Settings
+from manyclass.service.snapshots import Snapshots
+from manyclass.service.store.protocol import (
     Batch,
     Beat,
     Letter,
@@ -30,7 +30,7 @@ from service.store.protocol import (
     StoreUnavailable,
     as_shared,
 )
-from service.writer import NotReady, QueueFull, Writer, with_hint, without_place
+from manyclass.service.writer import NotReady, QueueFull, Writer, with_hint, without_place
 
 log = logging.getLogger(__name__)
 

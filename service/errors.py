@@ -12,15 +12,15 @@ from fastapi.exceptions import RequestValidationError
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
-from core.errors import EventConflict, InstanceError, OptionError, UnknownName
-from service.store.protocol import (
+from manyclass.core.errors import EventConflict, InstanceError, OptionError, UnknownName
+from manyclass.service.store.protocol import (
     LogRewound,
     SnapshotDamaged,
     SnapshotMissing,
     StoreError,
     StoreUncertain,
 )
-from service.writer import NotReady, QueueFull, with_hint, without_place
+from manyclass.service.writer import NotReady, QueueFull, with_hint, without_place
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # when the error does not know better

@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from service.store.protocol import Batch, Letter, SharedStore
+from manyclass.service.store.protocol import Batch, Letter, SharedStore
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import perf_counter
 from typing import Any
 
-from service.body import Headers, Receive, Send
-from service.errors import ClientGone, Problem, problem_of
-from service.headers import headers_of
-from service.metrics import Metrics
-from service.origin import Origins
+from manyclass.service.body import Headers, Receive, Send
+from manyclass.service.errors import ClientGone, Problem, problem_of
+from manyclass.service.headers import headers_of
+from manyclass.service.metrics import Metrics
+from manyclass.service.origin import Origins
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from service.body import Headers
-from service.errors import Problem
+from manyclass.service.body import Headers
+from manyclass.service.errors import Problem
 
 # Said twice, these leave it open which one counts, and two readers may answer differently.
 _ONCE = (b"authorization", b"host", b"origin", b"sec-fetch-site", b"content-type")

@@ -6,15 +6,15 @@ from hashlib import blake2b
 import msgspec
 from msgspec import UNSET
 
-from core.errors import EventConflict
-from core.event import Event, Instance
-from service.applier import Result
-from service.engine import Engine
-from service.errors import Fault, Problem, invalid, unavailable
-from service.late import Absence, Kept, LateLabels
-from service.metrics import Metrics
-from service.neighbours import Neighbours
-from service.schemas import LearnEvent, LearnRequest, instance_of, names_of
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event, Instance
+from manyclass.service.applier import Result
+from manyclass.service.engine import Engine
+from manyclass.service.errors import Fault, Problem, invalid, unavailable
+from manyclass.service.late import Absence, Kept, LateLabels
+from manyclass.service.metrics import Metrics
+from manyclass.service.neighbours import Neighbours
+from manyclass.service.schemas import LearnEvent, LearnRequest, instance_of, names_of
 
 Known = Mapping[str, Kept | Absence]  # what there is for an id
 

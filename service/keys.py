@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from hmac import compare_digest
 
-from service.errors import Problem
+from manyclass.service.errors import Problem
 
 _BEARER = b"bearer "
 

@@ -7,7 +7,7 @@ from secrets import token_hex
 from sys import getsizeof
 from typing import NamedTuple
 
-from core.event import Instance
+from manyclass.core.event import Instance
 
 # What an entry takes beside its instance, and what an id it was given takes beside its text; a
 # test compares them with the truth.

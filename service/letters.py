@@ -6,7 +6,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Meta
 
-from service.schemas import Id
+from manyclass.service.schemas import Id
 
 LETTER_IDS = 1000  # asked for in one letter
 SEAL_BYTES = 4

@@ -20,13 +20,13 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from core.event import Event
-from core.lineup import Role
-from core.model import Model, Outcome
-from core.reliability import calibration_error
-from service.applier import Counts
-from service.engine import Engine, Figures
-from service.writer import NotReady
+from manyclass.core.event import Event
+from manyclass.core.lineup import Role
+from manyclass.core.model import Model, Outcome
+from manyclass.core.reliability import calibration_error
+from manyclass.service.applier import Counts
+from manyclass.service.engine import Engine, Figures
+from manyclass.service.writer import NotReady
 
 PREFIX = "manyclass_"
 HITS_AT = (1, 5, 10)

@@ -7,13 +7,13 @@ from itertools import count
 
 import msgspec
 
-from core.errors import EventError
-from core.event import Instance
-from service.engine import Engine
-from service.late import Absence, Kept, LateLabels
-from service.letters import LETTER_IDS, Answer, Question, opened, sealed
-from service.metrics import Metrics
-from service.store.protocol import Letter, StoreError
+from manyclass.core.errors import EventError
+from manyclass.core.event import Instance
+from manyclass.service.engine import Engine
+from manyclass.service.late import Absence, Kept, LateLabels
+from manyclass.service.letters import LETTER_IDS, Answer, Question, opened, sealed
+from manyclass.service.metrics import Metrics
+from manyclass.service.store.protocol import Letter, StoreError
 
 log = logging.getLogger(__name__)
 

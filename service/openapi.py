@@ -7,11 +7,11 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from core.event import LARGEST_VALUE, LONGEST_NAME
-from service import schemas
-from service.errors import ProblemDocument
-from service.routes.contract import REFERENCE
-from service.schemas import (
+from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
+from manyclass.service import schemas
+from manyclass.service.errors import ProblemDocument
+from manyclass.service.routes.contract import REFERENCE
+from manyclass.service.schemas import (
     DEFAULT_RANKED,
     LARGEST_SEQ,
     MOST_EXPLAINED,
@@ -20,7 +20,7 @@ from service.schemas import (
     MOST_RANKED_AT_ONCE,
     MOST_VOTES,
 )
-from service.settings import Settings
+from manyclass.service.settings import Settings
 
 Schema = dict[str, Any]
 
@@ -38,7 +38,7 @@ _WRITTEN = [
     ProblemDocument,
 ]
 
-# What core.event checks, so that the types need not.
+# What manyclass.core.event checks, so that the types need not.
 _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 _NAMES = {
     "type": "array",

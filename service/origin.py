@@ -2,8 +2,8 @@
 
 from ipaddress import ip_address
 
-from service.body import Headers
-from service.errors import Problem
+from manyclass.service.body import Headers
+from manyclass.service.errors import Problem
 
 _SAFE = ("GET", "HEAD")
 _FOREIGN = (b"cross-site", b"same-site")

@@ -5,12 +5,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
-from core.event import Event
-from core.lineup import Lineup
-from core.model import Model
-from core.options import Options
-from service.store.protocol import LogDamaged, SnapshotDamaged, SnapshotInfo, SnapshotMissing, Store
+from manyclass.core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.store.protocol import (
+    LogDamaged,
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    Store,
+)
 
 log = logging.getLogger(__name__)
 

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from pydantic import BaseModel, Field
 
-from core.errors import InstanceError
-from core.event import Instance
-from core.lineup import Role
-from core.text import features_of, has_more_features
-from service.errors import FaultDocument, Problem, invalid, problem_of
+from manyclass.core.errors import InstanceError
+from manyclass.core.event import Instance
+from manyclass.core.lineup import Role
+from manyclass.core.text import features_of, has_more_features
+from manyclass.service.errors import FaultDocument, Problem, invalid, problem_of
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
@@ -28,7 +28,7 @@ LARGEST_SEQ = 2**63 - 1
 
 # JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
 Names = list[str | int | float]
-Features = msgspec.Raw  # core.event reads it
+Features = msgspec.Raw  # manyclass.core.event reads it
 Text = Annotated[
     str,
     Meta(

@@ -7,12 +7,12 @@ from socket import socket
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from service.app import App, create_app
-from service.body import media_type
-from service.errors import Problem
-from service.routes.learn_stream import MEDIA_TYPE as NDJSON
-from service.settings import Settings
-from service.writer import with_hint
+from manyclass.service.app import App, create_app
+from manyclass.service.body import media_type
+from manyclass.service.errors import Problem
+from manyclass.service.routes.learn_stream import MEDIA_TYPE as NDJSON
+from manyclass.service.settings import Settings
+from manyclass.service.writer import with_hint
 
 GRACE_SECONDS = 10  # for answers under way when the service is told to stop
 QUIET_SECONDS = 60  # in which something of a request that has begun has to arrive

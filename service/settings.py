@@ -8,9 +8,9 @@ from ipaddress import ip_address
 from math import isfinite
 from typing import Any, Literal
 
-from core.errors import OptionError
-from core.lineup import Lineup, check_shadows
-from core.options import (
+from manyclass.core.errors import OptionError
+from manyclass.core.lineup import Lineup, check_shadows
+from manyclass.core.options import (
     DEFAULT_LEARNER,
     LEARNERS,
     LIMITS,

@@ -8,14 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from core.errors import OptionError
-from core.event import Event
-from core.lineup import Lineup, continues
-from core.model import Frozen, Model
-from core.options import Options
-from service.recovery import Recovery, load_snapshot
-from service.settings import Settings
-from service.store.protocol import (
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Event
+from manyclass.core.lineup import Lineup, continues
+from manyclass.core.model import Frozen, Model
+from manyclass.core.options import Options
+from manyclass.service.recovery import Recovery, load_snapshot
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import (
     SnapshotDamaged,
     SnapshotInfo,
     SnapshotMissing,
@@ -23,7 +23,7 @@ from service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
-from service.writer import Writer, with_hint
+from manyclass.service.writer import Writer, with_hint
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from core.errors import EventConflict
-from core.event import Event
-from core.model import Model, Outcome
-from service.applier import Applier, Request, Result
-from service.store.protocol import (
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+from manyclass.core.model import Model, Outcome
+from manyclass.service.applier import Applier, Request, Result
+from manyclass.service.store.protocol import (
     Batch,
     LogDamaged,
     SharedStore,

@@ -1,8 +1,11 @@
-"""Imports go one way, and no other distribution has packages of our names."""
+"""Imports go one way, and the distribution has one importable package."""
 
 import ast
 import re
+import subprocess
+import sys
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,11 +26,11 @@ def imported(source, package):
 
 def imports_of(package):
     """(file, name) of all that the modules of a package import."""
-    folder = ROOT.joinpath(*package.split("."))
+    folder = ROOT.joinpath(*package.removeprefix("manyclass.").split("."))
     files = sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")])
     assert files
     for file in files:
-        its_package = ".".join(file.relative_to(ROOT).parts[:-1])
+        its_package = ".".join(("manyclass", *file.relative_to(ROOT).parts[:-1]))
         for name in imported(file.read_text(), its_package):
             yield str(file.relative_to(ROOT)), name
 
@@ -37,52 +40,74 @@ def is_within(name, *packages):
 
 
 def test_the_core_knows_nothing_of_what_uses_it():
-    others = ("training", "evaluation", "service", "benchmarks", "load_tests", "tests")
-    assert [each for each in imports_of("core") if is_within(each[1], *others)] == []
+    others = (
+        "manyclass.training",
+        "manyclass.evaluation",
+        "manyclass.service",
+        "benchmarks",
+        "load_tests",
+        "tests",
+    )
+    assert [each for each in imports_of("manyclass.core") if is_within(each[1], *others)] == []
 
 
 def test_training_knows_the_core_alone():
-    others = ("evaluation", "service", "benchmarks", "load_tests", "tests")
-    assert [each for each in imports_of("training") if is_within(each[1], *others)] == []
+    others = ("manyclass.evaluation", "manyclass.service", "benchmarks", "load_tests", "tests")
+    assert [each for each in imports_of("manyclass.training") if is_within(each[1], *others)] == []
 
 
 def test_the_evaluation_knows_nothing_of_the_service():
-    others = ("service", "benchmarks", "load_tests", "tests")
-    assert [each for each in imports_of("evaluation") if is_within(each[1], *others)] == []
+    others = ("manyclass.service", "benchmarks", "load_tests", "tests")
+    assert [
+        each for each in imports_of("manyclass.evaluation") if is_within(each[1], *others)
+    ] == []
 
 
 def test_the_store_knows_nothing_of_the_rest_of_the_service():
-    others = ("service", "benchmarks", "load_tests", "tests")
+    others = ("manyclass.service", "benchmarks", "load_tests", "tests")
     assert [
         (file, name)
-        for file, name in imports_of("service.store")
-        if is_within(name, *others) and not is_within(name, "service.store")
+        for file, name in imports_of("manyclass.service.store")
+        if is_within(name, *others) and not is_within(name, "manyclass.service.store")
     ] == []
 
 
 def test_nor_does_its_native_part():
     files = [*ROOT.glob("core/*.pyx"), *ROOT.glob("core/*.pxd")]
     assert files
-    others = "training|evaluation|service|benchmarks|load_tests|tests"
+    others = r"(?:manyclass\.(?:training|evaluation|service))|benchmarks|load_tests|tests"
     importing = re.compile(rf"^\s*(from|c?import)\s+({others})\b", re.M)
     assert [file.name for file in files if importing.search(file.read_text())] == []
 
 
-@pytest.mark.parametrize("package", ["core", "training", "evaluation", "service"])
-def test_no_other_distribution_has_a_package_of_this_name(package):
-    assert {*packages_distributions()[package]} == {"manyclass"}
+def test_the_distribution_has_one_package():
+    packages = {
+        package for package, owners in packages_distributions().items() if "manyclass" in owners
+    }
+    assert packages == {"manyclass"}
+
+
+@pytest.mark.parametrize("package", ["core", "service", "training", "evaluation"])
+def test_the_folders_are_importable_within_it_only(package):
+    found = f"from importlib.util import find_spec as f; print(bool(f('{package}')))"
+    command = [sys.executable, "-P", "-c", found]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"False\n"
+    assert find_spec(f"manyclass.{package}") is not None
 
 
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("import service.app as x", ["service.app"]),
-        ("def f():\n    from service import app, keys", ["service.app", "service.keys"]),
-        ("from .batch import B", ["service.store.batch.B"]),
-        ("from . import batch", ["service.store.batch"]),
-        ("from ..keys import K", ["service.keys.K"]),
-        ("from .. import keys", ["service.keys"]),
+        ("import manyclass.service.app as x", ["manyclass.service.app"]),
+        (
+            "def f():\n    from manyclass.service import app, keys",
+            ["manyclass.service.app", "manyclass.service.keys"],
+        ),
+        ("from .batch import B", ["manyclass.service.store.batch.B"]),
+        ("from . import batch", ["manyclass.service.store.batch"]),
+        ("from ..keys import K", ["manyclass.service.keys.K"]),
+        ("from .. import keys", ["manyclass.service.keys"]),
     ],
 )
 def test_every_form_of_import_is_seen(source, names):
-    assert [*imported(source, "service.store")] == names
+    assert [*imported(source, "manyclass.service.store")] == names

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.rows import Rows
+from manyclass.training.rows import Rows
 
 CLASSES = 12
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.measures import Truth, measures
-from evaluation.peers import PEERS
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.measures import Truth, measures
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 ONE_CLASS = {"vw-recall-tree", "vw-memory-tree"}  # they answer no second one
 WEAK = {"unweighted": 0.3, "vw-memory-tree": 0.5}  # R1 to expect where it is not 0.8

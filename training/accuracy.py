@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns
-from core.learner import Learner
-from training.rows import Rows
+from manyclass.core.index import Columns
+from manyclass.core.learner import Learner
+from manyclass.training.rows import Rows
 
 PLACES = 50  # looked at when rows are ranked; a true class further down counts as not retrieved
 RANKED_AT_ONCE = 4096

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.errors import InstanceError
-from core.event import Event, Instance
-from training.formats import format_of, reader_of
-from training.formats.given import Given, Rejected
-from training.lines import Source
-from training.rows import Rows
+from manyclass.core.errors import InstanceError
+from manyclass.core.event import Event, Instance
+from manyclass.training.formats import format_of, reader_of
+from manyclass.training.formats.given import Given, Rejected
+from manyclass.training.lines import Source
+from manyclass.training.rows import Rows
 
 
 @dataclass(slots=True)

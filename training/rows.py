@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns
+from manyclass.core.index import Columns
 
 Instance = Mapping[str, float] | Iterable[str]
 

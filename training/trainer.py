@@ -7,11 +7,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns
-from core.learner import Learner, Sections, load, make
-from core.options import Options, may_be_planted
-from training.accuracy import Accuracy, ranks_of
-from training.rows import Rows
+from manyclass.core.index import Columns
+from manyclass.core.learner import Learner, Sections, load, make
+from manyclass.core.options import Options, may_be_planted
+from manyclass.training.accuracy import Accuracy, ranks_of
+from manyclass.training.rows import Rows
 
 LEARNED_AT_ONCE = 4096  # rows: as often Ctrl-C is heard, and what a pass copies
 

@@ -4,7 +4,7 @@ Each module says which parameters it uses and why. A package is imported when th
 needs it is made, so that one that is missing keeps only its own peers from running.
 """
 
-from evaluation.peers.package import PeerMissing
-from evaluation.peers.registry import PEERS
+from manyclass.evaluation.peers.package import PeerMissing
+from manyclass.evaluation.peers.registry import PEERS
 
 __all__ = ["PEERS", "PeerMissing"]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.package import imported
+from manyclass.evaluation.peers.package import imported
 
 Linear = tuple[NDArray[np.float32], float]
 """The weight of each column, and the intercept."""

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.folder import bytes_of, own_folder
-from evaluation.peers.lines import tokens, write_labelled_tokens
-from evaluation.peers.package import imported
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.folder import bytes_of, own_folder
+from manyclass.evaluation.peers.lines import tokens, write_labelled_tokens
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 EPOCHS = 25
 LABEL = "__label__"

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.binary import Binary, SupportVectors
-from evaluation.peers.linear import LinearModel
-from evaluation.peers.package import imported
-from evaluation.peers.ranking import best
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.binary import Binary, SupportVectors
+from manyclass.evaluation.peers.linear import LinearModel
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.ranking import best
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 
 class OneVersusRest:

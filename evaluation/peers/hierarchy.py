@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.taxonomy import ROOT, Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.taxonomy import ROOT, Taxonomy
+from manyclass.training.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.binary import Linear
-from evaluation.peers.package import imported
+from manyclass.evaluation.peers.binary import Linear
+from manyclass.evaluation.peers.package import imported
 
 DENSE_BYTES = 2 * 2**30
 SCORES_AT_ONCE = 2**24

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 
 def pairs(vectors: Vectors) -> Iterator[str]:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.folder import bytes_of, own_folder
-from evaluation.peers.lines import classes_of
-from evaluation.peers.package import imported
-from evaluation.peers.silence import without_output
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.folder import bytes_of, own_folder
+from manyclass.evaluation.peers.lines import classes_of
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.silence import without_output
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 
 def growing(policy: str, arity: int = 2, max_leaves: int = 100) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.folder import bytes_of, own_folder
-from evaluation.peers.lines import write_xmc
-from evaluation.peers.package import imported
-from evaluation.peers.silence import without_output
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.folder import bytes_of, own_folder
+from manyclass.evaluation.peers.lines import write_xmc
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.silence import without_output
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 BONSAI: Final[dict[str, Any]] = {"cluster_balanced": False, "cluster_k": 100, "max_depth": 3}
 """100-means without balance (Khandagale et al. 2019)."""

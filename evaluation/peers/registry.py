@@ -3,17 +3,22 @@
 from collections.abc import Callable
 from typing import Final
 
-from evaluation.contender import Contender, Maker
-from evaluation.peers.binary import Committee, PassiveAggressive, Perceptron, SupportVectors
-from evaluation.peers.fasttext import FastText
-from evaluation.peers.flat import OneVersusRest, TunedSupportVectors
-from evaluation.peers.napkinxc import NapkinXC, growing
-from evaluation.peers.omikuji import BONSAI, COLLAPSED, Omikuji
-from evaluation.peers.river import RiverBayes, RiverOneVersusRest
-from evaluation.peers.tfidf import TfIdf
-from evaluation.peers.topdown import TopDown
-from evaluation.peers.unweighted import UnweightedIndex
-from evaluation.peers.vw import LabelTree, MemoryTree, OneAgainstAll, RecallTree
+from manyclass.evaluation.contender import Contender, Maker
+from manyclass.evaluation.peers.binary import (
+    Committee,
+    PassiveAggressive,
+    Perceptron,
+    SupportVectors,
+)
+from manyclass.evaluation.peers.fasttext import FastText
+from manyclass.evaluation.peers.flat import OneVersusRest, TunedSupportVectors
+from manyclass.evaluation.peers.napkinxc import NapkinXC, growing
+from manyclass.evaluation.peers.omikuji import BONSAI, COLLAPSED, Omikuji
+from manyclass.evaluation.peers.river import RiverBayes, RiverOneVersusRest
+from manyclass.evaluation.peers.tfidf import TfIdf
+from manyclass.evaluation.peers.topdown import TopDown
+from manyclass.evaluation.peers.unweighted import UnweightedIndex
+from manyclass.evaluation.peers.vw import LabelTree, MemoryTree, OneAgainstAll, RecallTree
 
 Named = Callable[[str, int], Contender]
 

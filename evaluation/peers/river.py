@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.lines import classes_of
-from evaluation.peers.package import imported
-from evaluation.peers.ranking import best
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.lines import classes_of
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.ranking import best
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 
 class RiverOneVersusRest:

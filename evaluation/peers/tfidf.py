@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.contender import Contender
-from training.rows import Rows
+from manyclass.evaluation.contender import Contender
+from manyclass.training.rows import Rows
 
 
 class TfIdf:

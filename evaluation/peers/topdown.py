@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.binary import Binary
-from evaluation.peers.hierarchy import Hierarchy
-from evaluation.peers.linear import LinearModel
-from evaluation.peers.package import imported
-from evaluation.peers.ranking import best_pairs
-from evaluation.peers.sigmoid import Sigmoid
-from evaluation.peers.vectors import Vectors
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.peers.binary import Binary
+from manyclass.evaluation.peers.hierarchy import Hierarchy
+from manyclass.evaluation.peers.linear import LinearModel
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.ranking import best_pairs
+from manyclass.evaluation.peers.sigmoid import Sigmoid
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 SIGMOID_BYTES = 8
 HELD_OUT = 0.2

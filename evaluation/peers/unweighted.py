@@ -18,10 +18,10 @@ an order of its own. The tolerance is 5, the paper's best for newsgroups (it tri
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.lines import classes_of
-from evaluation.peers.ranking import best_pairs
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.lines import classes_of
+from manyclass.evaluation.peers.ranking import best_pairs
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 PASSES = 10
 START, EDGE, MOST = 0.5, 0.5, 1.0

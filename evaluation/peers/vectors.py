@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.package import imported
-from training.rows import Rows, runs
+from manyclass.evaluation.peers.package import imported
+from manyclass.training.rows import Rows, runs
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.peers.folder import bytes_of, own_folder
-from evaluation.peers.lines import pairs, write_all_classes, write_one_class_each
-from evaluation.peers.package import imported
-from evaluation.peers.ranking import best
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.folder import bytes_of, own_folder
+from manyclass.evaluation.peers.lines import pairs, write_all_classes, write_one_class_each
+from manyclass.evaluation.peers.package import imported
+from manyclass.evaluation.peers.ranking import best
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 FEWEST_BITS, MOST_BITS = 18, 27
 PASSES = 5

@@ -8,9 +8,9 @@ The expected calibration error is over fifteen bins with as many outcomes each, 
 confident to the most. Brier score and log loss stand beside those of the best constant: the share
 of right answers, known beforehand.
 
-With `--drift` each stream is that of evaluation.studies.drift: classes arrive all along, and in its
-middle a share of the features change their meaning. A third table has what was said and what came
-true before and after.
+With `--drift` each stream is that of manyclass.evaluation.studies.drift: classes arrive all along,
+and in its middle a share of the features change their meaning. A third table has what was said and
+what came true before and after.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.event import Event, Instance
-from core.learner import make
-from core.model import Enrolled
-from core.options import Options
-from evaluation import sets
-from evaluation.figures import Figure
-from evaluation.plot import Axis, Plot, Point, Series
-from evaluation.report import Cell, Table, best_of
-from evaluation.studies.drift import drifting
-from evaluation.studies.study import Study, heard, parser_of
-from training.rows import Rows
+from manyclass.core.event import Event, Instance
+from manyclass.core.learner import make
+from manyclass.core.model import Enrolled
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.figures import Figure
+from manyclass.evaluation.plot import Axis, Plot, Point, Series
+from manyclass.evaluation.report import Cell, Table, best_of
+from manyclass.evaluation.studies.drift import drifting
+from manyclass.evaluation.studies.study import Study, heard, parser_of
+from manyclass.training.rows import Rows
 
 SETS: Final = ("clinc", "newsgroups", "cpv", "eurlex", "yso")
 LEARNERS: Final = (
@@ -218,7 +218,7 @@ def main() -> None:
     )
     given = parser.parse_args()
     learners = [Options.parse(each) for each in given.learner or LEARNERS]
-    study = Study("evaluation.studies.calibration", given)
+    study = Study("manyclass.evaluation.studies.calibration", given)
     for done, name in enumerate(given.sets, start=1):
         rows = sets.read(name, given.data).rows.shuffled(given.seed)
         rows = rows.take(np.arange(min(len(rows), given.rows)))

@@ -17,17 +17,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.options import Options
-from evaluation import sets
-from evaluation.comparison import Spread, label
-from evaluation.contender import Contender
-from evaluation.indexed import Indexed
-from evaluation.report import EMPTY, Better, Cell, Table, best_of
-from evaluation.sets import DataSet
-from evaluation.standing import Standing
-from evaluation.studies.study import Study, heard, parser_of
-from evaluation.writing import short, shown
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.comparison import Spread, label
+from manyclass.evaluation.contender import Contender
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.report import EMPTY, Better, Cell, Table, best_of
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.standing import Standing
+from manyclass.evaluation.studies.study import Study, heard, parser_of
+from manyclass.evaluation.writing import short, shown
+from manyclass.training.rows import Rows
 
 SETS: Final = (
     *("clinc", "banking", "newsgroups-bydate", "cpv"),
@@ -131,7 +131,7 @@ def learner(specification: str) -> tuple[str, Make]:
 
 def peer(name: str) -> tuple[str, Make]:
     """A peer; PeerMissing without its package."""
-    from evaluation.peers import PEERS
+    from manyclass.evaluation.peers import PEERS
 
     make = PEERS[name]
     make(0)
@@ -274,6 +274,6 @@ if __name__ == "__main__":
     parser.add_argument("--learner", action="append", metavar="SPEC", help="in place of the usual")
     parser.add_argument("--peers", nargs="*", metavar="PEER", help="in place of the usual")
     given = parser.parse_args()
-    report = Study("evaluation.studies.default", given)
+    report = Study("manyclass.evaluation.studies.default", given)
     (test if given.test else choose)(report, given)
     report.write()

@@ -19,14 +19,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.options import Options
-from evaluation import sets
-from evaluation.figures import Figure
-from evaluation.indexed import Indexed
-from evaluation.plot import Axis, Plot, Point, Series
-from evaluation.report import Cell, Table, best_of
-from evaluation.studies.study import Study, heard, parser_of
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.figures import Figure
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.plot import Axis, Plot, Point, Series
+from manyclass.evaluation.report import Cell, Table, best_of
+from manyclass.evaluation.studies.study import Study, heard, parser_of
+from manyclass.training.rows import Rows
 
 SETS: Final = ("words", "newsgroups", "clinc", "banking", "cpv")
 MEMORIES: Final = (0, 10, 30, 100, 300, 1000, 3000, 10000)
@@ -182,7 +182,7 @@ def main() -> None:
     learners = [Options.parse(each) for each in given.learner or LEARNERS]
     if given.memory:
         learners = [each for one in MARGIN_THRESHOLDS for each in memories(one).values()]
-    study = Study("evaluation.studies.drift", given)
+    study = Study("manyclass.evaluation.studies.drift", given)
     results = list[Measured]()
     for name in given.sets:
         rows = sets.read(name, given.data).rows

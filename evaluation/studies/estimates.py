@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.index import Columns, Index
-from core.options import Options
-from evaluation.figures import Figure
-from evaluation.plot import Axis, Plot, Point, Series
-from evaluation.report import Cell, Table
-from evaluation.studies.study import Study, parser_of
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options
+from manyclass.evaluation.figures import Figure
+from manyclass.evaluation.plot import Axis, Plot, Point, Series
+from manyclass.evaluation.report import Cell, Table
+from manyclass.evaluation.studies.study import Study, parser_of
 
 STREAMS = 200
 OBSERVATIONS = 1000
@@ -158,7 +158,7 @@ def of_sticks(draw: np.random.Generator) -> Table:
 
 
 def main(given: Namespace) -> None:
-    study = Study("evaluation.studies.estimates", given)
+    study = Study("manyclass.evaluation.studies.estimates", given)
     draw = np.random.default_rng(given.seed)
     regimes: list[tuple[str, Callable[[float], int]]] = [
         (f"Figure 21(a): deviation from p*, {MOST_CLASSES} classes", lambda _: MOST_CLASSES),

@@ -8,14 +8,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Final
 
-from core.options import Options
-from evaluation import sets
-from evaluation.comparison import Comparison, Plan, Result, Variant, compare
-from evaluation.contender import Maker
-from evaluation.peers import PEERS
-from evaluation.report import Cell, Table, table_of
-from evaluation.studies.default import part_of
-from evaluation.studies.study import Study, heard, parser_of
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.comparison import Comparison, Plan, Result, Variant, compare
+from manyclass.evaluation.contender import Maker
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.report import Cell, Table, table_of
+from manyclass.evaluation.studies.default import part_of
+from manyclass.evaluation.studies.study import Study, heard, parser_of
 
 SETS: Final = ("newsgroups-bydate", "clinc", "cpv", "eurlex", "yso")
 DEFAULT: Final = "svm"
@@ -44,7 +44,7 @@ ONE_MODEL_A_CLASS: Final = (
     *("linearsvc-tuned", "linearsvc-sigmoid"),
     *("sk-pa+tfidf", "topdown-committee", "napkinxc-br", "river-pa", "river-lr", "river-nb"),
 )
-# Of evaluation.studies.trees: other shapes of the same trees.
+# Of manyclass.evaluation.studies.trees: other shapes of the same trees.
 IN_ANOTHER_STUDY: Final = (
     *("napkinxc-oplt-random", "napkinxc-oplt-16", "napkinxc-oplt-random-16", "omikuji-collapsed"),
     *("napkinxc-oplt-random+tfidf", "napkinxc-oplt-16+tfidf", "napkinxc-oplt-random-16+tfidf"),
@@ -97,7 +97,7 @@ def _figure(result: Result, measure: str) -> float:
 
 
 def main(given: Namespace) -> None:
-    study = Study("evaluation.studies.everybody", given)
+    study = Study("manyclass.evaluation.studies.everybody", given)
     plan = Plan(passes=1, splits=1)
     for name in given.sets:
         data = sets.read(name, given.data)

@@ -18,18 +18,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.options import Options
-from evaluation import sets
-from evaluation.cost import timed
-from evaluation.figures import Figure
-from evaluation.indexed import Indexed
-from evaluation.peers import PeerMissing
-from evaluation.peers.vw import MemoryTree
-from evaluation.plot import Axis, Plot, Point, Series
-from evaluation.report import Cell, Table, best_of
-from evaluation.studies.study import Study, heard, parser_of
-from evaluation.writing import short
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.cost import timed
+from manyclass.evaluation.figures import Figure
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.peers import PeerMissing
+from manyclass.evaluation.peers.vw import MemoryTree
+from manyclass.evaluation.plot import Axis, Plot, Point, Series
+from manyclass.evaluation.report import Cell, Table, best_of
+from manyclass.evaluation.studies.study import Study, heard, parser_of
+from manyclass.evaluation.writing import short
+from manyclass.training.rows import Rows
 
 SETS: Final = ("clinc", "cpv", "yso")
 LEARNERS: Final = (
@@ -190,7 +190,7 @@ def _points(curve: Sequence[float], instances: int) -> list[Point]:
 
 
 def main(given: Namespace) -> None:
-    study = Study("evaluation.studies.fewshot", given)
+    study = Study("manyclass.evaluation.studies.fewshot", given)
     learners = [Options.parse(each) for each in given.learner or LEARNERS]
     for name in given.sets:
         rows = of_one_class(sets.read(name, given.data).rows)

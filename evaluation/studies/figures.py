@@ -1,8 +1,8 @@
 """Figures 11 to 19 of Madani, Connor, Greiner, JMLR 2009: what each option of FF does.
 
 Each set is run once, with all variations of one base: FF with the margin threshold that
-`evaluation.studies.paper` found best for it. R1 is on the test rows, after the pass with the best
-mean; after the first one where the paper has that too (figures 11 and 12).
+`manyclass.evaluation.studies.paper` found best for it. R1 is on the test rows, after the pass with
+the best mean; after the first one where the paper has that too (figures 11 and 12).
 """
 
 from argparse import Namespace
@@ -10,14 +10,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from core.options import Options
-from evaluation.comparison import Comparison, Plan, Result, Variant, compare, label, variants
-from evaluation.peers import PEERS
-from evaluation.report import EMPTY, Cell, Table
-from evaluation.sets import DataSet, read
-from evaluation.studies.independent import Independent
-from evaluation.studies.paper import best_of, focused
-from evaluation.studies.study import Study, heard, parser_of
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import (
+    Comparison,
+    Plan,
+    Result,
+    Variant,
+    compare,
+    label,
+    variants,
+)
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.report import EMPTY, Cell, Table
+from manyclass.evaluation.sets import DataSet, read
+from manyclass.evaluation.studies.independent import Independent
+from manyclass.evaluation.studies.paper import best_of, focused
+from manyclass.evaluation.studies.study import Study, heard, parser_of
 
 OUTDEGREES = ("1", "3", "5", "10", "25", "100")
 MIN_WEIGHTS = ("0.001", "0.01", "0.1")
@@ -267,7 +275,7 @@ def tables(found: Sequence[Found]) -> list[Table]:
 
 
 def main(given: Namespace, reading: Callable[[str, Path], DataSet] = read) -> None:
-    study = Study("evaluation.studies.figures", given)
+    study = Study("manyclass.evaluation.studies.figures", given)
     found = list[Found]()
     for name in given.sets:
         found.append(measure(name, reading(name, given.data), SETTINGS[name]))

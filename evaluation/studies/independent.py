@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.options import Options
-from evaluation.indexed import Indexed
-from evaluation.measures import Truth, hits_of
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.measures import Truth, hits_of
+from manyclass.training.rows import Rows
 
 THRESHOLDS = (
     *(round(0.01 * step, 2) for step in range(1, 10)),

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from core.options import Options
-from evaluation.comparison import (
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import (
     SIGNIFICANT,
     Comparison,
     Plan,
@@ -21,15 +21,15 @@ from evaluation.comparison import (
     Variant,
     compare,
 )
-from evaluation.contender import Maker
-from evaluation.measures import sign_test
-from evaluation.peers import PEERS
-from evaluation.peers.binary import SupportVectors
-from evaluation.peers.flat import OneVersusRest
-from evaluation.report import EMPTY, Cell, Table, title_of
-from evaluation.run import Pass
-from evaluation.sets import DataSet, read
-from evaluation.studies.study import Study, heard, parser_of
+from manyclass.evaluation.contender import Maker
+from manyclass.evaluation.measures import sign_test
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.peers.binary import SupportVectors
+from manyclass.evaluation.peers.flat import OneVersusRest
+from manyclass.evaluation.report import EMPTY, Cell, Table, title_of
+from manyclass.evaluation.run import Pass
+from manyclass.evaluation.sets import DataSet, read
+from manyclass.evaluation.studies.study import Study, heard, parser_of
 
 MARGINS = (0.0, 0.1, 0.5)  # those of the paper
 
@@ -241,7 +241,7 @@ def _margin(result: Result) -> str:
 
 
 def main(given: Namespace, reading: Callable[[str, Path], DataSet] = read) -> None:
-    study = Study("evaluation.studies.paper", given)
+    study = Study("manyclass.evaluation.studies.paper", given)
     for name in given.sets:
         setting = SETTINGS[name]
         makers = {} if given.without_peers else {each: maker_of(each) for each in setting.peers}

@@ -10,11 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from evaluation.comparison import Comparison
-from evaluation.figures import Figure
-from evaluation.page import document, figure, page, table_of_cells
-from evaluation.readers import add_data_option
-from evaluation.report import Table, as_json
+from manyclass.evaluation.comparison import Comparison
+from manyclass.evaluation.figures import Figure
+from manyclass.evaluation.page import document, figure, page, table_of_cells
+from manyclass.evaluation.readers import add_data_option
+from manyclass.evaluation.report import Table, as_json
 
 
 def parser_of(description: str | None, sets: Sequence[str] = ()) -> ArgumentParser:

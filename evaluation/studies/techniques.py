@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from core.index import Index
-from core.options import Options
-from evaluation import sets
-from evaluation.comparison import Comparison, Plan, Result, Spread, compare, variants
-from evaluation.indexed import Indexed
-from evaluation.measures import Truth, measures
-from evaluation.report import EMPTY, Cell, Table, best_of
-from evaluation.run import RETRIEVED, train_and_test
-from evaluation.sets import DataSet
-from evaluation.studies.study import Study, heard, parser_of
-from evaluation.writing import short
+from manyclass.core.index import Index
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.comparison import Comparison, Plan, Result, Spread, compare, variants
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.measures import Truth, measures
+from manyclass.evaluation.report import EMPTY, Cell, Table, best_of
+from manyclass.evaluation.run import RETRIEVED, train_and_test
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.studies.study import Study, heard, parser_of
+from manyclass.evaluation.writing import short
 
 SETS: Final = ("newsgroups", "cpv", "clinc")
 NO_LIMIT: Final = "max_outdegree=65535"
@@ -191,7 +191,7 @@ def main() -> None:
     given = parser.parse_args()
     plan = Plan(given.passes, given.splits, given.seed)
     few = replace(plan, passes=min(given.passes, 3))
-    study = Study("evaluation.studies.techniques", given)
+    study = Study("manyclass.evaluation.studies.techniques", given)
     for name in given.sets:
         data = sets.read(name, given.data)
         degrees = variants([Options.parse(f"{OOZ},tfidf=yes)")], {"max_outdegree": DEGREES})[1:]

@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from core.options import Options
-from evaluation import sets
-from evaluation.comparison import label
-from evaluation.contender import Contender
-from evaluation.indexed import Indexed
-from evaluation.peers import PEERS
-from evaluation.process import Failed, Stopped, apart
-from evaluation.report import Better, Cell, Table, best_of
-from evaluation.sets import DataSet
-from evaluation.standing import Standing
-from evaluation.studies.default import part_of
-from evaluation.studies.study import Study, parser_of
-from evaluation.writing import short
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.comparison import label
+from manyclass.evaluation.contender import Contender
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.process import Failed, Stopped, apart
+from manyclass.evaluation.report import Better, Cell, Table, best_of
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.standing import Standing
+from manyclass.evaluation.studies.default import part_of
+from manyclass.evaluation.studies.study import Study, parser_of
+from manyclass.evaluation.writing import short
 
 SETS: Final = ("bibtex", "delicious", "eurlex", "yso")
 ACCURACY: Final = ("P1", "P5", "PSP1", "PSP5")
@@ -175,7 +175,7 @@ def _against(ours: Standing, theirs: Standing) -> list[Cell]:
 
 
 def main(given: Namespace) -> None:
-    study = Study("evaluation.studies.trees", given)
+    study = Study("manyclass.evaluation.studies.trees", given)
     found = dict[str, Run]()
     for name in given.sets:
         most = None if given.rows is None else (given.rows, given.rows // TRAINING_TO_TEST)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from training.lines import Source
+from manyclass.training.lines import Source
 
 Move = Callable[[float, str], None]  # how much is done, and how that is said
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import TypeVar
 
-from service.client import RequestRefused
-from service.commands.lines import Body
-from training.lines import Line
+from manyclass.service.client import RequestRefused
+from manyclass.service.commands.lines import Body
+from manyclass.training.lines import Line
 
 MOST_BYTES = 1024 * 1024  # of a batch: well below what a service takes by default
 

@@ -2,9 +2,9 @@
 
 import typer
 
-from service.commands.environment import for_settings
-from service.commands.settings_table import Chosen, with_settings
-from service.settings import TABLE, Settings
+from manyclass.service.commands.environment import for_settings
+from manyclass.service.commands.settings_table import Chosen, with_settings
+from manyclass.service.settings import TABLE, Settings
 
 
 @with_settings

@@ -6,8 +6,14 @@ from typing import Annotated, Final
 
 import typer
 
-from service.client import DEFAULT_URL, Client, ClientError, RequestRefused, ServiceUnreachable
-from service.commands.environment import KEY_VARIABLE, URL_VARIABLE
+from manyclass.service.client import (
+    DEFAULT_URL,
+    Client,
+    ClientError,
+    RequestRefused,
+    ServiceUnreachable,
+)
+from manyclass.service.commands.environment import KEY_VARIABLE, URL_VARIABLE
 
 BAD_LINES: Final = 1  # exit codes, beside 0 and the 2 of a wrong command line
 FAILED: Final = 1

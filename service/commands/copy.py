@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from service.commands.connection import FAILED, complain
-from service.store import open_store
-from service.store.copy import copy as copy_store
-from service.store.protocol import Store, StoreError
-from service.store.snapshot_file import SnapshotFile
-from service.writer import with_hint
+from manyclass.service.commands.connection import FAILED, complain
+from manyclass.service.store import open_store
+from manyclass.service.store.copy import copy as copy_store
+from manyclass.service.store.protocol import Store, StoreError
+from manyclass.service.store.snapshot_file import SnapshotFile
+from manyclass.service.writer import with_hint
 
 
 def copy(

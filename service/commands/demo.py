@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from core.words import features, instances, sentences, with_gap
-from service.client import Client, EventBody, RankedClass
-from service.commands.connection import INTERRUPTED, Key, connected
-from service.commands.environment import URL_VARIABLE, without_settings
-from service.demo.fresh import FreshServiceFailed, fresh_service
-from service.demo.novel import TITLE, text
-from service.demo.window import Window
+from manyclass.core.words import features, instances, sentences, with_gap
+from manyclass.service.client import Client, EventBody, RankedClass
+from manyclass.service.commands.connection import INTERRUPTED, Key, connected
+from manyclass.service.commands.environment import URL_VARIABLE, without_settings
+from manyclass.service.demo.fresh import FreshServiceFailed, fresh_service
+from manyclass.service.demo.novel import TITLE, text
+from manyclass.service.demo.window import Window
 
 BATCH = 500
 WINDOW = 5_000  # events between two lines of the table, and what each looks back on

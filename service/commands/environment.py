@@ -3,7 +3,7 @@
 import os
 from typing import Final
 
-from service.settings import PREFIX
+from manyclass.service.settings import PREFIX
 
 URL_VARIABLE: Final = "MANYCLASS_URL"
 KEY_VARIABLE: Final = "MANYCLASS_KEY"

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.errors import OptionError
-from core.lineup import Lineup
-from core.options import DEFAULT_LEARNER, Options, split
-from service.commands.bar import bar
-from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
-from service.commands.file_format import FileFormat
-from service.commands.whole import write_whole
-from training.formats import FormatUnknown, format_of, reader_of
-from training.lines import STANDARD_INPUT, FileFault
+from manyclass.core.errors import OptionError
+from manyclass.core.lineup import Lineup
+from manyclass.core.options import DEFAULT_LEARNER, Options, split
+from manyclass.service.commands.bar import bar
+from manyclass.service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.service.commands.file_format import FileFormat
+from manyclass.service.commands.whole import write_whole
+from manyclass.training.formats import FormatUnknown, format_of, reader_of
+from manyclass.training.lines import STANDARD_INPUT, FileFault
 
 if TYPE_CHECKING:
-    from evaluation.comparison import Comparison, Plan, Variant
-    from evaluation.contender import Maker
-    from evaluation.sets import DataSet
-    from training.reading import Account
+    from manyclass.evaluation.comparison import Comparison, Plan, Variant
+    from manyclass.evaluation.contender import Maker
+    from manyclass.evaluation.sets import DataSet
+    from manyclass.training.reading import Account
 
 Load = Callable[[], "DataSet"]
 
@@ -113,9 +113,9 @@ def evaluate(
     exit code is then 1.
     """
     # Here, not above: the other commands start without loading the engine.
-    from evaluation.comparison import Plan, compare
-    from evaluation.report import table_of
-    from evaluation.sets import SplitError
+    from manyclass.evaluation.comparison import Plan, compare
+    from manyclass.evaluation.report import table_of
+    from manyclass.evaluation.sets import SplitError
 
     accounts: list[Account] = []
     loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
@@ -163,8 +163,8 @@ def _loads(
 
     What reads the files adds to `accounts` what that came to.
     """
-    from evaluation.readers import data_folder
-    from evaluation.sets import SETS, UnknownSet, read
+    from manyclass.evaluation.readers import data_folder
+    from manyclass.evaluation.sets import SETS, UnknownSet, read
 
     names = split(sets)
     if not files and not names:
@@ -205,8 +205,8 @@ def _own_set(
     held_out: float,
     accounts: "list[Account]",
 ) -> "DataSet":
-    from evaluation.sets import DataSet
-    from service.commands.reading import read_files
+    from manyclass.evaluation.sets import DataSet
+    from manyclass.service.commands.reading import read_files
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
     rows, account = read_files(files, format)
@@ -219,7 +219,7 @@ def _own_set(
 
 
 def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
-    from evaluation.comparison import variants
+    from manyclass.evaluation.comparison import variants
 
     varied = dict(_varied(each) for each in vary)
     try:
@@ -249,7 +249,7 @@ def _peers(names: str) -> "dict[str, Maker]":
     wanted = split(names)
     if not wanted:
         return {}
-    from evaluation.peers import PEERS, PeerMissing
+    from manyclass.evaluation.peers import PEERS, PeerMissing
 
     for name in wanted:
         if name not in PEERS:
@@ -301,8 +301,8 @@ def _write(
     done: "Sequence[Comparison]", json: Path | None, html: Path | None, best_pass: bool
 ) -> bool:
     """Whether all that was asked for is written; what is not is complained of."""
-    from evaluation.page import page
-    from evaluation.report import as_json
+    from manyclass.evaluation.page import page
+    from manyclass.evaluation.report import as_json
 
     about = {
         "command": shlex.join(["manyclass", *sys.argv[1:]]),

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.commands.connection import FAILED, complain
+from manyclass.service.commands.connection import FAILED, complain
 
 if TYPE_CHECKING:
-    from core.model import Model
+    from manyclass.core.model import Model
 
 READ_BYTES = 2**20
 
@@ -50,7 +50,7 @@ def export(
     is printed is the learner that answers.
     """
     # Here, not above: the other commands start without loading the engine.
-    from training.listing import json_of, text_of
+    from manyclass.training.listing import json_of, text_of
 
     if (file is None) == (store is None):
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
@@ -69,8 +69,8 @@ def export(
 
 
 def _of_file(file: Path) -> "Model":
-    from core.errors import SnapshotError
-    from core.model import Model
+    from manyclass.core.errors import SnapshotError
+    from manyclass.core.model import Model
 
     try:
         with file.open("rb") as opened:
@@ -85,12 +85,12 @@ def _of_file(file: Path) -> "Model":
 
 def _of_store(url: str) -> "Model":
     """The state after the last event; the store is not written."""
-    from core.lineup import Lineup
-    from core.options import Options
-    from service.recovery import Recovery, RecoveryError, recover
-    from service.store import open_store
-    from service.store.protocol import StoreError
-    from service.writer import with_hint
+    from manyclass.core.lineup import Lineup
+    from manyclass.core.options import Options
+    from manyclass.service.recovery import Recovery, RecoveryError, recover
+    from manyclass.service.store import open_store
+    from manyclass.service.store.protocol import StoreError
+    from manyclass.service.writer import with_hint
 
     try:
         with closing(open_store(url, time.time, make_new=False)) as opened:

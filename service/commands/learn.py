@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
-from service.client import EventBody, LearnedMany
-from service.commands.connection import URL, Key, Url, connected
-from service.commands.lines import Body, event_of
-from service.commands.run import Batch, Files, IgnoreUnknown, run
-from service.commands.tally import Tally
+from manyclass.service.client import EventBody, LearnedMany
+from manyclass.service.commands.connection import URL, Key, Url, connected
+from manyclass.service.commands.lines import Body, event_of
+from manyclass.service.commands.run import Batch, Files, IgnoreUnknown, run
+from manyclass.service.commands.tally import Tally
 
 
 def learn(

@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from service.client import Learner
-from service.commands.connection import URL, Key, Url, connected
+from manyclass.service.client import Learner
+from manyclass.service.commands.connection import URL, Key, Url, connected
 
 app = typer.Typer(help="Compare the learners of a running service, and let another one answer.")
 

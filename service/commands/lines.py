@@ -2,7 +2,7 @@
 
 import msgspec
 
-from training.lines import Line, LineFault
+from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
 LEARN_KEYS = frozenset({"features", "text", "classes", "event_id"})

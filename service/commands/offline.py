@@ -9,19 +9,19 @@ from pathlib import Path
 
 import typer
 
-from core.errors import OptionError
-from core.lineup import Lineup
-from core.model import Model
-from core.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
-from service.commands.bar import bar
-from service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
-from service.commands.reading import read_files
-from service.commands.whole import write_whole
-from service.store import open_store
-from service.store.protocol import Store, StoreError, StoreMissing
-from service.writer import with_hint
-from training.rows import Rows
-from training.trainer import Pass, Plan, Training, train
+from manyclass.core.errors import OptionError
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Model
+from manyclass.core.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
+from manyclass.service.commands.bar import bar
+from manyclass.service.commands.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.service.commands.reading import read_files
+from manyclass.service.commands.whole import write_whole
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import Store, StoreError, StoreMissing
+from manyclass.service.writer import with_hint
+from manyclass.training.rows import Rows
+from manyclass.training.trainer import Pass, Plan, Training, train
 
 
 def run(

@@ -9,12 +9,12 @@ from typing import Annotated, cast
 import msgspec
 import typer
 
-from service.client import InstanceBody, RankedClass, Rankings
-from service.commands.connection import URL, Key, Url, connected
-from service.commands.lines import Body, instance_of
-from service.commands.run import Batch, Files, IgnoreUnknown, run
-from service.commands.tally import Tally
-from service.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
+from manyclass.service.client import InstanceBody, RankedClass, Rankings
+from manyclass.service.commands.connection import URL, Key, Url, connected
+from manyclass.service.commands.lines import Body, instance_of
+from manyclass.service.commands.run import Batch, Files, IgnoreUnknown, run
+from manyclass.service.commands.tally import Tally
+from manyclass.service.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):

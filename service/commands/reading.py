@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import typer
 
-from service.commands.bar import bar, bytes_of, bytes_read
-from service.commands.connection import FAILED, complain
-from training.formats import FormatUnknown
-from training.formats.given import Rejected
-from training.lines import FileFault, Source
-from training.reading import Account, read
-from training.rows import Rows
+from manyclass.service.commands.bar import bar, bytes_of, bytes_read
+from manyclass.service.commands.connection import FAILED, complain
+from manyclass.training.formats import FormatUnknown
+from manyclass.training.formats.given import Rejected
+from manyclass.training.lines import FileFault, Source
+from manyclass.training.reading import Account, read
+from manyclass.training.rows import Rows
 
 NAMED_LINES = 20  # that were rejected; more are only counted
 MOVED_ROWS = 256  # the bar moves after so many

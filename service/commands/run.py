@@ -6,13 +6,13 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from service.client import ClientError
-from service.commands.bar import bar, bytes_of, bytes_read
-from service.commands.batches import Item, batches, deliver
-from service.commands.connection import BAD_LINES, INTERRUPTED
-from service.commands.lines import Body
-from service.commands.tally import Tally
-from training.lines import FileFault, Line, LineFault, Source
+from manyclass.service.client import ClientError
+from manyclass.service.commands.bar import bar, bytes_of, bytes_read
+from manyclass.service.commands.batches import Item, batches, deliver
+from manyclass.service.commands.connection import BAD_LINES, INTERRUPTED
+from manyclass.service.commands.lines import Body
+from manyclass.service.commands.tally import Tally
+from manyclass.training.lines import FileFault, Line, LineFault, Source
 
 Answer = TypeVar("Answer")
 

@@ -4,9 +4,9 @@ import logging
 
 import typer
 
-from service.commands.connection import FAILED, complain
-from service.commands.settings_table import Chosen, with_settings
-from service.settings import Settings
+from manyclass.service.commands.connection import FAILED, complain
+from manyclass.service.commands.settings_table import Chosen, with_settings
+from manyclass.service.settings import Settings
 
 
 @with_settings
@@ -18,8 +18,8 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     machine can read a command line.
     """
     # Here, not above: the other commands start without loading the server.
-    from service.server import StartFailed, run
-    from service.store.protocol import StoreError
+    from manyclass.service.server import StartFailed, run
+    from manyclass.service.store.protocol import StoreError
 
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     logging.basicConfig(level=logging.INFO, format=form)

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from service.commands.connection import complain
-from service.commands.environment import for_settings
-from service.settings import TABLE, Row, SettingError, Settings, read
+from manyclass.service.commands.connection import complain
+from manyclass.service.commands.environment import for_settings
+from manyclass.service.settings import TABLE, Row, SettingError, Settings, read
 
 WRONG_USE = 2  # the exit code of a wrong command line
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from service.client import Snapshot
-from service.commands.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.service.client import Snapshot
+from manyclass.service.commands.connection import FAILED, URL, Key, Url, complain, connected
 
 app = typer.Typer(help="List, take and go back to snapshots of a running service.")
 

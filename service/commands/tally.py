@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Iterable
 
-from service.commands.connection import complain
-from training.lines import FileFault, Line
+from manyclass.service.commands.connection import complain
+from manyclass.training.lines import FileFault, Line
 
 
 class Tally:

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from core.options import DEFAULT_LEARNER
-from service.commands.file_format import FileFormat
+from manyclass.core.options import DEFAULT_LEARNER
+from manyclass.service.commands.file_format import FileFormat
 
 
 def train(
@@ -63,8 +63,8 @@ def train(
     and nothing is written.
     """
     # Here, not above: the other commands start without loading the engine.
-    from service.commands.offline import run
-    from training.trainer import Plan, PlanError
+    from manyclass.service.commands.offline import run
+    from manyclass.training.trainer import Plan, PlanError
 
     try:
         plan = Plan(passes, shuffle, held_out, oversample, patience, seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from subprocess import STDOUT, Popen, TimeoutExpired
 from tempfile import TemporaryDirectory
 
-from service.client import Client
+from manyclass.service.client import Client
 
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
@@ -32,7 +32,7 @@ def fresh_service(environment: Mapping[str, str]) -> Iterator[str]:
         port = _free_port()
         log = Path(folder, "service.log")
         command = [
-            *(sys.executable, "-P", "-m", "service.cli", "serve"),
+            *(sys.executable, "-P", "-m", "manyclass", "serve"),
             *("--host", "127.0.0.1", "--port", str(port)),
             *("--store", f"sqlite:{Path(folder, 'manyclass.db')}"),
         ]

@@ -9,5 +9,5 @@ TITLE: Final = "Persuasion, by Jane Austen (1818)"
 
 def text() -> str:
     """The whole novel."""
-    stored = files("service.demo").joinpath("persuasion.txt.gz").read_bytes()
+    stored = files("manyclass.service.demo").joinpath("persuasion.txt.gz").read_bytes()
     return gzip.decompress(stored).decode("ascii")

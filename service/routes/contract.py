@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from service.engine import Engine
-from service.errors import MEDIA_TYPE
-from service.keys import Keys, Scope
+from manyclass.service.engine import Engine
+from manyclass.service.errors import MEDIA_TYPE
+from manyclass.service.keys import Keys, Scope
 
 REFERENCE = "#/components/schemas/{name}"
 

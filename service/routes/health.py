@@ -7,11 +7,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from service.errors import unavailable
-from service.metrics import Exposition
-from service.recovery import Recovery
-from service.routes.contract import TheEngine, problems
-from service.schemas import Live, Ready
+from manyclass.service.errors import unavailable
+from manyclass.service.metrics import Exposition
+from manyclass.service.recovery import Recovery
+from manyclass.service.routes.contract import TheEngine, problems
+from manyclass.service.schemas import Live, Ready
 
 router = APIRouter(tags=["health"])
 

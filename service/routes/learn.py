@@ -6,18 +6,18 @@ import msgspec
 from fastapi import APIRouter
 from msgspec import UNSET
 
-from core.errors import EventConflict
-from core.event import Event
-from service.applier import Result
-from service.body import Headers, Receive, Send, media_type, read_body, require_json
-from service.engine import Engine
-from service.errors import problem_of
-from service.intake import Intake, Known
-from service.keys import Keys, Scope
-from service.metrics import Metrics
-from service.routes.contract import hot, one_of
-from service.routes.learn_stream import MEDIA_TYPE, LearnStream
-from service.schemas import (
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+from manyclass.service.applier import Result
+from manyclass.service.body import Headers, Receive, Send, media_type, read_body, require_json
+from manyclass.service.engine import Engine
+from manyclass.service.errors import problem_of
+from manyclass.service.intake import Intake, Known
+from manyclass.service.keys import Keys, Scope
+from manyclass.service.metrics import Metrics
+from manyclass.service.routes.contract import hot, one_of
+from manyclass.service.routes.learn_stream import MEDIA_TYPE, LearnStream
+from manyclass.service.schemas import (
     LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
@@ -25,7 +25,7 @@ from service.schemas import (
     check_many,
     decode,
 )
-from service.settings import Settings
+from manyclass.service.settings import Settings
 
 router = APIRouter(tags=["learn"])
 

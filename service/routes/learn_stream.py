@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from core.errors import EventConflict
-from core.event import Event
-from service.applier import Result
-from service.body import Gunzip, Headers, Receive, Send, is_gzipped
-from service.errors import (
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+from manyclass.service.applier import Result
+from manyclass.service.body import Gunzip, Headers, Receive, Send, is_gzipped
+from manyclass.service.errors import (
     ClientGone,
     FaultDocument,
     Problem,
@@ -21,9 +21,9 @@ from service.errors import (
     problem_of,
     unavailable,
 )
-from service.intake import Intake
-from service.metrics import Metrics
-from service.schemas import (
+from manyclass.service.intake import Intake
+from manyclass.service.metrics import Metrics
+from manyclass.service.schemas import (
     LearnEvent,
     Progress,
     StreamFailure,
@@ -31,7 +31,7 @@ from service.schemas import (
     Summary,
     decode,
 )
-from service.settings import Settings
+from manyclass.service.settings import Settings
 
 logger = logging.getLogger(__name__)
 

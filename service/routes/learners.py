@@ -4,22 +4,22 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 
-from core.calibration import Calibration
-from core.committee import Committee
-from core.errors import OptionError
-from core.event import Event
-from core.learner import Learner
-from core.lineup import Role, effective
-from core.model import Enrolled, Model
-from core.options import Options
-from core.progress import Progress
-from core.reliability import calibration_error
-from service.errors import Problem
-from service.keys import Scope
-from service.metrics import Metrics
-from service.routes.contract import TheEngine, needs
-from service.routes.names import Name
-from service.schemas import (
+from manyclass.core.calibration import Calibration
+from manyclass.core.committee import Committee
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Event
+from manyclass.core.learner import Learner
+from manyclass.core.lineup import Role, effective
+from manyclass.core.model import Enrolled, Model
+from manyclass.core.options import Options
+from manyclass.core.progress import Progress
+from manyclass.core.reliability import calibration_error
+from manyclass.service.errors import Problem
+from manyclass.service.keys import Scope
+from manyclass.service.metrics import Metrics
+from manyclass.service.routes.contract import TheEngine, needs
+from manyclass.service.routes.names import Name
+from manyclass.service.schemas import (
     Accuracy,
     Confidence,
     LearnerList,

@@ -7,11 +7,11 @@ from urllib.parse import unquote_to_bytes
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from core.event import LONGEST_NAME, Event
-from service.errors import Problem
-from service.keys import Scope
-from service.routes.contract import TheEngine, needs
-from service.schemas import (
+from manyclass.core.event import LONGEST_NAME, Event
+from manyclass.service.errors import Problem
+from manyclass.service.keys import Scope
+from manyclass.service.routes.contract import TheEngine, needs
+from manyclass.service.schemas import (
     ClassCount,
     ClassDetail,
     ClassPage,

@@ -9,17 +9,17 @@ import msgspec
 from fastapi import APIRouter
 from msgspec import UNSET, UnsetType
 
-from core.event import Instance
-from core.index import Node
-from core.model import Model
-from service.body import Headers, Receive, Send, read_body, require_json
-from service.engine import Engine
-from service.errors import invalid, problem_of, unavailable
-from service.keys import Keys, Scope
-from service.late import LateLabels
-from service.metrics import Metrics
-from service.routes.contract import hot, one_of
-from service.schemas import (
+from manyclass.core.event import Instance
+from manyclass.core.index import Node
+from manyclass.core.model import Model
+from manyclass.service.body import Headers, Receive, Send, read_body, require_json
+from manyclass.service.engine import Engine
+from manyclass.service.errors import invalid, problem_of, unavailable
+from manyclass.service.keys import Keys, Scope
+from manyclass.service.late import LateLabels
+from manyclass.service.metrics import Metrics
+from manyclass.service.routes.contract import hot, one_of
+from manyclass.service.schemas import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_MOVES,
@@ -38,7 +38,7 @@ from service.schemas import (
     instance_of,
     whole,
 )
-from service.settings import Settings
+from manyclass.service.settings import Settings
 
 router = APIRouter(tags=["rank"])
 

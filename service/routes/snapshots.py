@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from service.keys import Scope
-from service.routes.contract import TheEngine, needs
-from service.schemas import Restored, Snapshot, SnapshotList
-from service.store.protocol import SnapshotInfo
+from manyclass.service.keys import Scope
+from manyclass.service.routes.contract import TheEngine, needs
+from manyclass.service.schemas import Restored, Snapshot, SnapshotList
+from manyclass.service.store.protocol import SnapshotInfo
 
 router = APIRouter(tags=["snapshots"])
 

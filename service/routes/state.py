@@ -6,8 +6,8 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from service.keys import Scope
-from service.routes.contract import TheEngine, needs
+from manyclass.service.keys import Scope
+from manyclass.service.routes.contract import TheEngine, needs
 
 MEDIA_TYPE = "application/octet-stream"
 PIECE_BYTES = 2**18

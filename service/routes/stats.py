@@ -4,14 +4,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 
-from service.keys import Scope
-from service.late import LateLabels
-from service.routes.contract import TheEngine, needs, require
-from service.routes.health import report
-from service.routes.learners import TheMetrics, accuracy_of, learners_of
-from service.routes.snapshots import snapshot
-from service.schemas import LateLabelStats, ProcessStats, Stats
-from service.store.protocol import Beat
+from manyclass.service.keys import Scope
+from manyclass.service.late import LateLabels
+from manyclass.service.routes.contract import TheEngine, needs, require
+from manyclass.service.routes.health import report
+from manyclass.service.routes.learners import TheMetrics, accuracy_of, learners_of
+from manyclass.service.routes.snapshots import snapshot
+from manyclass.service.schemas import LateLabelStats, ProcessStats, Stats
+from manyclass.service.store.protocol import Beat
 
 router = APIRouter(tags=["stats"])
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from service.store.memory import MemoryStore
-from service.store.protocol import Store, StoreError, StoreMissing
-from service.store.redis import RedisStore
-from service.store.redis_url import is_redis
-from service.store.sqlite import SqliteStore
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import Store, StoreError, StoreMissing
+from manyclass.service.store.redis import RedisStore
+from manyclass.service.store.redis_url import is_redis
+from manyclass.service.store.sqlite import SqliteStore
 
 
 def open_store(

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from core.event import Event
-from service.store.protocol import LogDamaged, SnapshotInfo, Store, StoreError
+from manyclass.core.event import Event
+from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, Store, StoreError
 
 APPENDED_EVENTS = 4096  # at once, or as many of one request as there are
 APPENDED_BYTES = 4 * 2**20

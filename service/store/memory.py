@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
-from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
 
 
 class MemoryStore:

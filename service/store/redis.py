@@ -13,8 +13,8 @@ from threading import Lock
 
 from redis.exceptions import RedisError
 
-from service.store.batch import join_batch_within
-from service.store.protocol import (
+from manyclass.service.store.batch import join_batch_within
+from manyclass.service.store.protocol import (
     Batch,
     Beat,
     Letter,
@@ -26,15 +26,15 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-from service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
-from service.store.redis_errors import GOES_ON, lost, moved
-from service.store.redis_feed import Feed
-from service.store.redis_link import Link, pairs
-from service.store.redis_manifest import list_snapshots
-from service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
-from service.store.redis_session import Session
-from service.store.redis_snapshots import RedisSnapshots
-from service.store.redis_url import parse
+from manyclass.service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
+from manyclass.service.store.redis_errors import GOES_ON, lost, moved
+from manyclass.service.store.redis_feed import Feed
+from manyclass.service.store.redis_link import Link, pairs
+from manyclass.service.store.redis_manifest import list_snapshots
+from manyclass.service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
+from manyclass.service.store.redis_session import Session
+from manyclass.service.store.redis_snapshots import RedisSnapshots
+from manyclass.service.store.redis_url import parse
 
 log = logging.getLogger(__name__)
 

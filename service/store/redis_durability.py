@@ -2,8 +2,8 @@
 
 from redis.exceptions import ResponseError
 
-from service.store.redis_link import Link
-from service.store.redis_server import Info
+from manyclass.service.store.redis_link import Link
+from manyclass.service.store.redis_server import Info
 
 UNKNOWN = "not known before the Redis server has answered"
 

@@ -10,7 +10,7 @@ body    the events, see batch.py
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.store.batch import batch_checksum, split_batch
+from manyclass.service.store.batch import batch_checksum, split_batch
 
 NONCE_BITS = 63  # the checksum takes it as a signed number of 64
 START = b"0-0"  # what the first entry of a log comes after

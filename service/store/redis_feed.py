@@ -2,7 +2,7 @@
 
 import time
 
-from service.store.protocol import (
+from manyclass.service.store.protocol import (
     Batch,
     Letter,
     LogDamaged,
@@ -10,11 +10,11 @@ from service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
-from service.store.redis_entry import parse_entry, seq_of
-from service.store.redis_errors import REPLICA_HINT
-from service.store.redis_link import Argument, Link
-from service.store.redis_server import parse_info
-from service.store.redis_session import Session
+from manyclass.service.store.redis_entry import parse_entry, seq_of
+from manyclass.service.store.redis_errors import REPLICA_HINT
+from manyclass.service.store.redis_link import Argument, Link
+from manyclass.service.store.redis_server import parse_info
+from manyclass.service.store.redis_session import Session
 
 BLOCK_SECONDS = 0.4  # how long the server waits for something new
 # Entries and letters, each of which may have megabytes: more at once only while they are small.

@@ -14,8 +14,8 @@ from redis.connection import (
 from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
-from service.store.redis_scripts import Script
-from service.store.redis_url import RedisUrl
+from manyclass.service.store.redis_scripts import Script
+from manyclass.service.store.redis_url import RedisUrl
 
 # A connection not used for so long may have ended meanwhile. Asking costs a system call, and with
 # it the GIL, so those in steady use are not asked.

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from service.store.batch import CHECKSUM_BYTES
-from service.store.protocol import SnapshotDamaged, SnapshotInfo
+from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.protocol import SnapshotDamaged, SnapshotInfo
 
 
 @dataclass(frozen=True, slots=True)

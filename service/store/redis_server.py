@@ -6,10 +6,10 @@ from contextlib import AbstractContextManager
 
 from redis.exceptions import MovedError, RedisError, ResponseError
 
-from service.store.protocol import StoreError, StoreUnavailable
-from service.store.redis_errors import GOES_ON, REPLICA_HINT, errors_of_store, store_error
-from service.store.redis_link import Link, Node, open_link
-from service.store.redis_url import Kind, RedisUrl
+from manyclass.service.store.protocol import StoreError, StoreUnavailable
+from manyclass.service.store.redis_errors import GOES_ON, REPLICA_HINT, errors_of_store, store_error
+from manyclass.service.store.redis_link import Link, Node, open_link
+from manyclass.service.store.redis_url import Kind, RedisUrl
 
 OLDEST_VERSION = (6, 2)
 # Of `patience`: how long to wait for a connection, and for an answer. Three answers that do not

@@ -8,13 +8,13 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from service.store.protocol import StoreError, StoreMissing, StoreUnavailable
-from service.store.redis_durability import UNKNOWN, describe_durability
-from service.store.redis_errors import REPLACED_HINT, lost, moved
-from service.store.redis_link import Argument, Link
-from service.store.redis_scripts import OPEN_STORE, Script
-from service.store.redis_server import Server
-from service.store.redis_url import RedisUrl
+from manyclass.service.store.protocol import StoreError, StoreMissing, StoreUnavailable
+from manyclass.service.store.redis_durability import UNKNOWN, describe_durability
+from manyclass.service.store.redis_errors import REPLACED_HINT, lost, moved
+from manyclass.service.store.redis_link import Argument, Link
+from manyclass.service.store.redis_scripts import OPEN_STORE, Script
+from manyclass.service.store.redis_server import Server
+from manyclass.service.store.redis_url import RedisUrl
 
 VERSION = "1"  # of what lies in the server
 SPARE_LINKS = 4  # kept for whoever comes next

@@ -6,23 +6,23 @@ from contextlib import suppress
 from hashlib import blake2b
 from secrets import token_hex
 
-from service.store.batch import CHECKSUM_BYTES
-from service.store.chunks import recut
-from service.store.protocol import (
+from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.chunks import recut
+from manyclass.service.store.protocol import (
     SnapshotDamaged,
     SnapshotInfo,
     SnapshotMissing,
     StoreError,
     StoreUnavailable,
 )
-from service.store.redis_link import pairs
-from service.store.redis_manifest import (
+from manyclass.service.store.redis_link import pairs
+from manyclass.service.store.redis_manifest import (
     Manifest,
     checksum_of_chunk,
     list_snapshots,
     parse_manifest,
 )
-from service.store.redis_scripts import (
+from manyclass.service.store.redis_scripts import (
     DELETE_SNAPSHOT,
     HOLD_CHUNKS,
     LIST_SNAPSHOT,
@@ -31,7 +31,7 @@ from service.store.redis_scripts import (
     PUT_CHUNK,
     SWEEP,
 )
-from service.store.redis_session import Session
+from manyclass.service.store.redis_session import Session
 
 # What an append may have to wait for, and what Python copies with the GIL held.
 CHUNK_BYTES = 2**18

@@ -3,9 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from core.errors import SnapshotError
-from core.model import Model
-from service.store.protocol import SnapshotDamaged, SnapshotInfo, SnapshotMissing, StoreError
+from manyclass.core.errors import SnapshotError
+from manyclass.core.model import Model
+from manyclass.service.store.protocol import (
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    StoreError,
+)
 
 PIECE_BYTES = 2**20
 READ_ONLY = "a file holds one state; copy it to a store to go on from there"

@@ -10,9 +10,14 @@ from struct import pack
 from threading import Lock
 from typing import IO
 
-from service.store.batch import CHECKSUM_BYTES, batch_checksum, join_batch_within, split_batch
-from service.store.chunks import recut
-from service.store.protocol import (
+from manyclass.service.store.batch import (
+    CHECKSUM_BYTES,
+    batch_checksum,
+    join_batch_within,
+    split_batch,
+)
+from manyclass.service.store.chunks import recut
+from manyclass.service.store.protocol import (
     LogDamaged,
     SnapshotDamaged,
     SnapshotInfo,
@@ -21,7 +26,7 @@ from service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
-from service.store.sqlite_file import (
+from manyclass.service.store.sqlite_file import (
     RESTORE_HINT,
     connect,
     errors_of_store,

@@ -19,7 +19,7 @@ from pathlib import Path
 from struct import unpack_from
 from typing import IO, Literal
 
-from service.store.protocol import (
+from manyclass.service.store.protocol import (
     StoreDamaged,
     StoreError,
     StoreFull,

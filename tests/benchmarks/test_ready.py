@@ -1,7 +1,7 @@
 import json
 
 from benchmarks import ready
-from service.store import open_store
+from manyclass.service.store import open_store
 
 
 def test_the_model_has_as_many_edges_as_asked_for_and_the_options_of_a_service():

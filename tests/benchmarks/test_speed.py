@@ -2,8 +2,8 @@ import numpy as np
 
 from benchmarks.learner import Learner
 from benchmarks.speed import ids_of_columns, per_edge_and_feature
-from core.options import Options
-from training.rows import Rows
+from manyclass.core.options import Options
+from manyclass.training.rows import Rows
 
 
 def test_columns_are_found_in_a_dumped_state():

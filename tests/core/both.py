@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.event import Event, Instance
-from core.index import Columns, Index
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index
 from tests.core.twins import twin_of
 
 MOST = 200  # more than there are classes

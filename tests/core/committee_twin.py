@@ -7,8 +7,8 @@ code with it. An instance is a dict name -> value here.
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from core.learned import Learned
-from core.options import Options, members_of
+from manyclass.core.learned import Learned
+from manyclass.core.options import Options, members_of
 from tests.core.twins import twin_of
 from tests.core.twins.twin import Twin, best_two
 

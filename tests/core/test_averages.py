@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.index import Index
-from core.options import Options
+from manyclass.core.index import Index
+from manyclass.core.options import Options
 
 CLASSES = ["a", "b", "c"]
 ALWAYS = 1e9  # a margin that no class exceeds

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import OptionError
-from core.index import Index
-from core.options import Options
+from manyclass.core.errors import OptionError
+from manyclass.core.index import Index
+from manyclass.core.options import Options
 
 SIGNED = ["pa", "pa(rivals=1)", "arow", "arow(rivals=1)", "mmp", "svm", "svm(demands=each)"]
 

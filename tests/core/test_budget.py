@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import OptionError
-from core.index import Index
-from core.options import LEARNERS, Options
+from manyclass.core.errors import OptionError
+from manyclass.core.index import Index
+from manyclass.core.options import LEARNERS, Options
 from tests.core.matrices import Matrices
 
 FEATURES = ["f", "g", "h", "i"]

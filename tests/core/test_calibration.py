@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.calibration import Calibration
-from core.reliability import Bin, calibration_error
+from manyclass.core.calibration import Calibration
+from manyclass.core.reliability import Bin, calibration_error
 
 SCORES = st.floats(allow_nan=False, allow_infinity=False)
 OUTCOMES = st.lists(st.tuples(SCORES, SCORES, st.booleans()), max_size=30)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from core.ballot import count
-from core.committee import Committee
-from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from core.event import Event, Instance
-from core.index import Columns, Index
-from core.options import Options, members_of
+from manyclass.core.ballot import count
+from manyclass.core.committee import Committee
+from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options, members_of
 from tests.core.committee_twin import CommitteeTwin
 
 FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]

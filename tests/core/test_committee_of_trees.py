@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.committee import Committee
-from core.errors import OptionError
-from core.event import Instance
-from core.options import Options
+from manyclass.core.committee import Committee
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Instance
+from manyclass.core.options import Options
 
 CLASSES = [f"class {n}" for n in range(40)]
 TREE = "oplt(policy=random,arity=3,max_leaves=2)"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.index import Index
-from core.options import Options
+from manyclass.core.index import Index
+from manyclass.core.options import Options
 from tests.core.matrices import Matrices
 
 FEATURES = [f"f{number}" for number in range(25)]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import EventError, InstanceError
-from core.event import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Event, Instance
+from manyclass.core.errors import EventError, InstanceError
+from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Event, Instance
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(-1, LARGEST_VALUE, allow_nan=False)

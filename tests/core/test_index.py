@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from core.errors import InstanceError, SnapshotError
-from core.event import Instance
-from core.index import Columns, Index
-from core.options import Options
+from manyclass.core.errors import InstanceError, SnapshotError
+from manyclass.core.event import Instance
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options
 
 EVERY = np.arange(4, dtype=np.int64)
 ONES = np.ones(3, np.float32)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.index import Columns, Index
-from core.options import Options
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
 from tests.core.matrices import names
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import SnapshotError
-from core.index import Index
-from core.options import LEARNERS, TREES, Options
+from manyclass.core.errors import SnapshotError
+from manyclass.core.index import Index
+from manyclass.core.options import LEARNERS, TREES, Options
 
 CLASSES = [f"c{number}" for number in range(12)]
 OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")

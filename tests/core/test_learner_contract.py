@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from core.event import Event, Instance
-from core.index import Columns
-from core.learner import load, make
-from core.options import LEARNERS, TREES, Options, members_of
+from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns
+from manyclass.core.learner import load, make
+from manyclass.core.options import LEARNERS, TREES, Options, members_of
 
 SPECIFICATIONS = [
     "ff",

@@ -1,9 +1,9 @@
 import pytest
 
-from core import options as options_module
-from core.errors import OptionError
-from core.lineup import MOST_SHADOWS, Lineup
-from core.options import Options
+from manyclass.core import options as options_module
+from manyclass.core.errors import OptionError
+from manyclass.core.lineup import MOST_SHADOWS, Lineup
+from manyclass.core.options import Options
 
 FF, PA, OOZ = Options(), Options.of("pa"), Options.of("ooz")
 TWO = Lineup(FF, (PA,))

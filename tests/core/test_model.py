@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import snapshot
-from core.errors import (
+from manyclass.core import snapshot
+from manyclass.core.errors import (
     EventConflict,
     EventError,
     InstanceError,
@@ -14,12 +14,12 @@ from core.errors import (
     SnapshotError,
     UnknownName,
 )
-from core.event import Event, Instance
-from core.index import Columns, Index
-from core.learner import make
-from core.lineup import Lineup
-from core.model import Model, ShadowOutcome
-from core.options import Options
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index
+from manyclass.core.learner import make
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Model, ShadowOutcome
+from manyclass.core.options import Options
 
 letters = st.sampled_from("abcdef")
 learn = st.builds(

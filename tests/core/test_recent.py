@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.recent import RecentEvents
+from manyclass.core.recent import RecentEvents
 
 
 @given(st.lists(st.integers(0, 400).map(str)), st.integers(1, 150))

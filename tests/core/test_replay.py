@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.index import Columns, Index
-from core.options import MATTERS, Options
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import MATTERS, Options
 from tests.core.matrices import names
 from tests.core.twins.past import block_bytes
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.index import Index
-from core.options import Options
+from manyclass.core.index import Index
+from manyclass.core.options import Options
 from tests.core.twins.ooz import deductions
 
 FEATURES = ["f", "g", "h", "i"]

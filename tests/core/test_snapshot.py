@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import snapshot
-from core.errors import SnapshotError
+from manyclass.core import snapshot
+from manyclass.core.errors import SnapshotError
 
 ARRAYS = {
     "bytes": np.frombuffer(b"names of things", np.uint8),

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text import features_of, has_more_features
+from manyclass.core.text import features_of, has_more_features
 
 
 def test_words_and_pairs_lower_cased():

@@ -5,8 +5,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from core.index import Index
-from core.options import Options
+from manyclass.core.index import Index
+from manyclass.core.options import Options
 from tests.core.matrices import Matrices, names
 
 FEATURES = [f"f{number}" for number in range(12)]

@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from service.settings import TABLE
+from manyclass.service.settings import TABLE
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

@@ -6,7 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from service.settings import TABLE
+from manyclass.service.settings import TABLE
 from tests.deploy.test_image import DOCKERFILE, image_settings
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation import cost
+from manyclass.evaluation import cost
 
 
 @pytest.fixture(scope="session", autouse=True)

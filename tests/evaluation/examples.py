@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluation.sets import DataSet
-from training.rows import Rows
+from manyclass.evaluation.sets import DataSet
+from manyclass.training.rows import Rows
 
 CLASSES = 4
 

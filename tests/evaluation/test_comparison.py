@@ -1,9 +1,9 @@
 import pytest
 
-from core.errors import OptionError
-from core.options import Options
-from evaluation import comparison
-from evaluation.comparison import (
+from manyclass.core.errors import OptionError
+from manyclass.core.options import Options
+from manyclass.evaluation import comparison
+from manyclass.evaluation.comparison import (
     Facts,
     Plan,
     Result,
@@ -14,10 +14,10 @@ from evaluation.comparison import (
     label,
     variants,
 )
-from evaluation.run import Outcome, Pass
-from evaluation.sets import DataSet
+from manyclass.evaluation.run import Outcome, Pass
+from manyclass.evaluation.sets import DataSet
+from manyclass.training.rows import Rows
 from tests.evaluation.examples import Always, data_set
-from training.rows import Rows
 
 
 def outcome(*r1, progressive=None):

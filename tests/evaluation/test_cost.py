@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from evaluation import cost
+from manyclass.evaluation import cost
 
 SPIN = "import time\nwhile time.process_time() < 0.2: pass"
 

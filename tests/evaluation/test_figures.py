@@ -1,9 +1,9 @@
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
-from evaluation.figures import SMOOTHED, colours, figures
-from evaluation.run import SEGMENTS, Outcome, Pass
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.figures import SMOOTHED, colours, figures
+from manyclass.evaluation.run import SEGMENTS, Outcome, Pass
 from tests.evaluation.examples import Always, data_set
 
 LEARNERS = [Options(), Options(rating=0)]

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation.indexed import Indexed
+from manyclass.core.options import Options
+from manyclass.evaluation.indexed import Indexed
+from manyclass.training.rows import Rows
 from tests.evaluation.examples import CLASSES, separable
-from training.rows import Rows
 
 
 def names(rows, ranking):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.measures import (
+from manyclass.evaluation.measures import (
     Truth,
     best_ranks,
     by_ranks,
@@ -17,8 +17,8 @@ from evaluation.measures import (
     sign_test,
     taxonomic,
 )
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 WIDTH = 6
 

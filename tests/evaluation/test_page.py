@@ -3,10 +3,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
-from evaluation.page import page
-from evaluation.run import Outcome, Pass
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.page import page
+from manyclass.evaluation.run import Outcome, Pass
 from tests.evaluation.examples import Always, data_set
 
 VOID = {"meta", "br", "line", "circle", "polyline", "polygon"}

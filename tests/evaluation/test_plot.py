@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.plot import (
+from manyclass.evaluation.plot import (
     BOTTOM,
     CHARACTER,
     GAP,

@@ -5,7 +5,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from evaluation.process import Failed, Stopped, apart
+from manyclass.evaluation.process import Failed, Stopped, apart
 
 
 def test_work_is_done_by_another_process_and_its_result_comes_back():

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from evaluation.readers import (
+from manyclass.evaluation.readers import (
     DataMissing,
     data_folder,
     jane_austen,

@@ -3,11 +3,11 @@ import math
 
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
-from evaluation.report import EMPTY, Cell, Table, as_json, best_of, table_of, title_of
-from evaluation.run import Outcome, Pass
-from evaluation.taxonomy import Taxonomy
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.report import EMPTY, Cell, Table, as_json, best_of, table_of, title_of
+from manyclass.evaluation.run import Outcome, Pass
+from manyclass.evaluation.taxonomy import Taxonomy
 from tests.evaluation.examples import Always, data_set
 
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation import run
-from evaluation.contender import UsesTaxonomy
-from evaluation.run import Stream, fit_and_test, stream_through, train_and_test
-from evaluation.taxonomy import Taxonomy
+from manyclass.core.options import Options
+from manyclass.evaluation import run
+from manyclass.evaluation.contender import UsesTaxonomy
+from manyclass.evaluation.run import Stream, fit_and_test, stream_through, train_and_test
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 from tests.evaluation.examples import Always, separable
-from training.rows import Rows
 
 
 @pytest.fixture

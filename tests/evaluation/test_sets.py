@@ -4,11 +4,11 @@ import json
 import numpy as np
 import pytest
 
-from evaluation import sets
-from evaluation.sets import SETS, DataSet, SplitError, UnknownSet, joined, read
+from manyclass.evaluation import sets
+from manyclass.evaluation.sets import SETS, DataSet, SplitError, UnknownSet, joined, read
+from manyclass.training.lines import FileFault
+from manyclass.training.rows import Rows
 from tests.evaluation.examples import data_set
-from training.lines import FileFault
-from training.rows import Rows
 
 
 def write_lines(path, rows):

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.taxonomy import Taxonomy, digits_of
+from manyclass.evaluation.taxonomy import Taxonomy, digits_of
 
 
 @pytest.fixture

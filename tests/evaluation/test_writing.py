@@ -1,7 +1,7 @@
 import pytest
 
-from evaluation.comparison import Spread
-from evaluation.writing import short, shown
+from manyclass.evaluation.comparison import Spread
+from manyclass.evaluation.writing import short, shown
 
 
 def test_a_spread_is_written_with_its_deviation_where_there_is_one():

@@ -6,8 +6,8 @@ import threading
 from contextlib import contextmanager
 from zlib import crc32
 
-from core.event import Event, Instance
-from service.store.memory import MemoryStore
+from manyclass.core.event import Event, Instance
+from manyclass.service.store.memory import MemoryStore
 
 PATIENCE = 30.0  # seconds after which a test that waits for a thread has failed
 

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 
-from service.app import create_app
-from service.server import server_of
-from service.settings import Settings
+from manyclass.service.app import create_app
+from manyclass.service.server import server_of
+from manyclass.service.settings import Settings
 from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 

@@ -3,8 +3,8 @@
 import threading
 import time
 
-from service.store.memory import MemoryStore
-from service.store.protocol import (
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import (
     Batch,
     Beat,
     Letter,

@@ -1,9 +1,9 @@
 import pytest
 
-from core.errors import CoreError
-from service.app import create_app
-from service.settings import Settings
-from service.store.protocol import StoreError
+from manyclass.core.errors import CoreError
+from manyclass.service.app import create_app
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import StoreError
 from tests.service.faulty import FaultyStore, in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -5,15 +5,15 @@ import random
 
 import pytest
 
-from core.errors import EventConflict, EventError
-from core.event import Event
-from core.model import Model
-from core.options import Options
-from service import applier as applier_module
-from service.applier import Applier, Request, Result
-from service.recovery import Recovery, recover
-from service.store.memory import MemoryStore
-from service.store.protocol import Batch, SnapshotMissing
+from manyclass.core.errors import EventConflict, EventError
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service import applier as applier_module
+from manyclass.service.applier import Applier, Request, Result
+from manyclass.service.recovery import Recovery, recover
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import Batch, SnapshotMissing
 from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
 
 

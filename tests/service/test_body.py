@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
-from service import body
-from service.body import (
+from manyclass.service import body
+from manyclass.service.body import (
     MOST_LARGE_BODIES,
     PIECE_BYTES,
     Gunzip,
@@ -15,7 +15,7 @@ from service.body import (
     read_body,
     require_json,
 )
-from service.errors import ClientGone, Problem
+from manyclass.service.errors import ClientGone, Problem
 from tests.service.faulty import PATIENCE
 
 TEXT = b"x" * 1000

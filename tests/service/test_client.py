@@ -4,7 +4,7 @@ from math import inf, nan
 import httpx
 import pytest
 
-from service.client import (
+from manyclass.service.client import (
     ClassCount,
     Client,
     ClientError,

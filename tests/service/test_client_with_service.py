@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
-from service.client import Client, FeatureWeight, RequestRefused
-from service.commands.environment import without_settings
-from service.demo.fresh import fresh_service
+from manyclass.service.client import Client, FeatureWeight, RequestRefused
+from manyclass.service.commands.environment import without_settings
+from manyclass.service.demo.fresh import fresh_service
 
 CHOSEN = {
     "MANYCLASS_SHADOWS": "pa(replay=1),ff(rating=0)",

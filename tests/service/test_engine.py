@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from core.event import Event, Instance
-from service import engine as engine_module
-from service import recovery as recovery_module
-from service.engine import Engine, Figures
-from service.settings import Settings
-from service.store import open_store
-from service.store.protocol import StoreFull, StoreUnavailable
-from service.writer import NotReady, QueueFull
+from manyclass.core.event import Event, Instance
+from manyclass.service import engine as engine_module
+from manyclass.service import recovery as recovery_module
+from manyclass.service.engine import Engine, Figures
+from manyclass.service.settings import Settings
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import StoreFull, StoreUnavailable
+from manyclass.service.writer import NotReady, QueueFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
 
 

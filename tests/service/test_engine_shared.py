@@ -5,18 +5,23 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from core.errors import EventConflict, UnknownName
-from core.event import Event, Instance
-from core.lineup import Lineup
-from core.model import Model
-from core.options import Options
-from service import engine as engine_module
-from service import writer as writer_module
-from service.applier import Result
-from service.engine import Engine
-from service.settings import Settings
-from service.store.protocol import LogDamaged, LogRewound, StoreUnavailable, StoreUncertain
-from service.writer import NotReady
+from manyclass.core.errors import EventConflict, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service import engine as engine_module
+from manyclass.service import writer as writer_module
+from manyclass.service.applier import Result
+from manyclass.service.engine import Engine
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import (
+    LogDamaged,
+    LogRewound,
+    StoreUnavailable,
+    StoreUncertain,
+)
+from manyclass.service.writer import NotReady
 from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
 from tests.service.shared import SharedLog, SharedMemoryStore
 

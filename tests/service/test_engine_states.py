@@ -17,16 +17,16 @@ from hypothesis.stateful import (
     rule,
 )
 
-from core.errors import EventConflict
-from core.event import Event, Instance
-from core.lineup import Lineup
-from core.model import Model
-from core.options import DEFAULT_LEARNER, Options
-from service.applier import Result
-from service.engine import Engine
-from service.settings import SettingError, Settings
-from service.snapshots import _changes
-from service.store.protocol import SnapshotDamaged, StoreUnavailable
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event, Instance
+from manyclass.core.lineup import Lineup
+from manyclass.core.model import Model
+from manyclass.core.options import DEFAULT_LEARNER, Options
+from manyclass.service.applier import Result
+from manyclass.service.engine import Engine
+from manyclass.service.settings import SettingError, Settings
+from manyclass.service.snapshots import _changes
+from manyclass.service.store.protocol import SnapshotDamaged, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])

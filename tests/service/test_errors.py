@@ -3,11 +3,11 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from core.errors import EventConflict, InstanceError, OptionError, UnknownName
-from service.errors import Fault, Problem, invalid, pointer, problem_of
-from service.schemas import RankRequest
-from service.store import open_store
-from service.store.protocol import (
+from manyclass.core.errors import EventConflict, InstanceError, OptionError, UnknownName
+from manyclass.service.errors import Fault, Problem, invalid, pointer, problem_of
+from manyclass.service.schemas import RankRequest
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import (
     LogDamaged,
     LogRewound,
     SnapshotDamaged,
@@ -18,7 +18,7 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-from service.writer import NotReady, QueueFull
+from manyclass.service.writer import NotReady, QueueFull
 
 
 @pytest.mark.parametrize(

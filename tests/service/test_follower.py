@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from service import follower as follower_module
-from service.follower import Follower
-from service.store.protocol import Batch, LogRewound
+from manyclass.service import follower as follower_module
+from manyclass.service.follower import Follower
+from manyclass.service.store.protocol import Batch, LogRewound
 from tests.service.faulty import PATIENCE, in_loop, many_turns
 from tests.service.shared import SharedLog
 

@@ -2,10 +2,10 @@ import logging
 
 import pytest
 
-from service.errors import ClientGone
-from service.front import Front
-from service.metrics import Metrics
-from service.origin import Origins
+from manyclass.service.errors import ClientGone
+from manyclass.service.front import Front
+from manyclass.service.metrics import Metrics
+from manyclass.service.origin import Origins
 from tests.service.faulty import in_loop
 from tests.service.serving import Conversation, assert_problem, calling
 

@@ -1,7 +1,7 @@
 import pytest
 
-from service.errors import Problem
-from service.headers import headers_of
+from manyclass.service.errors import Problem
+from manyclass.service.headers import headers_of
 
 
 def test_of_those_that_may_come_twice_the_last_counts():

@@ -1,7 +1,7 @@
 import pytest
 
-from service.errors import Problem
-from service.keys import Keys, Scope
+from manyclass.service.errors import Problem
+from manyclass.service.keys import Keys, Scope
 
 KEYS = Keys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
 

@@ -3,8 +3,8 @@ import tracemalloc
 
 import pytest
 
-from core.event import Instance
-from service.late import Absence, Kept, LateLabels
+from manyclass.core.event import Instance
+from manyclass.service.late import Absence, Kept, LateLabels
 from tests.service.faulty import Clock
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
@@ -94,7 +94,7 @@ def test_can_be_off(off):
 
 
 def test_forgotten_ids_are_bounded(monkeypatch):
-    monkeypatch.setattr("service.late.MOST_FORGOTTEN", 10)
+    monkeypatch.setattr("manyclass.service.late.MOST_FORGOTTEN", 10)
     late, clock = window()
     for number in range(20):
         late.keep(A, f"id-{number}")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.letters import SEAL_BYTES, Answer, Question, opened, sealed
+from manyclass.service.letters import SEAL_BYTES, Answer, Question, opened, sealed
 
 LETTERS = [
     Question(7, ["one", "zwölf"]),

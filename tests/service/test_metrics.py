@@ -8,11 +8,18 @@ from prometheus_client import Histogram as TheirHistogram
 from prometheus_client.metrics_core import HistogramMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
-from core.event import Event
-from core.model import Outcome, ShadowOutcome
-from service.engine import Figures
-from service.metrics import FAST_SECONDS, HELP, PREFIX, REQUEST_SECONDS, Histogram, Metrics
-from service.store.protocol import StoreFull
+from manyclass.core.event import Event
+from manyclass.core.model import Outcome, ShadowOutcome
+from manyclass.service.engine import Figures
+from manyclass.service.metrics import (
+    FAST_SECONDS,
+    HELP,
+    PREFIX,
+    REQUEST_SECONDS,
+    Histogram,
+    Metrics,
+)
+from manyclass.service.store.protocol import StoreFull
 from tests.service.faulty import FaultyStore, in_loop, learn
 from tests.service.serving import calling
 

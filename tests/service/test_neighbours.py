@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.event import Instance
-from service import neighbours
-from service.late import Absence, Kept, LateLabels
-from service.letters import Answer, Question, opened, sealed
-from service.metrics import Metrics
-from service.neighbours import Neighbours
-from service.store.protocol import Beat, Letter, Process, StoreUnavailable
+from manyclass.core.event import Instance
+from manyclass.service import neighbours
+from manyclass.service.late import Absence, Kept, LateLabels
+from manyclass.service.letters import Answer, Question, opened, sealed
+from manyclass.service.metrics import Metrics
+from manyclass.service.neighbours import Neighbours
+from manyclass.service.store.protocol import Beat, Letter, Process, StoreUnavailable
 from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
 
 A, B = Instance(["a"]), Instance({"b": 2.0})

@@ -9,9 +9,9 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from service import schemas
-from service.app import create_app
-from service.settings import Settings
+from manyclass.service import schemas
+from manyclass.service.app import create_app
+from manyclass.service.settings import Settings
 from tests.service.faulty import in_loop
 from tests.service.serving import calling, serving
 

@@ -1,7 +1,7 @@
 import pytest
 
-from service.errors import Problem
-from service.origin import Origins
+from manyclass.service.errors import Problem
+from manyclass.service.origin import Origins
 
 
 def passes(method, listening, headers, open_to_all=True):

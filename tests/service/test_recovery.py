@@ -4,12 +4,18 @@ import logging
 
 import pytest
 
-from core.event import Event
-from core.lineup import Lineup
-from core.options import Options
-from service import recovery as recovery_module
-from service.recovery import OptionsDiffer, Recovery, RecoveryError, load_snapshot, recover
-from service.store.protocol import SnapshotDamaged, SnapshotMissing
+from manyclass.core.event import Event
+from manyclass.core.lineup import Lineup
+from manyclass.core.options import Options
+from manyclass.service import recovery as recovery_module
+from manyclass.service.recovery import (
+    OptionsDiffer,
+    Recovery,
+    RecoveryError,
+    load_snapshot,
+    recover,
+)
+from manyclass.service.store.protocol import SnapshotDamaged, SnapshotMissing
 from tests.service.faulty import Clock, FaultyStore, learn
 
 OPTIONS = Options()

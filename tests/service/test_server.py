@@ -14,8 +14,8 @@ import threading
 import httpx
 import pytest
 
-from service.server import MOST_HEAD_BYTES, StartFailed, run
-from service.settings import Settings
+from manyclass.service.server import MOST_HEAD_BYTES, StartFailed, run
+from manyclass.service.settings import Settings
 from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, answer_on, assert_problem, serving
 
@@ -302,7 +302,7 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
 def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
     environment = {name: it for name, it in os.environ.items() if not name.startswith("MANYCLASS_")}
     environment |= {"MANYCLASS_PORT": "0", "MANYCLASS_STORE": f"sqlite:{tmp_path / 'my.db'}"}
-    command = [sys.executable, "-m", "service", "serve"]
+    command = [sys.executable, "-m", "manyclass", "serve"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             line = next(each for each in process.stderr if "running on http://" in each)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.lineup import Lineup
-from core.options import DEFAULT_LEARNER, LEARNERS, MATTERS, Options, defaults_of
-from service.settings import _ROWS, TABLE, SettingError, Settings, markdown, read
+from manyclass.core.lineup import Lineup
+from manyclass.core.options import DEFAULT_LEARNER, LEARNERS, MATTERS, Options, defaults_of
+from manyclass.service.settings import _ROWS, TABLE, SettingError, Settings, markdown, read
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 

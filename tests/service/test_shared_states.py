@@ -7,13 +7,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from core.errors import EventConflict
-from core.event import Event
-from service import engine as engine_module
-from service.engine import Engine
-from service.recovery import Recovery, recover
-from service.settings import Settings
-from service.store.protocol import StoreUncertain
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+from manyclass.service import engine as engine_module
+from manyclass.service.engine import Engine
+from manyclass.service.recovery import Recovery, recover
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import StoreUncertain
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog
 

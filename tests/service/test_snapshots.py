@@ -9,16 +9,21 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from core.errors import OptionError
-from core.event import Event, Instance
-from core.model import Model
-from core.options import Options
-from service.engine import Engine
-from service.recovery import Recovery, load_snapshot, recover
-from service.settings import Settings
-from service.snapshots import LOW_PRIORITY, RETRY_SECONDS
-from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreFull, StoreUnavailable
-from service.writer import NotReady
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Event, Instance
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.engine import Engine
+from manyclass.service.recovery import Recovery, load_snapshot, recover
+from manyclass.service.settings import Settings
+from manyclass.service.snapshots import LOW_PRIORITY, RETRY_SECONDS
+from manyclass.service.store.protocol import (
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreFull,
+    StoreUnavailable,
+)
+from manyclass.service.writer import NotReady
 from tests.service.faulty import Clock, FaultyStore, Gate, in_loop, learn, many_turns
 
 

@@ -6,15 +6,15 @@ from itertools import count, pairwise
 
 import pytest
 
-from core.errors import EventConflict, UnknownName
-from core.event import Event, Instance
-from core.model import Model
-from core.options import Options
-from service import applier as applier_module
-from service import writer as writer_module
-from service.applier import STRETCH_SECONDS, Counts, Result
-from service.store.protocol import StoreError, StoreFull, StoreUnavailable
-from service.writer import NotReady, QueueFull, Writer
+from manyclass.core.errors import EventConflict, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service import applier as applier_module
+from manyclass.service import writer as writer_module
+from manyclass.service.applier import STRETCH_SECONDS, Counts, Result
+from manyclass.service.store.protocol import StoreError, StoreFull, StoreUnavailable
+from manyclass.service.writer import NotReady, QueueFull, Writer
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
 
 

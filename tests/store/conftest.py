@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
-from service.store import open_store
-from service.store.redis import RedisStore
+from manyclass.service.store import open_store
+from manyclass.service.store.redis import RedisStore
 from tests.redis_server import RedisServer
 from tests.store.following import Following
 
@@ -66,7 +66,7 @@ def redis_server(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
     """Whoever follows a log finds out sooner that there is nothing."""
-    monkeypatch.setattr("service.store.redis_feed.BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr("manyclass.service.store.redis_feed.BLOCK_SECONDS", 0.05)
 
 
 @pytest.fixture

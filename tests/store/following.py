@@ -2,7 +2,7 @@
 
 import threading
 
-from service.store.protocol import Batch, Letter, StoreError
+from manyclass.service.store.protocol import Batch, Letter, StoreError
 
 PATIENCE = 30  # an upper limit; what is waited for comes at once
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.store.batch import batch_checksum, join_batch, split_batch
+from manyclass.service.store.batch import batch_checksum, join_batch, split_batch
 
 EVENTS = st.lists(st.binary(max_size=20), min_size=1)
 

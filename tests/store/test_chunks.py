@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.store.chunks import recut
+from manyclass.service.store.chunks import recut
 
 
 @given(st.lists(st.binary(max_size=30)), st.integers(1, 20))

@@ -3,16 +3,16 @@
 import pytest
 from typer.testing import CliRunner
 
-from core.event import Event, Instance
-from core.model import Model
-from core.options import Options
-from service.cli import app
-from service.recovery import Recovery, recover
-from service.store import copy as copy_module
-from service.store import open_store
-from service.store.copy import copy
-from service.store.memory import MemoryStore
-from service.store.protocol import LogDamaged, SnapshotDamaged, StoreError
+from manyclass.core.event import Event, Instance
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.cli import app
+from manyclass.service.recovery import Recovery, recover
+from manyclass.service.store import copy as copy_module
+from manyclass.service.store import open_store
+from manyclass.service.store.copy import copy
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import LogDamaged, SnapshotDamaged, StoreError
 
 
 def clock():

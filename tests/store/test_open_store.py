@@ -1,10 +1,10 @@
 import pytest
 
-from service.store import open_store
-from service.store.memory import MemoryStore
-from service.store.protocol import StoreError
-from service.store.redis import RedisStore
-from service.store.sqlite import SqliteStore
+from manyclass.service.store import open_store
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.redis import RedisStore
+from manyclass.service.store.sqlite import SqliteStore
 
 
 def test_memory(tmp_path):

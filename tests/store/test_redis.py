@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from service.store.protocol import (
+from manyclass.service.store.protocol import (
     Batch,
     Letter,
     LogDamaged,
@@ -13,8 +13,8 @@ from service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
-from service.store.redis import RedisStore
-from service.store.redis_durability import UNKNOWN
+from manyclass.service.store.redis import RedisStore
+from manyclass.service.store.redis_durability import UNKNOWN
 
 
 def append_many(store, number, events=3):
@@ -249,7 +249,7 @@ def test_a_large_batch_is_followed(open_redis, follow):
 
 
 def test_an_append_the_server_would_not_take_is_refused_before_it_is_sent(open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis.LARGEST_BATCH", 100)
+    monkeypatch.setattr("manyclass.service.store.redis.LARGEST_BATCH", 100)
     store = open_redis()
     with pytest.raises(StoreError, match="fit in one append"):
         store.append([b"x" * 101])
@@ -257,8 +257,8 @@ def test_an_append_the_server_would_not_take_is_refused_before_it_is_sent(open_r
 
 
 def test_pages_of_a_long_log_are_bounded_and_fit_together(open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis.READ_BYTES", 2000)
-    monkeypatch.setattr("service.store.redis.READ_ENTRIES", 7)
+    monkeypatch.setattr("manyclass.service.store.redis.READ_BYTES", 2000)
+    monkeypatch.setattr("manyclass.service.store.redis.READ_ENTRIES", 7)
     store = open_redis()
     events = [bytes([number % 251]) * (number * 3) for number in range(300)]
     for begin in range(0, 300, 3):
@@ -392,7 +392,7 @@ def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, fol
 
 
 def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis.LETTERS_KEPT", 10)
+    monkeypatch.setattr("manyclass.service.store.redis.LETTERS_KEPT", 10)
     first, second = open_redis(), open_redis()
     second.beat(0)
     first.post([(second.name, b"x") for _ in range(500)])

@@ -2,8 +2,8 @@ import pytest
 from redis import exceptions
 from redis._parsers import _RESP2Parser
 
-from service.store.protocol import StoreDamaged, StoreError, StoreFull, StoreUnavailable
-from service.store.redis_errors import errors_of_store, lost, store_error
+from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreFull, StoreUnavailable
+from manyclass.service.store.redis_errors import errors_of_store, lost, store_error
 
 
 def answered(text):

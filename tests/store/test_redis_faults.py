@@ -7,8 +7,8 @@ import time
 import pytest
 import redis
 
-from service.store.batch import join_batch
-from service.store.protocol import (
+from manyclass.service.store.batch import join_batch
+from manyclass.service.store.protocol import (
     Batch,
     LogRewound,
     StoreError,
@@ -16,9 +16,9 @@ from service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-from service.store.redis_entry import entry_head
-from service.store.redis_link import Link
-from service.store.redis_scripts import APPEND
+from manyclass.service.store.redis_entry import entry_head
+from manyclass.service.store.redis_link import Link
+from manyclass.service.store.redis_scripts import APPEND
 from tests.redis_server import RedisServer
 from tests.store.waiting import SOON, until
 from tests.system.proxy import Proxy
@@ -808,7 +808,7 @@ def test_large_entries_are_read_one_at_a_time(server, open_redis, monkeypatch):
 
 
 def test_a_server_that_is_set_up_otherwise_while_it_runs(server, open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis.DESCRIBED_SECONDS", 0.0)
+    monkeypatch.setattr("manyclass.service.store.redis.DESCRIBED_SECONDS", 0.0)
     store = open_redis(server.url)
     store.append([b"1"])
     store.beat(1)

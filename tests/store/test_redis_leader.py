@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from service.store.protocol import LogDamaged, StoreUnavailable
+from manyclass.service.store.protocol import LogDamaged, StoreUnavailable
 from tests.store.waiting import until
 
 SHORT = 0.2  # seconds a process counts as alive, where a test waits for its end
@@ -216,7 +216,7 @@ def test_half_of_a_batch_is_not_trimmed(open_redis):
 
 
 def test_a_long_log_is_trimmed_in_steps(redis_server, redis_url, open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis.TRIMMED_EVENTS_AT_ONCE", 100)
+    monkeypatch.setattr("manyclass.service.store.redis.TRIMMED_EVENTS_AT_ONCE", 100)
     store = open_redis()
     for _ in range(200):
         store.append([b"event"] * 5)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from service.store.protocol import LogRewound, StoreError, StoreUnavailable
+from manyclass.service.store.protocol import LogRewound, StoreError, StoreUnavailable
 from tests.redis_server import RedisServer, free_port
 from tests.store.tls_proxy import TlsProxy, make_certificate
 from tests.store.waiting import SOON, until
@@ -115,7 +115,7 @@ def test_a_password_that_changes_meanwhile(locked, open_redis, follow):
 
 
 def test_an_old_server_is_refused(redis_server, open_redis, monkeypatch):
-    monkeypatch.setattr("service.store.redis_server.OLDEST_VERSION", (99, 1))
+    monkeypatch.setattr("manyclass.service.store.redis_server.OLDEST_VERSION", (99, 1))
     with pytest.raises(StoreError, match="has version") as error:
         open_redis().append([b"1"])
     assert "99.1" in error.value.hint

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from service.store import redis_snapshots
-from service.store.protocol import (
+from manyclass.service.store import redis_snapshots
+from manyclass.service.store.protocol import (
     SnapshotDamaged,
     SnapshotInfo,
     SnapshotMissing,

@@ -1,7 +1,7 @@
 import pytest
 
-from service.store.protocol import StoreError
-from service.store.redis_url import OPTIONS, Kind, is_redis, parse
+from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.redis_url import OPTIONS, Kind, is_redis, parse
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import pytest
 
-from core.event import Event, Instance
-from core.model import Model
-from core.options import Options
-from service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError
-from service.store.snapshot_file import SnapshotFile
+from manyclass.core.event import Event, Instance
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError
+from manyclass.service.store.snapshot_file import SnapshotFile
 
 
 @pytest.fixture

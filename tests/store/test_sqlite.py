@@ -12,9 +12,9 @@ from time import monotonic
 
 import pytest
 
-from service.store import sqlite_file
-from service.store.batch import batch_checksum, join_batch
-from service.store.protocol import (
+from manyclass.service.store import sqlite_file
+from manyclass.service.store.batch import batch_checksum, join_batch
+from manyclass.service.store.protocol import (
     LogDamaged,
     SnapshotDamaged,
     SnapshotMissing,
@@ -24,7 +24,7 @@ from service.store.protocol import (
     StoreInUse,
     StoreUnavailable,
 )
-from service.store.sqlite import CHUNK_BYTES, SqliteStore
+from manyclass.service.store.sqlite import CHUNK_BYTES, SqliteStore
 
 MIB = 2**20
 
@@ -526,7 +526,7 @@ APPEND_UNTIL_KILLED = """
 import sys
 from pathlib import Path
 from threading import Thread
-from service.store.sqlite import SqliteStore
+from manyclass.service.store.sqlite import SqliteStore
 
 store = SqliteStore(Path(sys.argv[1]), lambda: 1.0)
 
@@ -584,8 +584,8 @@ def test_everything_acknowledged_before_a_kill_is_there_once(opened, path):
 FILL_THE_DISK = """
 import json, resource, sys
 from pathlib import Path
-from service.store.protocol import StoreUnavailable
-from service.store.sqlite import SqliteStore
+from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.sqlite import SqliteStore
 
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -694,7 +694,7 @@ def test_pages_of_what_was_trimmed_and_replaced_are_used_again(opened, limited, 
 
 
 def test_a_trim_goes_in_steps(opened, monkeypatch):
-    monkeypatch.setattr("service.store.sqlite.TRIMMED_BYTES_AT_ONCE", 250)
+    monkeypatch.setattr("manyclass.service.store.sqlite.TRIMMED_BYTES_AT_ONCE", 250)
     store = opened()
     for _ in range(10):
         store.append([b"x" * 100])
@@ -805,7 +805,7 @@ def test_acknowledged_events_that_are_gone_are_noticed_after_a_failure(opened):
 
 
 def test_a_batch_too_large_for_a_row_is_refused(opened, monkeypatch):
-    monkeypatch.setattr("service.store.sqlite.LARGEST_BATCH", 1000)
+    monkeypatch.setattr("manyclass.service.store.sqlite.LARGEST_BATCH", 1000)
     store = opened()
     with pytest.raises(StoreError, match="fit in one append") as error:
         store.append([b"x" * 600, b"y" * 600])

@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
 
 MIB = 2**20
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from service.store import open_store, sqlite_file
-from service.store.protocol import (
+from manyclass.service.store import open_store, sqlite_file
+from manyclass.service.store.protocol import (
     LogDamaged,
     SnapshotInfo,
     SnapshotMissing,
@@ -151,9 +151,9 @@ class SqliteMachine(MemoryMachine):
         self.patch = pytest.MonkeyPatch()
         # A copy of the files has what was written, synced or not.
         self.patch.setattr(sqlite_file, "SETTINGS", (*sqlite_file.SETTINGS, "synchronous = OFF"))
-        self.patch.setattr("service.store.sqlite.CHUNK_BYTES", 16)
-        self.patch.setattr("service.store.sqlite.CHUNKS_DELETED_AT_ONCE", 2)
-        self.patch.setattr("service.store.sqlite.TRIMMED_ROWS_AT_ONCE", 2)
+        self.patch.setattr("manyclass.service.store.sqlite.CHUNK_BYTES", 16)
+        self.patch.setattr("manyclass.service.store.sqlite.CHUNKS_DELETED_AT_ONCE", 2)
+        self.patch.setattr("manyclass.service.store.sqlite.TRIMMED_ROWS_AT_ONCE", 2)
         self.folder = TemporaryDirectory()
         self.path = Path(self.folder.name) / "0" / "store.db"
         super().__init__()
@@ -184,12 +184,12 @@ class RedisMachine(MemoryMachine):
 
     def __init__(self):
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr("service.store.redis_snapshots.CHUNK_BYTES", 16)
-        self.patch.setattr("service.store.redis_snapshots.CHUNKS_SWEPT_AT_ONCE", 2)
+        self.patch.setattr("manyclass.service.store.redis_snapshots.CHUNK_BYTES", 16)
+        self.patch.setattr("manyclass.service.store.redis_snapshots.CHUNKS_SWEPT_AT_ONCE", 2)
         # Reading keeps nothing longer, so that what is left over is seen.
-        self.patch.setattr("service.store.redis_snapshots.READING_MS", -1)
-        self.patch.setattr("service.store.redis.TRIMMED_EVENTS_AT_ONCE", 2)
-        self.patch.setattr("service.store.redis.READ_ENTRIES", 3)
+        self.patch.setattr("manyclass.service.store.redis_snapshots.READING_MS", -1)
+        self.patch.setattr("manyclass.service.store.redis.TRIMMED_EVENTS_AT_ONCE", 2)
+        self.patch.setattr("manyclass.service.store.redis.READ_ENTRIES", 3)
         RedisMachine.number += 1
         self.name = f"machine{self.number}"
         self.client = self.server.client()

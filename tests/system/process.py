@@ -41,7 +41,7 @@ class Service:
         with self.log.open("a") as log:
             self._begin = log.tell()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "service", "serve"],
+                [sys.executable, "-m", "manyclass", "serve"],
                 env=self.environment,
                 stdout=log,
                 stderr=log,

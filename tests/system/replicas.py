@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from core.options import Options
-from service.recovery import Recovery, recover
-from service.store import open_store
+from manyclass.core.options import Options
+from manyclass.service.recovery import Recovery, recover
+from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
 from tests.system.callers import Careless, Late, Learner, Ranker, Record
 from tests.system.process import PATIENCE, get, learned

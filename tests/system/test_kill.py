@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from core.event import Event
-from core.model import Model
-from core.options import DEFAULT_LEARNER, Options
-from service.store import open_store
-from service.store.protocol import LogDamaged
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.core.options import DEFAULT_LEARNER, Options
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import LogDamaged
 from tests.system.process import PATIENCE, Service, learned
 
 KILLS = 20

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from core.index import Columns
-from core.learner import make
-from core.options import Options
-from training.accuracy import PLACES, RANKED_AT_ONCE, Accuracy, best_places, ranks_of
-from training.rows import Rows
+from manyclass.core.index import Columns
+from manyclass.core.learner import make
+from manyclass.core.options import Options
+from manyclass.training.accuracy import PLACES, RANKED_AT_ONCE, Accuracy, best_places, ranks_of
+from manyclass.training.rows import Rows
 
 
 def test_recall_and_mean_reciprocal_rank():

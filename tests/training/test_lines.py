@@ -5,8 +5,8 @@ import tracemalloc
 import pytest
 import zstandard
 
-from training import lines as lines_module
-from training.lines import CHUNK_BYTES, FileFault, LineFault, Source
+from manyclass.training import lines as lines_module
+from manyclass.training.lines import CHUNK_BYTES, FileFault, LineFault, Source
 
 MANY = b"".join(b'{"text": "%d"}\n' % number for number in range(20_000))
 

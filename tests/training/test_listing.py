@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from core.learner import make
-from core.options import Options
-from training import listing
-from training.listing import json_of, text_of
+from manyclass.core.learner import make
+from manyclass.core.options import Options
+from manyclass.training import listing
+from manyclass.training.listing import json_of, text_of
 
 
 @pytest.fixture

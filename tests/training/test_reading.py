@@ -3,9 +3,9 @@ import json
 
 import pytest
 
-from training.formats import FormatUnknown
-from training.lines import FileFault, Source
-from training.reading import read
+from manyclass.training.formats import FormatUnknown
+from manyclass.training.lines import FileFault, Source
+from manyclass.training.reading import read
 
 
 def write(path, *bodies):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from core.learner import make
-from core.options import Options
-from training.accuracy import Accuracy
-from training.rows import Rows
-from training.trainer import (
+from manyclass.core.learner import make
+from manyclass.core.options import Options
+from manyclass.training.accuracy import Accuracy
+from manyclass.training.rows import Rows
+from manyclass.training.trainer import (
     LEARNED_AT_ONCE,
     Pass,
     Plan,
@@ -113,7 +113,7 @@ def test_without_a_rise_training_stops_and_the_best_state_is_kept(monkeypatch):
     def made_up(*_):
         return np.array([1] * int(10 * next(held_out_r1)) + [0] * 10, np.int32)[:10]
 
-    monkeypatch.setattr("training.trainer.ranks_of", made_up)
+    monkeypatch.setattr("manyclass.training.trainer.ranks_of", made_up)
     rows = Rows.of(labelled(100))
     ended = []
     plan = Plan(passes=9, held_out=0.1, patience=2)
@@ -132,7 +132,8 @@ def test_without_a_rise_training_stops_and_the_best_state_is_kept(monkeypatch):
 def test_without_patience_the_last_state_is_kept(monkeypatch):
     falling = iter([9, 5, 1])
     monkeypatch.setattr(
-        "training.trainer.ranks_of", lambda *_: np.array([1] * next(falling) + [0] * 10, np.int32)
+        "manyclass.training.trainer.ranks_of",
+        lambda *_: np.array([1] * next(falling) + [0] * 10, np.int32),
     )
     training = train(Rows.of(labelled(100)), OPTIONS, Plan(passes=3, held_out=0.1))
     assert training.kept is training.passes[2]

@@ -9,9 +9,9 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Final
 
-from training.formats import fasttext, jsonl, libsvm, vw, xmc
-from training.formats.given import Given, Rejected
-from training.lines import STANDARD_INPUT, Line
+from manyclass.training.formats import fasttext, jsonl, libsvm, vw, xmc
+from manyclass.training.formats.given import Given, Rejected
+from manyclass.training.lines import STANDARD_INPUT, Line
 
 Read = Callable[[Iterable[Line]], Iterator[Given | Rejected]]
 

@@ -8,9 +8,9 @@ by {"text": "the goalie stopped the puck"}.
 
 from collections.abc import Iterable, Iterator
 
-from core.text import features_of
-from training.formats.given import Given, Held, Rejected, each, words
-from training.lines import Line, LineFault
+from manyclass.core.text import features_of
+from manyclass.training.formats.given import Given, Held, Rejected, each, words
+from manyclass.training.lines import Line, LineFault
 
 LABEL = "__label__"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from training.lines import Line, LineFault
+from manyclass.training.lines import Line, LineFault
 
 MOST_QUOTED = 80  # letters
 _WORD = re.compile(r"[^ \t\r\v\f\0]+")

@@ -13,9 +13,9 @@ from typing import cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from core.text import features_of
-from training.formats.given import Given, Rejected
-from training.lines import Line, LineFault
+from manyclass.core.text import features_of
+from manyclass.training.formats.given import Given, Rejected
+from manyclass.training.lines import Line, LineFault
 
 
 class _Event(msgspec.Struct):

@@ -9,8 +9,8 @@ that `1`, `+1` and `1.0` are three; a feature by its number.
 
 from collections.abc import Iterable, Iterator
 
-from training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
-from training.lines import Line, LineFault
+from manyclass.training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
+from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:

@@ -15,8 +15,8 @@ Costs of classes (`3:0.5`), importances other than 1, and features without a nam
 
 from collections.abc import Iterable, Iterator
 
-from training.formats.given import Given, Held, Rejected, each, number, quoted, words
-from training.lines import Line, LineFault
+from manyclass.training.formats.given import Given, Held, Rejected, each, number, quoted, words
+from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:

@@ -12,8 +12,8 @@ and are rejected.
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
-from training.lines import FileFault, Line, LineFault
+from manyclass.training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
+from manyclass.training.lines import FileFault, Line, LineFault
 
 MOST_DIGITS = 10  # of a number in the header, or of an instance
 

@@ -1,6 +1,6 @@
 """The baseline: whatever the instance, what was learned most often."""
 
-from core.learned import Learned
+from manyclass.core.learned import Learned
 from tests.core.twins.twin import Twin, best_two
 
 PLACE_BYTES = 64  # of a class in the order of all

@@ -60,7 +60,7 @@ FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
 def dump(twin):
-    """The arrays core.index.Index.dump gives for the same state, as lists."""
+    """The arrays manyclass.core.index.Index.dump gives for the same state, as lists."""
     features, classes = [FREE_FEATURE] * twin.feature_ids.made, [FREE_CLASS] * twin.class_ids.made
     for name, feature in twin.rows.items():
         features[feature.id] = name, feature

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy import float32
 
-from core.learned import Learned
+from manyclass.core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, log, logistic
 from tests.core.twins.planting import shape_of
 from tests.core.twins.state import TREE_ARRAYS, Class, Feature, Ids

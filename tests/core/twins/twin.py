@@ -9,7 +9,7 @@ from math import sqrt
 
 from numpy import float32
 
-from core.learned import Learned
+from manyclass.core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
 from tests.core.twins.past import Lesson, Past
 from tests.core.twins.state import Class, Feature, Ids, dump, outdegrees

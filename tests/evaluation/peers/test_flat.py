@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.flat import hits, members
-from training.rows import Rows
+from manyclass.evaluation.peers.flat import hits, members
+from manyclass.training.rows import Rows
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import gc
 
-from evaluation.peers.folder import bytes_of, own_folder
+from manyclass.evaluation.peers.folder import bytes_of, own_folder
 
 
 class Owner:

@@ -1,8 +1,8 @@
 import pytest
 
-from evaluation.peers.hierarchy import Hierarchy
-from evaluation.taxonomy import Taxonomy
-from training.rows import Rows
+from manyclass.evaluation.peers.hierarchy import Hierarchy
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.rows import Rows
 
 PARENTS = {"dog": ["mammal"], "cat": ["mammal"], "mammal": ["animal"], "ant": ["animal"]}
 

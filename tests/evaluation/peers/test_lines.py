@@ -1,7 +1,7 @@
 import pytest
 
-from evaluation.peers import lines
-from training.rows import Rows
+from manyclass.evaluation.peers import lines
+from manyclass.training.rows import Rows
 
 
 @pytest.fixture

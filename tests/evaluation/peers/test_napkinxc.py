@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.peers.napkinxc import growing
+from manyclass.evaluation.peers.napkinxc import growing
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from evaluation.peers import PEERS, PeerMissing
-from evaluation.peers.package import imported
+from manyclass.evaluation.peers import PEERS, PeerMissing
+from manyclass.evaluation.peers.package import imported
 
 
 def test_a_missing_package_is_named_with_the_way_to_install_it():
@@ -19,7 +19,7 @@ def test_every_peer_is_made_or_says_at_once_what_it_misses(monkeypatch):
     def nothing(module, package=None):
         raise ImportError(f"No module named {module!r}")
 
-    monkeypatch.setattr("evaluation.peers.package.import_module", nothing)
+    monkeypatch.setattr("manyclass.evaluation.peers.package.import_module", nothing)
 
     missing = set()
     for name, make in PEERS.items():

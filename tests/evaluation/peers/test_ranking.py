@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evaluation.peers.ranking import best, best_pairs
+from manyclass.evaluation.peers.ranking import best, best_pairs
 
 FEW_VALUES = st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 2.0])
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.sigmoid import FIXED, Sigmoid
+from manyclass.evaluation.peers.sigmoid import FIXED, Sigmoid
 
 
 def loss(sigmoid, scores, positive):

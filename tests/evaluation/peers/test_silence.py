@@ -4,7 +4,7 @@ from subprocess import run
 
 import pytest
 
-from evaluation.peers.silence import without_output
+from manyclass.evaluation.peers.silence import without_output
 
 
 def test_what_native_code_writes_meanwhile_goes_nowhere(capfd):
@@ -22,7 +22,7 @@ def test_what_native_code_writes_meanwhile_goes_nowhere(capfd):
 
 def test_what_python_has_not_written_yet_goes_where_it_belongs():
     program = """
-from evaluation.peers.silence import without_output
+from manyclass.evaluation.peers.silence import without_output
 print("before", end=" ")
 with without_output():
     print("meanwhile", end=" ")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.tfidf import TfIdf
-from training.rows import Rows
+from manyclass.evaluation.peers.tfidf import TfIdf
+from manyclass.training.rows import Rows
 
 
 class Recorder:

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.hierarchy import Hierarchy
-from evaluation.peers.topdown import held_out, walk
+from manyclass.evaluation.peers.hierarchy import Hierarchy
+from manyclass.evaluation.peers.topdown import held_out, walk
 
 # -1 ─┬─ 3 ─┬─ 0
 #     │     └─ 1

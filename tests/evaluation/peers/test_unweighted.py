@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.unweighted import Edges, Perceptrons, UnweightedIndex
-from training.rows import Rows
+from manyclass.evaluation.peers.unweighted import Edges, Perceptrons, UnweightedIndex
+from manyclass.training.rows import Rows
 
 ACTIVE = np.array([0, 2], np.int32)
 VALUES = np.array([0.6, 0.8], np.float32)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from evaluation.peers.vectors import Vectors
-from training.rows import Rows
+from manyclass.evaluation.peers.vectors import Vectors
+from manyclass.training.rows import Rows
 
 
 def rows_of(*instances):

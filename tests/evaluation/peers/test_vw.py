@@ -4,10 +4,10 @@ import sys
 import numpy as np
 import pytest
 
-from evaluation.peers import vw
-from evaluation.peers.vw import bits, classes_among, vowpal_wabbit
-from evaluation.process import Stopped, apart
-from training.rows import Rows
+from manyclass.evaluation.peers import vw
+from manyclass.evaluation.peers.vw import bits, classes_among, vowpal_wabbit
+from manyclass.evaluation.process import Stopped, apart
+from manyclass.training.rows import Rows
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import sys
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation import sets
-from evaluation.studies import calibration
-from evaluation.studies.calibration import (
+from manyclass.core.options import Options
+from manyclass.evaluation import sets
+from manyclass.evaluation.studies import calibration
+from manyclass.evaluation.studies.calibration import (
     FIRST_COUNTED,
     Outcomes,
     drift_of,

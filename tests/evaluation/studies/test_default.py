@@ -4,10 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.sets import DataSet
-from evaluation.standing import Standing
-from evaluation.studies import default
-from evaluation.studies.default import (
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.standing import Standing
+from manyclass.evaluation.studies import default
+from manyclass.evaluation.studies.default import (
     CHOSEN,
     EVERYWHERE,
     ON_SMALL,
@@ -18,7 +18,7 @@ from evaluation.studies.default import (
     training_part,
     trials,
 )
-from evaluation.studies.study import Study
+from manyclass.evaluation.studies.study import Study
 from tests.evaluation.examples import Always, separable
 
 

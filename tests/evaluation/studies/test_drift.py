@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation.studies.drift import (
+from manyclass.core.options import Options
+from manyclass.evaluation.studies.drift import (
     MEMORIES,
     Kept,
     curve_of,
@@ -12,7 +12,7 @@ from evaluation.studies.drift import (
     recommend,
     table_of,
 )
-from training.rows import Rows
+from manyclass.training.rows import Rows
 
 
 def made(count):

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.studies import estimates
-from evaluation.studies.study import parser_of
+from manyclass.evaluation.studies import estimates
+from manyclass.evaluation.studies.study import parser_of
 
 
 def test_without_a_minimum_weight_fsu_has_the_proportions_seen():

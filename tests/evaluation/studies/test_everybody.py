@@ -1,11 +1,11 @@
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Comparison, Plan, Variant, compare, label
-from evaluation.peers import PEERS
-from evaluation.sets import DataSet
-from evaluation.studies import everybody
-from evaluation.studies.everybody import (
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Comparison, Plan, Variant, compare, label
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.studies import everybody
+from manyclass.evaluation.studies.everybody import (
     AFFORDABLE,
     DEFAULT,
     EVERY_CLASS_EACH_TIME,

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation.peers import PeerMissing
-from evaluation.sets import DataSet
-from evaluation.studies import fewshot
-from evaluation.studies.fewshot import (
+from manyclass.core.options import Options
+from manyclass.evaluation.peers import PeerMissing
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.studies import fewshot
+from manyclass.evaluation.studies.fewshot import (
     FEW,
     LEARNERS,
     POINTS,
@@ -18,9 +18,9 @@ from evaluation.studies.fewshot import (
     table_of,
     title_of,
 )
-from evaluation.studies.study import parser_of
+from manyclass.evaluation.studies.study import parser_of
+from manyclass.training.rows import Rows
 from tests.evaluation.examples import separable
-from training.rows import Rows
 
 
 def labelled(*classes):

@@ -3,11 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.comparison import Result
-from evaluation.run import Outcome, Pass
-from evaluation.studies import figures
-from evaluation.studies.figures import CHOSEN, KEPT, Setting
-from evaluation.studies.study import parser_of
+from manyclass.evaluation.comparison import Result
+from manyclass.evaluation.run import Outcome, Pass
+from manyclass.evaluation.studies import figures
+from manyclass.evaluation.studies.figures import CHOSEN, KEPT, Setting
+from manyclass.evaluation.studies.study import parser_of
 from tests.evaluation.examples import data_set
 
 VARY = {

@@ -1,5 +1,5 @@
-from evaluation.studies.independent import THRESHOLDS, Independent
-from training.rows import Rows
+from manyclass.evaluation.studies.independent import THRESHOLDS, Independent
+from manyclass.training.rows import Rows
 
 
 def drowned(rows=200):

@@ -3,12 +3,12 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.comparison import Result
-from evaluation.peers import PEERS
-from evaluation.run import Outcome, Pass
-from evaluation.studies import paper
-from evaluation.studies.paper import BASELINE, BEST, FIRST, Printed, Setting
-from evaluation.studies.study import parser_of
+from manyclass.evaluation.comparison import Result
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.run import Outcome, Pass
+from manyclass.evaluation.studies import paper
+from manyclass.evaluation.studies.paper import BASELINE, BEST, FIRST, Printed, Setting
+from manyclass.evaluation.studies.study import parser_of
 from tests.evaluation.examples import Always, data_set
 
 SETTING = Setting(2, 2, {"always": 2, "once": 1}, {FIRST: Printed(1.5, 0.4, 0.9, "3s", 7, "5k")})
@@ -167,5 +167,5 @@ def test_the_command_prints_a_table_for_each_set_and_writes_both_files(
     assert "FF δ_m=0, p=1" in capsys.readouterr().out
     found = json.loads((tmp_path / "f.json").read_text())
     assert (len(found["tables"]), len(found["sets"])) == (1, 1)
-    assert "evaluation.studies.paper" in found["command"]
+    assert "manyclass.evaluation.studies.paper" in found["command"]
     assert "</html>" in (tmp_path / "f.html").read_text()

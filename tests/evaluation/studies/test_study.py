@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Plan, compare, variants
-from evaluation.readers import data_folder
-from evaluation.report import Cell, Table
-from evaluation.studies import study
-from evaluation.studies.study import Study, parser_of
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Plan, compare, variants
+from manyclass.evaluation.readers import data_folder
+from manyclass.evaluation.report import Cell, Table
+from manyclass.evaluation.studies import study
+from manyclass.evaluation.studies.study import Study, parser_of
 from tests.evaluation.examples import data_set
 
 TABLE = Table("title", ["", "R1"], [[Cell("ff"), Cell("0.5", 0.5)]], [-1, -1])

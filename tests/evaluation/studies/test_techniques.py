@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from core.options import Options
-from evaluation.comparison import Plan, compare, variants
-from evaluation.indexed import Indexed
-from evaluation.studies import techniques
-from evaluation.studies.techniques import (
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import Plan, compare, variants
+from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.studies import techniques
+from manyclass.evaluation.studies.techniques import (
     LEARNERS,
     REPORTED,
     SHARES,

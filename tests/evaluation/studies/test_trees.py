@@ -1,14 +1,14 @@
 import pytest
 
-from core.options import Options
-from evaluation.comparison import label
-from evaluation.peers import PEERS
-from evaluation.process import Failed
-from evaluation.sets import DataSet
-from evaluation.standing import Standing
-from evaluation.studies import trees
-from evaluation.studies.study import parser_of
-from evaluation.studies.trees import (
+from manyclass.core.options import Options
+from manyclass.evaluation.comparison import label
+from manyclass.evaluation.peers import PEERS
+from manyclass.evaluation.process import Failed
+from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.standing import Standing
+from manyclass.evaluation.studies import trees
+from manyclass.evaluation.studies.study import parser_of
+from manyclass.evaluation.studies.trees import (
     PAIRS,
     PEERS_RUN,
     SETS,

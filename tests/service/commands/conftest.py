@@ -1,9 +1,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from service.cli import app
-from service.commands.environment import without_settings
-from service.demo.fresh import fresh_service
+from manyclass.service.cli import app
+from manyclass.service.commands.environment import without_settings
+from manyclass.service.demo.fresh import fresh_service
 
 
 @pytest.fixture(scope="session")

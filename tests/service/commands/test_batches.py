@@ -1,8 +1,8 @@
 import pytest
 
-from service.client import Fault, RequestRefused
-from service.commands.batches import MOST_BYTES, batches, deliver
-from training.lines import Line
+from manyclass.service.client import Fault, RequestRefused
+from manyclass.service.commands.batches import MOST_BYTES, batches, deliver
+from manyclass.training.lines import Line
 
 
 def items(count, size=1):

@@ -1,6 +1,6 @@
 import pytest
 
-from service.settings import TABLE, Settings
+from manyclass.service.settings import TABLE, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +79,7 @@ def test_a_misspelt_variable_is_an_error_but_the_client_s_own_are_not(manyclass,
 
 def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):
     given = []
-    monkeypatch.setattr("service.server.run", given.append)
+    monkeypatch.setattr("manyclass.service.server.run", given.append)
     monkeypatch.setenv("MANYCLASS_RATING", "7")
     assert manyclass("serve", "--store", "memory:", "--port", "0").exit_code == 0
     assert given == [Settings(store="memory:", port=0, rating=7)]

@@ -2,11 +2,11 @@ import re
 
 import pytest
 
-from service.client import Client
-from service.commands.demo import QUESTIONS, ask, teach
-from service.commands.environment import without_settings
-from service.demo.fresh import FreshServiceFailed, fresh_service
-from service.demo.novel import text
+from manyclass.service.client import Client
+from manyclass.service.commands.demo import QUESTIONS, ask, teach
+from manyclass.service.commands.environment import without_settings
+from manyclass.service.demo.fresh import FreshServiceFailed, fresh_service
+from manyclass.service.demo.novel import text
 
 EXCERPT = text()[:60_000]
 
@@ -19,8 +19,8 @@ def service():
 
 
 def test_accuracy_rises_while_it_reads(manyclass, service, monkeypatch):
-    monkeypatch.setattr("service.commands.demo.text", lambda: EXCERPT)
-    monkeypatch.setattr("service.commands.demo.WINDOW", 1000)
+    monkeypatch.setattr("manyclass.service.commands.demo.text", lambda: EXCERPT)
+    monkeypatch.setattr("manyclass.service.commands.demo.WINDOW", 1000)
     result = manyclass("demo", "--url", service)
     assert result.exit_code == 0, result.output
     rows = re.findall(r"^ *([\d,]+) +(0\.\d+) +(0\.\d+) +(0\.\d+) +[\d,]+ ", result.stdout, re.M)
@@ -61,7 +61,7 @@ def test_a_service_of_its_own_leaves_nothing(manyclass, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr("service.commands.demo.text", lambda: EXCERPT[:2000])
+    monkeypatch.setattr("manyclass.service.commands.demo.text", lambda: EXCERPT[:2000])
     monkeypatch.setenv("MANYCLASS_STORE", f"sqlite:{tmp_path / 'mine.db'}")
     monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame")
     result = manyclass("demo")
@@ -76,7 +76,7 @@ def test_ctrl_c_ends_the_service_it_started(manyclass, monkeypatch):
         urls.append(client.url)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("service.commands.demo.teach", interrupted)
+    monkeypatch.setattr("manyclass.service.commands.demo.teach", interrupted)
     result = manyclass("demo")
     assert result.exit_code == 130
     with Client(urls[0]) as client:

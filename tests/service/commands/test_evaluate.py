@@ -5,8 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from evaluation import cost
-from service.commands import evaluate
+from manyclass.evaluation import cost
+from manyclass.service.commands import evaluate
 from tests.evaluation.examples import Always
 
 
@@ -51,10 +51,10 @@ def peers(monkeypatch):
     def missing(seed):
         raise PeerMissing("package nopackage is missing: pip install manyclass[peers]")
 
-    module = ModuleType("evaluation.peers")
+    module = ModuleType("manyclass.evaluation.peers")
     module.PEERS = {"always": Always, "missing": missing}
     module.PeerMissing = PeerMissing
-    monkeypatch.setitem(sys.modules, "evaluation.peers", module)
+    monkeypatch.setitem(sys.modules, "manyclass.evaluation.peers", module)
 
 
 def first_words(output):

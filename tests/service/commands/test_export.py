@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.event import Event, Instance
-from core.learner import make
-from core.model import Model
-from core.options import Options
-from service.store import open_store
-from training.listing import text_of
+from manyclass.core.event import Event, Instance
+from manyclass.core.learner import make
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.store import open_store
+from manyclass.training.listing import text_of
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_what_holds_no_index_is_one_line(manyclass, file, tmp_path):
 def test_an_output_that_is_full_is_one_line(file):
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "service", "export", str(file)],
+            [sys.executable, "-m", "manyclass", "export", str(file)],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from service.client import Client
+from manyclass.service.client import Client
 
 
 def lines(*bodies):

@@ -1,8 +1,8 @@
 import pytest
 
-from service.client import Client
-from service.commands.environment import without_settings
-from service.demo.fresh import fresh_service
+from manyclass.service.client import Client
+from manyclass.service.commands.environment import without_settings
+from manyclass.service.demo.fresh import fresh_service
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from service.commands.lines import event_of as read_event
-from service.commands.lines import instance_of as read_instance
-from training.lines import Line, LineFault
+from manyclass.service.commands.lines import event_of as read_event
+from manyclass.service.commands.lines import instance_of as read_instance
+from manyclass.training.lines import Line, LineFault
 
 
 def line(**body):

@@ -1,7 +1,7 @@
 import pytest
 
-from service.server import StartFailed
-from service.store.protocol import StoreError
+from manyclass.service.server import StartFailed
+from manyclass.service.store.protocol import StoreError
 
 
 def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
@@ -16,7 +16,7 @@ def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
     def run(settings):
         raise error
 
-    monkeypatch.setattr("service.server.run", run)
+    monkeypatch.setattr("manyclass.service.server.run", run)
     result = manyclass("serve", "--store", "memory:")
     assert result.exit_code == 1
     assert "broken" in result.stderr
@@ -28,5 +28,5 @@ def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
     def run(settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("service.server.run", run)
+    monkeypatch.setattr("manyclass.service.server.run", run)
     assert manyclass("serve", "--store", "memory:").exit_code == 0

@@ -1,8 +1,8 @@
 import time
 
-from core.model import Model
-from service.client import Client
-from service.store import open_store
+from manyclass.core.model import Model
+from manyclass.service.client import Client
+from manyclass.service.store import open_store
 
 
 def test_take_list_restore(manyclass, service):

@@ -1,5 +1,5 @@
-from service.commands.tally import Tally
-from training.lines import FileFault, Line
+from manyclass.service.commands.tally import Tally
+from manyclass.training.lines import FileFault, Line
 
 
 def tally_at(*times):

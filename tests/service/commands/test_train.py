@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from core.model import Model
-from core.options import DEFAULT_LEARNER, Options
-from service.client import Client
-from service.commands import offline
-from service.commands.offline import serving
-from service.commands.reading import NAMED_LINES
-from service.store import open_store
+from manyclass.core.model import Model
+from manyclass.core.options import DEFAULT_LEARNER, Options
+from manyclass.service.client import Client
+from manyclass.service.commands import offline
+from manyclass.service.commands.offline import serving
+from manyclass.service.commands.reading import NAMED_LINES
+from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
 from tests.system.process import Service
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from service.cli import app
-from training.formats import FORMATS, SUFFIXES
-from training.lines import Source
-from training.reading import read
+from manyclass.service.cli import app
+from manyclass.training.formats import FORMATS, SUFFIXES
+from manyclass.training.lines import Source
+from manyclass.training.reading import read
 
 PAGE = (Path(__file__).parents[3] / "docs" / "training.md").read_text()
 

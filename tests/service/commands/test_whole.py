@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from service.commands.whole import write_whole
+from manyclass.service.commands.whole import write_whole
 
 
 def failing():

@@ -1,6 +1,6 @@
 import pytest
 
-from service.demo.window import Window
+from manyclass.service.demo.window import Window
 
 
 def test_recall_and_reciprocal_rank_over_what_was_added():

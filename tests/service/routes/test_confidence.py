@@ -2,9 +2,9 @@
 
 import pytest
 
-from core.reliability import calibration_error
-from service.metrics import LEAST_JUDGED
-from service.store import open_store
+from manyclass.core.reliability import calibration_error
+from manyclass.service.metrics import LEAST_JUDGED
+from manyclass.service.store import open_store
 from tests.service.faulty import Clock, in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from service.store.protocol import StoreUnavailable
+from manyclass.service.store.protocol import StoreUnavailable
 from tests.service.faulty import FaultyStore, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from service import neighbours
-from service.store.protocol import StoreUnavailable, StoreUncertain
+from manyclass.service import neighbours
+from manyclass.service.store.protocol import StoreUnavailable, StoreUncertain
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
 from tests.service.shared import SharedLog

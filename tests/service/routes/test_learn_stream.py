@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.front import Front
-from service.intake import Intake
-from service.metrics import Metrics
-from service.neighbours import Neighbours
-from service.origin import Origins
-from service.routes import learn_stream
-from service.routes.learn_stream import LearnStream, Lines
-from service.settings import Settings
-from service.store.protocol import StoreFull
+from manyclass.service.front import Front
+from manyclass.service.intake import Intake
+from manyclass.service.metrics import Metrics
+from manyclass.service.neighbours import Neighbours
+from manyclass.service.origin import Origins
+from manyclass.service.routes import learn_stream
+from manyclass.service.routes.learn_stream import LearnStream, Lines
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import StoreFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 

@@ -2,8 +2,8 @@ from urllib.parse import quote
 
 import pytest
 
-from core.event import Event
-from core.options import Options
+from manyclass.core.event import Event
+from manyclass.core.options import Options
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import assert_problem, calling, side_by_side
 

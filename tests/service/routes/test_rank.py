@@ -5,8 +5,8 @@ from math import log, prod
 
 import pytest
 
-from service import schemas
-from service.routes import rank
+from manyclass.service import schemas
+from manyclass.service.routes import rank
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, many_turns
 from tests.service.serving import Conversation, assert_problem, calling, side_by_side
 

@@ -2,9 +2,9 @@
 
 import re
 
-from core.model import Model
-from service.routes import state as state_module
-from service.store.protocol import StoreUnavailable
+from manyclass.core.model import Model
+from manyclass.service.routes import state as state_module
+from manyclass.service.store.protocol import StoreUnavailable
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -1,4 +1,4 @@
-from core.event import Event
+from manyclass.core.event import Event
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import assert_problem, calling, side_by_side
 

@@ -1,8 +1,8 @@
 import pytest
 
-from training.formats import reader_of
-from training.formats.given import Given
-from training.lines import Line
+from manyclass.training.formats import reader_of
+from manyclass.training.formats.given import Given
+from manyclass.training.lines import Line
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 import pytest
 
-from training.formats import FORMATS, FormatUnknown, format_of, reader_of
-from training.formats.given import Rejected
-from training.lines import Line
+from manyclass.training.formats import FORMATS, FormatUnknown, format_of, reader_of
+from manyclass.training.formats.given import Rejected
+from manyclass.training.lines import Line
 
 
 @pytest.mark.parametrize(

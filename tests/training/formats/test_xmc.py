@@ -1,7 +1,7 @@
 import pytest
 
-from training.formats import xmc
-from training.lines import FileFault, Line
+from manyclass.training.formats import xmc
+from manyclass.training.lines import FileFault, Line
 
 
 def test_a_header_and_instances(read):

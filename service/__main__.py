@@ -1,5 +1,0 @@
-"""`python -m service` is `manyclass`."""
-
-from service.cli import app
-
-app()

@@ -1,0 +1,5 @@
+"""Run the command line: `python -m manyclass` is `manyclass`."""
+
+from manyclass.service.cli import app
+
+app()
