@@ -31,10 +31,10 @@ measure: .venv/built ## the figures of docs/measurements.md (needs the data sets
 	for each in paper word_rules speed serving replicas ready; do python -m benchmarks.$$each || exit; done
 
 load: .venv/built ## 30 s of mixed rank and learn on a service of its own
-	python load_tests/run.py
+	python -m load_tests.run
 
 chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
-	python load_tests/replicas.py --minutes 10
+	python -m load_tests.replicas --minutes 10
 
 check: lint types test ## everything a change must pass
 

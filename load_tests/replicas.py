@@ -1,6 +1,6 @@
 """Several processes on one Redis for minutes, while they, Redis and the network are broken.
 
-python load_tests/replicas.py [--minutes 10] [--processes 3] [--result build/replicas.json]
+python -m load_tests.replicas [--minutes 10] [--processes 3] [--result build/replicas.json]
 
 Ends with status 1 when a promise was broken: an acknowledged event missing or learned twice,
 processes that differ at the same event, a request that took longer than its limit or failed

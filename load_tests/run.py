@@ -1,6 +1,6 @@
 """Runs a scenario against a service of its own with an empty store, or against the one at --url.
 
-python load_tests/run.py [--url URL] [--users 16] [--seconds 30] [--scenario Mixed]
+python -m load_tests.run [--url URL] [--users 16] [--seconds 30] [--scenario Mixed]
 """
 
 import argparse

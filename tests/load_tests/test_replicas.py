@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 from subprocess import run
 
-RUN = Path(__file__).parents[2] / "load_tests" / "replicas.py"
+ROOT = Path(__file__).parents[2]
 BRIEF = [
     *("--minutes", "0.1", "--kill-seconds", "2", "--redis-seconds", "3", "--fault-seconds", "1"),
     *("--compare-seconds", "1"),
@@ -11,8 +11,18 @@ BRIEF = [
 
 
 def run_briefly(result, *options):
-    command = [sys.executable, RUN, *BRIEF, "--folder", result.parent, "--result", result, *options]
-    return run(command, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "load_tests.replicas",
+        *BRIEF,
+        "--folder",
+        result.parent,
+        "--result",
+        result,
+        *options,
+    ]
+    return run(command, capture_output=True, text=True, cwd=ROOT)
 
 
 def test_a_run_that_keeps_every_promise_says_so(tmp_path):

@@ -3,12 +3,21 @@ import sys
 from pathlib import Path
 from subprocess import run
 
-RUN = Path(__file__).parents[2] / "load_tests" / "run.py"
+ROOT = Path(__file__).parents[2]
 
 
 def run_for(seconds, *options):
-    command = [sys.executable, RUN, "--users", "2", "--seconds", str(seconds), *options]
-    return run(command, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "load_tests.run",
+        "--users",
+        "2",
+        "--seconds",
+        str(seconds),
+        *options,
+    ]
+    return run(command, capture_output=True, text=True, cwd=ROOT)
 
 
 def test_every_request_of_the_scenario_is_answered():
