@@ -1,4 +1,4 @@
-"""The locks in requirements/ hold what pyproject.toml asks for, with hashes, and with no address."""
+"""The locks in requirements/ hold what pyproject.toml asks for, with hashes and no address."""
 
 import re
 import tomllib
