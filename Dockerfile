@@ -1,17 +1,28 @@
-# The wheel is built where there is a compiler; the image that runs has neither it nor the sources.
-FROM python:3.11-slim AS build
+# Both stages start from one Python. The wheel is built where there is a compiler; the image that runs
+# has neither it nor the sources.
+FROM python:3.11.14-slim-bookworm AS base
+
+FROM base AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /source
+COPY requirements requirements
+RUN python -m venv /build \
+    && /build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
+    && python -m venv --without-pip /opt/manyclass \
+    && pip --python /opt/manyclass install --no-cache-dir --require-hashes -r requirements/serve.txt
 COPY pyproject.toml setup.py README.md LICENSE ./
+# src/manyclass links to the four folders after it.
+COPY src src
 COPY core core
 COPY service service
-RUN pip wheel --no-cache-dir --wheel-dir /wheels .
-RUN python -m venv --without-pip /opt/manyclass \
-    && pip --python /opt/manyclass install --no-cache-dir --no-index /wheels/*.whl
+COPY training training
+COPY evaluation evaluation
+RUN /build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels . \
+    && pip --python /opt/manyclass install --no-cache-dir --no-index --no-deps /wheels/*.whl
 
-FROM python:3.11-slim
+FROM base
 RUN useradd --system --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin manyclass \
     && install --directory --owner=manyclass --group=manyclass --mode=750 /data
 COPY --from=build /opt/manyclass /opt/manyclass

@@ -1,73 +1,99 @@
 PYTHON ?= python3
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+VENV ?= .venv
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 NATIVE := $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
+LOCKED := pip install -q --no-compile --require-hashes
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
+# --name value, if `make` was given NAME=value; a variable of the environment does not count.
+option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help run demo check lint types test deploy-check wheel-check image-check peers-check lock generate \
+        sanitize coverage measure load chaos wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
 
-.venv/deps: pyproject.toml
-	test -d .venv || $(PYTHON) -m venv .venv
-	pip install -q -U pip
-	pip install -q --group dev
-	pip install -q --no-build-isolation -e .
+# One environment in two stages: `serve` has what serving and building need, `dev` adds the tools.
+$(VENV)/serve: requirements/build.txt requirements/serve.txt
+	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
+	$(LOCKED) -r requirements/build.txt -r requirements/serve.txt
 	touch $@
 
-.venv/built: .venv/deps setup.py $(NATIVE)
+$(VENV)/built: $(VENV)/serve pyproject.toml setup.py $(NATIVE)
 	python setup.py -q build_ext --inplace
+	CORE_BUILD=none pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 
-run: .venv/built ## start the service on http://127.0.0.1:8000
-	manyclass serve
+$(VENV)/dev: $(VENV)/built requirements/dev.txt
+	$(LOCKED) -r requirements/dev.txt
+	touch $@
 
-demo: .venv/built ## teach a service one novel and watch its accuracy rise
+run: $(VENV)/built ## start the service on http://127.0.0.1:8000 (or PORT=, HOST=, STORE=)
+	manyclass serve $(call option,PORT,port) $(call option,HOST,host) $(call option,STORE,store)
+
+demo: $(VENV)/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
-measure: .venv/built ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
+measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
 	for each in paper word_rules speed serving replicas ready; do python -m benchmarks.$$each || exit; done
 
-load: .venv/built ## 30 s of mixed rank and learn on a service of its own
+load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 	python -m load_tests.run
 
-chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
+chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
 
 check: lint types test ## everything a change must pass
 
-lint: .venv/built ## ruff and cython-lint
+lint: $(VENV)/dev ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
 
-types: .venv/built ## mypy, and the stubs against the built modules
+types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.recent manyclass.core.calibration --concise
 
-test: .venv/built ## the test suite
-	pytest -q
+test: $(VENV)/dev ## the test suite, in as many processes as there are cores
+	pytest -q -n auto --dist loadfile
 
-deploy-check: .venv/built ## what of deploy/ can be run with nginx and prometheus installed
+deploy-check: $(VENV)/dev ## what of deploy/ can be run with nginx and prometheus installed
 	pytest -q deploy/tests
 
-peers-check: .venv/built ## the peers with their real packages, in an environment of their own
+wheel-check: $(VENV)/dev ## the wheel: made three ways, installed where nothing else is, asked
+	deploy/wheel-check
+
+image-check: ## the image: built, started and asked (as root, with buildah and debootstrap)
+	deploy/image-check
+
+peers-check: $(VENV)/built ## the peers with their real packages, in an environment of their own
 	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
+	CORE_BUILD=none .venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
 	.venv-peers/bin/python -m pytest -q tests_peers
 
-generate: .venv/built ## the files in deploy/ that are made of others
+generate: $(VENV)/dev ## the files in deploy/ that are made of others
 	python -m deploy.generate
 
-sanitize: .venv/built ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
+UV := .venv-lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+      --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'
+lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the newest versions)
+	test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q uv; }
+	$(UV) $(UPGRADE) pyproject.toml --group dev -o requirements/dev.txt
+	$(UV) pyproject.toml -c requirements/dev.txt -o requirements/serve.txt
+	$(UV) --group build -c requirements/dev.txt -o requirements/build.txt
+
+sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
 	$(ASAN) python -m pytest -q -s tests/core; status=$$?; touch setup.py; exit $$status
 
-coverage: .venv/built ## line coverage, Cython included
+coverage: $(VENV)/dev ## line coverage, Cython included
 	CORE_BUILD=coverage python setup.py -q build_ext --inplace --force
 	coverage run -m pytest -q; coverage report; status=$$?; touch setup.py; exit $$status
 
-wheel: .venv/built ## the wheel an image is made of
-	pip wheel -q --no-deps --no-build-isolation -w dist .
+wheel: $(VENV)/dev ## the wheel and the sdist, in dist/
+	rm -rf dist/raw
+	python -m build -q --no-isolation --outdir dist/raw
+	auditwheel repair --wheel-dir dist dist/raw/*.whl
+	mv dist/raw/*.tar.gz dist && rm -r dist/raw
 
 clean:     ## remove what a build leaves
-	rm -rf build dist .venv .venv-peers core/*.so core/*.cpp src/*.egg-info
+	rm -rf build dist .venv .venv-* core/*.so core/*.cpp src/*.egg-info

@@ -1,6 +1,7 @@
 """Build the Cython extensions of manyclass.core; all other packaging facts are in pyproject.toml.
 
-CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage.
+CORE_BUILD picks the flavour: release (default), debug, sanitize or coverage; or none, which packs
+the Python files alone, for an editable install of modules that are compiled already.
 """
 
 import os
@@ -34,21 +35,34 @@ FLAVOURS = {  # name: (compiler flags, linker flags, macros, directives)
     "sanitize": (["-O1", "-g", *ASSERTS, SANITIZERS], [SANITIZERS], [], CHECKED),
     "coverage": (["-O0", "-g"], [], [("CYTHON_TRACE_NOGIL", "1")], {**CHECKED, "linetrace": True}),
 }
-compiler, linker, macros, directives = FLAVOURS[os.environ.get("CORE_BUILD", "release")]
 
-extensions = [
-    Extension(
-        ".".join(pyx.relative_to(SOURCES).with_suffix("").parts),
-        [str(pyx)],
-        depends=[str(header) for header in (PACKAGE / "core/native").rglob("*.hpp")],
-        language="c++",
-        include_dirs=[str(PACKAGE)],
-        extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
-        extra_link_args=linker,
-        define_macros=macros,
+
+def compiled_as(flavour: str) -> list[Extension]:
+    """Return the extensions of this flavour, translated to C++."""
+    compiler, linker, macros, directives = FLAVOURS[flavour]
+    extensions = [
+        Extension(
+            ".".join(pyx.relative_to(SOURCES).with_suffix("").parts),
+            [str(pyx)],
+            depends=[str(header) for header in (PACKAGE / "core/native").rglob("*.hpp")],
+            language="c++",
+            include_dirs=[str(PACKAGE)],
+            extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
+            extra_link_args=linker,
+            define_macros=macros,
+        )
+        for pyx in sorted((PACKAGE / "core").rglob("*.pyx"))
+    ]
+    return cythonize(
+        extensions,
+        compiler_directives={**RULES, **directives},
+        nthreads=os.cpu_count(),
+        force=True,  # it compares file times only, so it would reuse C++ of another flavour
     )
-    for pyx in sorted((PACKAGE / "core").rglob("*.pyx"))
-]
 
-# force: cythonize compares file times only, so it would reuse C++ made for another flavour.
-setup(ext_modules=cythonize(extensions, compiler_directives={**RULES, **directives}, force=True))
+
+flavour = os.environ.get("CORE_BUILD", "release")
+setup(
+    ext_modules=[] if flavour == "none" else compiled_as(flavour),
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)

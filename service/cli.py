@@ -1,7 +1,10 @@
 """The command line `manyclass`."""
 
+from typing import Annotated
+
 import typer
 
+from manyclass import __version__
 from manyclass.service.commands import learners, snapshot
 from manyclass.service.commands.config import config
 from manyclass.service.commands.copy import copy
@@ -21,6 +24,25 @@ app = typer.Typer(
     rich_markup_mode=None,  # help texts hold brackets of JSON
     pretty_exceptions_show_locals=False,  # a local may be a key
 )
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version of the installed distribution and exit, if wanted."""
+    if wanted:
+        typer.echo(f"manyclass {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)

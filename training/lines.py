@@ -8,11 +8,14 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, cast
 
-import zstandard
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 STANDARD_INPUT: Final = "-"
 CHUNK_BYTES = 64 * 1024
-EXPANDED_AT_ONCE = 1024  # compressed bytes: up to 128 KiB of zeros are stored in 4 bytes of zstd
+EXPANDED_AT_ONCE = 512  # compressed bytes: up to 128 KiB of zeros are stored in 4 bytes of zstd
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 GZIP_BEGINS = b"\x1f\x8b"
 GZIP_PADDING = b"\0"  # may follow, as tapes have it
@@ -87,7 +90,7 @@ class Source:
                     yield from self._lines(opened)
         except OSError as error:
             raise FileFault(self.name, error.strerror or str(error)) from error
-        except (EOFError, zlib.error, zstandard.ZstdError) as error:
+        except (EOFError, zlib.error, zstd.ZstdError) as error:
             raise FileFault(self.name, str(error)) from error
 
     def _lines(self, opened: BinaryIO) -> Iterator[Line]:
@@ -111,8 +114,7 @@ def _plain(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The chunks, decompressed when they begin as a compressed file does."""
     first = next(chunks, b"")
     if first.startswith(ZSTD_BEGINS):
-        begin = zstandard.ZstdDecompressor().decompressobj
-        yield from _decompressed(first, _cut(chunks), begin)
+        yield from _decompressed(first, _cut(chunks), zstd.ZstdDecompressor)
     elif first.startswith(GZIP_BEGINS):
         yield from _decompressed(
             first, _cut(chunks), lambda: zlib.decompressobj(wbits=31), GZIP_PADDING

@@ -1,17 +1,25 @@
-"""The image is made of what exists, and runs as it should. None is built here."""
+"""The Dockerfile copies all that the wheel is made of. `deploy/image-check` builds and runs it."""
 
 import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from manyclass.service.settings import TABLE
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
+LINKED = [each.name for each in (ROOT / "src/manyclass").iterdir() if each.is_symlink()]
 
 
 def image_settings():
     return dict(re.findall(r"^ +(MANYCLASS_\w+)=(\S+)", DOCKERFILE, re.MULTILINE))
+
+
+def copied():
+    copies = re.findall(r"^COPY (?!--from)(.*)$", DOCKERFILE, re.MULTILINE)
+    return {path for copy in copies for path in shlex.split(copy)[:-1]}
 
 
 def test_its_settings_are_settings():
@@ -19,14 +27,29 @@ def test_its_settings_are_settings():
     assert image_settings().keys() <= {row.variable for row in TABLE}
 
 
-def test_what_it_copies_is_there_and_not_ignored():
+@pytest.mark.parametrize("folder", LINKED)
+def test_it_copies_each_folder_the_package_links_to(folder):
+    assert folder in copied()
+
+
+def test_what_it_copies_exists_and_is_not_ignored():
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
-    copies = re.findall(r"^COPY (?!--from)(.*)$", DOCKERFILE, re.MULTILINE)
-    paths = [path for copy in copies for path in shlex.split(copy)[:-1]]
-    assert len(paths) == 6
-    for path in paths:
+    for path in copied():
         assert (ROOT / path).exists(), path
         assert f"!{path}" in ignored
+
+
+def test_both_stages_start_from_one_exact_version_of_python():
+    sources = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    assert sources[1:] == ["base", "base"]
+    assert re.fullmatch(r"python:3\.11\.\d+-slim-[a-z]+", sources[0])
+
+
+def test_it_installs_only_what_the_locks_have():
+    installs = re.findall(r"pip (?:--\S+ \S+ )?install .*", DOCKERFILE)
+    assert len(installs) == 3
+    for install in installs:
+        assert "--require-hashes" in install or "--no-index --no-deps" in install, install
 
 
 def test_it_does_not_run_as_root_and_says_how_it_is():
