@@ -6,11 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass.service.commands.connection import complain
+from manyclass.service.commands.connection import WRONG_USE, complain
 from manyclass.service.commands.environment import KEY_VARIABLE, for_settings, has_client_key
 from manyclass.service.settings import TABLE, Row, SettingError, Settings, read, without_prefix
-
-WRONG_USE = 2  # the exit code of a wrong command line
 
 Chosen = dict[str, str]  # field of Settings -> what the command line gave, as text
 
