@@ -181,7 +181,7 @@ LEARNING = [
         "Memory of the model",
         "percentunit",
         f"max({series('memory_bytes')}) / max({series('memory_limit_bytes')})",
-        "Of MAX_BYTES. At 100 % features are evicted.",
+        "Of MANYCLASS_MAX_BYTES. At 100 % features are evicted.",
     ),
     panel(
         "Progressive accuracy",
@@ -258,13 +258,13 @@ LEARNING = [
             "needed": f"max({series('memory_bytes')})",
             "limit": f"max({series('memory_limit_bytes')})",
         },
-        "By the rule MAX_BYTES is held against.",
+        "By the rule MANYCLASS_MAX_BYTES is held against.",
     ),
     panel(
         "Evicted",
         "ops",
         {"{{kind}}": f"max by (kind) ({per_second('evicted_total')})"},
-        "To stay within MAX_FEATURES, MAX_CLASSES and MAX_BYTES.",
+        "To stay within MANYCLASS_MAX_FEATURES, MANYCLASS_MAX_CLASSES and MANYCLASS_MAX_BYTES.",
     ),
     panel(
         "Delay of late labels",
@@ -317,7 +317,7 @@ LEARNING = [
         "Memory by learner",
         "bytes",
         {"{{learner}}": f"max by (learner) ({series('learner_memory_bytes')})"},
-        "By the rule MAX_BYTES is held against, for each by itself.",
+        "By the rule MANYCLASS_MAX_BYTES is held against, for each by itself.",
     ),
     panel(
         "Calibration error by learner",

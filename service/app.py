@@ -15,9 +15,11 @@ from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
 from manyclass.service import openapi
+from manyclass.service.body import Receive, Send
+from manyclass.service.cors import Cors
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Problem, problem_of
-from manyclass.service.front import Front
+from manyclass.service.front import Front, Scope
 from manyclass.service.intake import Intake
 from manyclass.service.keys import Keys
 from manyclass.service.late import LateLabels
@@ -63,7 +65,13 @@ class App(Front):
         ranking = rank.Rank(settings, self.engine, keys, late, metrics)
         learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
-        super().__init__(hot, self.api, Origins(settings.host, keys.open), metrics)
+        origins = Origins(settings.host, keys.open, settings.allowed_origins)
+        super().__init__(hot, self.api, origins, metrics)
+        self._cors = Cors(settings.allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
+        await self._cors.call(super().__call__, scope, receive, send)
 
 
 def create_app(

@@ -213,7 +213,8 @@ class Engine:
     async def _agree_on_lineup(self, writer: Writer, asked: Lineup) -> None:
         """Make the model's learners those of the settings if that was asked for, or refuse.
 
-        Who answers stays as it is: LEARNER says it until something was learned, then a promotion.
+        Who answers stays as it is: MANYCLASS_LEARNER says it until something was learned, then a
+        promotion.
         """
         stored = writer.model.lineup
         lineup = writer.model.agreed(asked)

@@ -1,5 +1,6 @@
 """Who may talk to a service without keys: not a web page of elsewhere in a reader's browser."""
 
+from collections.abc import Sequence
 from ipaddress import ip_address
 
 from manyclass.service.body import Headers
@@ -15,12 +16,14 @@ class Origins:
 
     A browser sends a POST without a body, wherever the page is from, and does not ask before. It
     says where the page is from, though. That does not help when the page's own name is made to
-    lead to this machine; but then the request is for that name.
+    lead to this machine; but then the request is for that name. Pages of the origins `allowed`
+    pass, by a name of this machine.
     """
 
-    def __init__(self, host: str, open_to_all: bool) -> None:
+    def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
         self._open = open_to_all
         self._names = _names(host) if open_to_all else frozenset()
+        self._allowed = frozenset(origin.encode() for origin in allowed)
         self._known_host: bytes | None = None  # the last Host that passed, as most send the same
 
     def require(self, method: str, headers: Headers) -> None:
@@ -35,6 +38,8 @@ class Origins:
                     " and its address, not to the name in Host."
                 )
             self._known_host = host
+        if headers.get(b"origin") in self._allowed:
+            return
         if method in _SAFE:
             return
         if b"sec-fetch-site" in headers and headers[b"sec-fetch-site"] in _FOREIGN:
@@ -44,7 +49,11 @@ class Origins:
 
 
 def _forbidden(detail: str) -> Problem:
-    return Problem(403, f"{detail} Set keys to be asked from elsewhere.")
+    return Problem(
+        403,
+        f"{detail} Set MANYCLASS_ALLOWED_ORIGINS to the page's origin, or keys to be asked from"
+        " elsewhere.",
+    )
 
 
 def _names(host: str) -> frozenset[bytes]:

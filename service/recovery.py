@@ -26,7 +26,10 @@ LOOK_EVENTS = 1000  # and looks at the clock, and whether to give up, after so m
 BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
 
 
-NAME = f"name the learners the log was begun with in LEARNER and SHADOWS, or {BACKUP}"
+NAME = (
+    "name the learners the log was begun with in MANYCLASS_LEARNER and MANYCLASS_SHADOWS, or"
+    f" {BACKUP}"
+)
 
 
 class RecoveryError(Exception):

@@ -448,7 +448,7 @@ class LearnerStats(BaseModel):
     classes: int
     edges: int
     learned: int
-    bytes: int = Field(description="its state, by the rule MAX_BYTES is held against")
+    bytes: int = Field(description="its state, by the rule MANYCLASS_MAX_BYTES is held against")
     resident_bytes: int
     evicted_features: int
     evicted_classes: int
@@ -510,7 +510,7 @@ class Stats(BaseModel):
     classes: int
     edges: int
     learned: int
-    bytes: int = Field(description="the state, by the rule MAX_BYTES is held against")
+    bytes: int = Field(description="the state, by the rule MANYCLASS_MAX_BYTES is held against")
     resident_bytes: int
     evicted_features: int
     evicted_classes: int

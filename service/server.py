@@ -1,6 +1,9 @@
 """The process: one event loop that serves until it is told to stop, and then closes the engine."""
 
+import os
 import sys
+from contextlib import suppress
+from errno import EACCES, EADDRINUSE
 from http import HTTPStatus
 from socket import socket
 
@@ -22,6 +25,10 @@ MOST_HEAD_BYTES = 65_536  # of URL and headers
 
 class StartFailed(Exception):
     """The state could not be brought back. The text says why and what to do."""
+
+
+class AddressUnavailable(Exception):
+    """The address or the port cannot be listened on. The text says why and what to do."""
 
 
 class HeadTooLarge(Exception):
@@ -133,6 +140,15 @@ class Server(uvicorn.Server):
         """True when the engine failed before it was ever ready."""
         return self._app.engine.status == "failed" and not self._was_ready
 
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Listen. Raises AddressUnavailable where uvicorn ends the process."""
+        try:
+            await super().startup(sockets)
+        except SystemExit as exit:
+            if not isinstance(exit.__context__, OSError):
+                raise
+            raise _unavailable(self.config, exit.__context__) from exit
+
     async def on_tick(self, counter: int) -> bool:
         """Whether to stop; asked ten times a second."""
         self._was_ready = self._was_ready or self._app.engine.status == "ready"
@@ -146,6 +162,17 @@ class Server(uvicorn.Server):
         """Let streams say how far they came, then stop as uvicorn does."""
         self._app.stopping.set()
         await super().shutdown(sockets)
+
+
+def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
+    known = error.errno is not None and error.errno > 0  # else the name has no address
+    reason = os.strerror(error.errno) if known else str(error)
+    remedy = {
+        EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
+        " MANYCLASS_PORT (0 takes a free one)",
+        EACCES: "choose a port above 1023 with --port or MANYCLASS_PORT",
+    }.get(error.errno or 0, "name an address of this machine with --host or MANYCLASS_HOST")
+    return AddressUnavailable(f"cannot listen on {config.host}:{config.port}: {reason}; {remedy}")
 
 
 def server_of(app: App, settings: Settings, quiet_seconds: int = QUIET_SECONDS) -> Server:
@@ -167,9 +194,10 @@ def server_of(app: App, settings: Settings, quiet_seconds: int = QUIET_SECONDS) 
 
 
 def run(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. Raises StoreError and StartFailed."""
+    """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
     app = create_app(settings)
-    server_of(app, settings).run()
+    with suppress(KeyboardInterrupt):  # which uvicorn raises once everything is closed
+        server_of(app, settings).run()
     cause, failure = app.engine.cause, app.engine.failure
     if cause is not None:
         raise StartFailed(with_hint(cause)) from cause

@@ -23,6 +23,7 @@ from manyclass.core.options import (
 PREFIX = "MANYCLASS_"
 HIDDEN = "(hidden)"
 _ANY = "ff"  # the members of some committee
+_OWN_WORDS = ("store", "learner", "shadows")  # a forgotten prefix would cost data or accuracy
 
 Kind = Literal[
     "text",
@@ -33,6 +34,7 @@ Kind = Literal[
     "bytes",
     "yes or no",
     "keys",
+    "origins",
     "learner",
     "learners",
 ]
@@ -295,6 +297,13 @@ class Settings:
         repr=False,
         metadata=_about("keys", "keys that may do everything, separated by commas"),
     )
+    allowed_origins: tuple[str, ...] = field(
+        default=(),
+        metadata=_about(
+            "origins",
+            "web pages that may use the service, by origin: https://app.example, with commas",
+        ),
+    )
     insecure_open: bool = field(
         default=False,
         metadata=_about("yes or no", "serve without any key on an address others can reach"),
@@ -313,8 +322,8 @@ class Settings:
                 _ROWS["host"].variable,
                 repr(self.host),
                 "no key is set, so anybody who reaches this address could rank, learn and delete: "
-                f"set {PREFIX}RANK_KEYS, {PREFIX}LEARN_KEYS and {PREFIX}ADMIN_KEYS, listen on "
-                f"127.0.0.1, or say {PREFIX}INSECURE_OPEN=yes",
+                "set MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS and MANYCLASS_ADMIN_KEYS, listen on "
+                "127.0.0.1, or say MANYCLASS_INSECURE_OPEN=yes",
             )
 
     @property
@@ -479,6 +488,8 @@ class Row:
             "bytes": "a number of bytes, as 1048576 or 1MiB",
             "yes or no": "yes or no",
             "keys": "printable ASCII without spaces, keys separated by commas",
+            "origins": "origins as https://app.example or http://localhost:3000, without a path,"
+            " separated by commas; * and null are refused: any web page could use the service",
             "learner": "a learner, as pa or pa(replay=4)",
             "learners": "learners separated by commas, as ff,pa(replay=4), or none",
         }
@@ -510,6 +521,8 @@ class Row:
             raise self._error(value)
         if self.kind == "keys" and not all(map(_is_key, value)):
             raise self._error(HIDDEN)
+        if self.kind == "origins" and not all(map(_is_origin, value)):
+            raise self._error(self.text(value))
         if self.least is not None and not value >= self.least:
             raise self._error(self.text(value))
         if self.most is not None and not value <= self.most:
@@ -525,6 +538,8 @@ class Row:
             return _without_passwords(value)
         if self.kind == "learners":
             return ",".join(value) or "none"
+        if self.kind == "origins":
+            return ",".join(value)
         if self.kind == "yes or no":
             return "yes" if value else "no"
         if self.kind == "bytes":
@@ -540,11 +555,15 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
     """The settings that the MANYCLASS_ variables give, and `overrides` (by field name) before them.
 
     Raises SettingError for a value that cannot be used and for a MANYCLASS_ variable that is not
-    a setting: a misspelt limit would otherwise be no limit.
+    a setting: a misspelt limit would otherwise be no limit. Refuses keys without the prefix, which
+    would leave the service open.
     """
     rows = {row.variable: row for row in TABLE}
     chosen: dict[str, Any] = {}
     for variable, text in environment.items():
+        row = _ROWS.get(variable.lower()) if variable.isupper() else None
+        if row is not None and row.kind == "keys" and text:
+            raise SettingError(variable, HIDDEN, f"is not read; write {row.variable}")
         if variable.startswith(PREFIX):
             if variable not in rows:
                 raise SettingError(variable, HIDDEN, _unknown(variable, list(rows)))
@@ -552,6 +571,20 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
     for name, text in (overrides or {}).items():
         chosen[name] = _ROWS[name].read(text)
     return Settings(**chosen)
+
+
+def without_prefix(environment: Mapping[str, str]) -> list[Row]:
+    """Return the settings whose name stands in the environment without the prefix only.
+
+    Names of one common word are left out: other programs use PORT or SEED for themselves.
+    """
+    return [
+        row
+        for row in TABLE
+        if row.name.upper() in environment
+        and row.variable not in environment
+        and ("_" in row.name or row.name in _OWN_WORDS)
+    ]
 
 
 def markdown() -> str:
@@ -563,9 +596,16 @@ def markdown() -> str:
         "`manyclass config` prints what is in force. A variable that begins with `MANYCLASS_` and",
         "is not in this table is an error. Those marked *model* are stored with the model: a start",
         "with other values is refused, with the difference shown, unless `--reconfigure` is given.",
-        "What is not said stays as it is stored: without `LEARNER` the stored learner goes on with",
-        "its options but for those that are given, without `SHADOWS` the stored shadows do. Which",
-        "of the learners answers is changed by a promotion only, once something was learned.",
+        "Omitted settings keep their stored values: without `MANYCLASS_LEARNER` the stored learner",
+        "goes on with its options but for those that are given, without `MANYCLASS_SHADOWS` the",
+        "stored shadows do. Which of the learners answers is changed by a promotion only, once",
+        "something was learned.",
+        "",
+        "The prefix is part of each name. A start with `RANK_KEYS`, `LEARN_KEYS` or `ADMIN_KEYS`",
+        "in the environment is refused, because the service would be open. Of the other names",
+        "without the prefix, a start warns if they have several words (`MAX_BYTES`), and of",
+        "`STORE`, `LEARNER` and `SHADOWS`. Other single words, such as `PORT` or `SEED`, are",
+        "ignored, since other programs use them.",
         "",
         "| variable | flag | default | what it does |",
         "| --- | --- | --- | --- |",
@@ -587,14 +627,15 @@ def _defaults_by_learner() -> list[str]:
         "",
         "## Learners and their options",
         "",
-        f"`LEARNER` is {', '.join(names[:-1])} or {names[-1]},",
+        f"`MANYCLASS_LEARNER` is {', '.join(names[:-1])} or {names[-1]},",
         "with options in parentheses if it is to have others than its defaults:",
         "`pa(replay=4,rivals=3)`. An option can also be given by its own setting, for the one",
         "that answers; given in both ways, the values have to be the same. Those of the learners",
-        "in `SHADOWS` stand in their parentheses. `MAX_FEATURES`, `MAX_CLASSES` and `MAX_BYTES`",
-        "hold for each learner by itself, shadows too, those that are stored as well. Where they",
-        "are not given, a learner keeps those it is stored with, and a new shadow has those of the",
-        "one that answers. An option that has no effect on the learner is an error, not ignored.",
+        "in `MANYCLASS_SHADOWS` stand in their parentheses. `MANYCLASS_MAX_FEATURES`,",
+        "`MANYCLASS_MAX_CLASSES` and `MANYCLASS_MAX_BYTES` hold for each learner by itself, for",
+        "shadows and stored learners too. Where they are not given, a learner keeps those it is",
+        "stored with, and a new shadow has those of the one that answers. An option that has no",
+        "effect on the learner is an error, not ignored.",
         "",
         "### Defaults by learner",
         "",
@@ -635,6 +676,11 @@ def _is_loopback(host: str) -> bool:
 
 def _is_key(key: str) -> bool:
     return bool(re.fullmatch(r"[!-+\--~]+", key))  # all of printable ASCII but space and comma
+
+
+def _is_origin(text: str) -> bool:
+    """Whether a browser may send exactly this as Origin."""
+    return bool(re.fullmatch(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?", text))
 
 
 def _without_passwords(url: str) -> str:
@@ -684,6 +730,10 @@ def _read_keys(text: str) -> tuple[str, ...]:
     return tuple(key.strip() for key in text.split(",")) if text else ()
 
 
+def _read_origins(text: str) -> tuple[str, ...]:
+    return tuple(origin.strip().lower() for origin in text.split(",")) if text else ()
+
+
 def _read_learners(text: str) -> tuple[str, ...]:
     return () if text == "none" else tuple(split(text))
 
@@ -699,6 +749,7 @@ _READERS: dict[Kind, Callable[[str], Any]] = {
     "bytes": _read_bytes,
     "yes or no": _read_yes_or_no,
     "keys": _read_keys,
+    "origins": _read_origins,
 }
 
 # The options of a learner that have a setting each.

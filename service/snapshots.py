@@ -274,7 +274,8 @@ def _changes(in_force: Lineup, restored: Model) -> list[Event]:
     if answering is None:
         log.warning(
             "the state has nothing of the learners in force, so %s answers beside them: for the"
-            " next start, name it in LEARNER or SHADOWS, or promote another and leave it out",
+            " next start, name it in MANYCLASS_LEARNER or MANYCLASS_SHADOWS, or promote another"
+            " and leave it out",
             answered.specification,
         )
     elif answering != lineups[1].answering:

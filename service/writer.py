@@ -53,7 +53,10 @@ class NotReady(Refused):
 class QueueFull(Refused):
     """More events wait to be learned than the settings allow."""
 
-    hint = "send again after retry_after seconds, or raise MAX_QUEUE_EVENTS or MAX_QUEUE_BYTES"
+    hint = (
+        "send again after retry_after seconds, or raise MANYCLASS_MAX_QUEUE_EVENTS or"
+        " MANYCLASS_MAX_QUEUE_BYTES"
+    )
 
     def __init__(self, events: int, bytes: int) -> None:
         super().__init__(f"{events} events ({bytes} bytes) already wait to be learned")

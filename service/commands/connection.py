@@ -15,9 +15,11 @@ from manyclass.service.client import (
 )
 from manyclass.service.commands.environment import KEY_VARIABLE, URL_VARIABLE
 
-BAD_LINES: Final = 1  # exit codes, beside 0 and the 2 of a wrong command line
+BAD_LINES: Final = 1  # exit codes, beside 0; README.md lists them
 FAILED: Final = 1
+WRONG_USE: Final = 2  # as typer has it
 UNREACHABLE: Final = 3
+ADDRESS_UNAVAILABLE: Final = 4
 INTERRUPTED: Final = 130
 
 Url = Annotated[str, typer.Option(envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")]

@@ -19,7 +19,7 @@ def copy(
     source: Annotated[
         str,
         typer.Argument(
-            help="The store to read, as STORE has it, or file:PATH for a state that"
+            help="The store to read, as MANYCLASS_STORE has it, or file:PATH for a state that"
             " `manyclass snapshot save` wrote."
         ),
     ],

@@ -3,10 +3,15 @@
 import os
 from typing import Final
 
-from manyclass.service.settings import PREFIX
+from manyclass.service.settings import PREFIX, TABLE
 
 URL_VARIABLE: Final = "MANYCLASS_URL"
 KEY_VARIABLE: Final = "MANYCLASS_KEY"
+
+
+def has_client_key() -> bool:
+    """Whether the environment has a key for a client."""
+    return KEY_VARIABLE in os.environ
 
 
 def for_settings() -> dict[str, str]:
@@ -20,4 +25,9 @@ def for_settings() -> dict[str, str]:
 
 def without_settings() -> dict[str, str]:
     """For a service that is to know nothing of this one's settings."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    unprefixed = {row.name.upper() for row in TABLE}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(PREFIX) and name not in unprefixed
+    }

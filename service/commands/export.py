@@ -37,7 +37,7 @@ def export(
     store: Annotated[
         str | None,
         typer.Option(
-            help="The store of a service that is stopped, as STORE has it.",
+            help="The store of a service that is stopped, as MANYCLASS_STORE has it.",
             metavar="URL",
             show_default=False,
         ),

@@ -1,24 +1,27 @@
 """manyclass serve: run the service."""
 
 import logging
+from signal import SIGTERM, default_int_handler, signal
 
 import typer
 
-from manyclass.service.commands.connection import FAILED, complain
+from manyclass.service.commands.connection import ADDRESS_UNAVAILABLE, FAILED, complain
 from manyclass.service.commands.settings_table import Chosen, with_settings
 from manyclass.service.settings import Settings
 
 
 @with_settings
 def serve(settings: Settings, chosen: Chosen) -> None:
-    """Run the service, until Ctrl-C or SIGTERM.
+    """Run the service, until Ctrl-C or SIGTERM; the exit code is then 0.
 
     Each option is also a variable of the environment: --max-body-bytes is
     MANYCLASS_MAX_BODY_BYTES. The option wins. Keys belong into the environment: others on the
-    machine can read a command line.
+    machine can read a command line. The exit code is 4 when the address or port cannot be listened
+    on, 2 when a setting is wrong, 1 when the store or its state cannot be used.
     """
+    signal(SIGTERM, default_int_handler)  # as Ctrl-C: a stop that was asked for is a success
     # Here, not above: the other commands start without loading the server.
-    from manyclass.service.server import StartFailed, run
+    from manyclass.service.server import AddressUnavailable, StartFailed, run
     from manyclass.service.store.protocol import StoreError
 
     form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -28,8 +31,11 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     except StoreError as error:
         complain(f"{error} ({error.hint})" if error.hint else str(error))
         raise typer.Exit(FAILED) from error
+    except AddressUnavailable as error:
+        complain(str(error))
+        raise typer.Exit(ADDRESS_UNAVAILABLE) from error
     except StartFailed as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     except KeyboardInterrupt:
-        return  # the server has closed everything by then: the usual end of a service in a terminal
+        return  # before the server ran, which has an end of its own

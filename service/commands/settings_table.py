@@ -6,11 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from manyclass.service.commands.connection import complain
-from manyclass.service.commands.environment import for_settings
-from manyclass.service.settings import TABLE, Row, SettingError, Settings, read
-
-WRONG_USE = 2  # the exit code of a wrong command line
+from manyclass.service.commands.connection import WRONG_USE, complain
+from manyclass.service.commands.environment import KEY_VARIABLE, for_settings, has_client_key
+from manyclass.service.settings import TABLE, Row, SettingError, Settings, read, without_prefix
 
 Chosen = dict[str, str]  # field of Settings -> what the command line gave, as text
 
@@ -20,11 +18,20 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
 
     def wrapped(**options: Any) -> None:
         chosen = {name: _text(value) for name, value in options.items() if value is not None}
+        environment = for_settings()
         try:
-            settings = read(for_settings(), chosen)
+            settings = read(environment, chosen)
         except SettingError as error:
             complain(str(error))
             raise typer.Exit(WRONG_USE) from error
+        for row in without_prefix(environment):
+            if row.name not in chosen:
+                complain(f"warning: {row.name.upper()} is not read; the name is {row.variable}")
+        if settings.without_keys and has_client_key():
+            complain(
+                f"warning: {KEY_VARIABLE} is a client's; it does not close this service, which is"
+                " open without MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS or MANYCLASS_ADMIN_KEYS"
+            )
         command(settings, chosen)
 
     signature = Signature([_parameter(row) for row in TABLE])

@@ -39,7 +39,7 @@ def save(
     """Write the state as it is now to a file.
 
     The service's store is not asked, so this works while it is away or lost. `manyclass copy
-    file:FILE STORE` makes a store of the file.
+    file:FILE TARGET` makes a store of the file.
     """
     part = file.with_name(file.name + ".part")
     try:

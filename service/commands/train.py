@@ -31,7 +31,9 @@ def train(
     store: Annotated[
         str | None,
         typer.Option(
-            help="A new store for a service, as STORE has it.", metavar="URL", show_default=False
+            help="A new store for a service, as MANYCLASS_STORE has it.",
+            metavar="URL",
+            show_default=False,
         ),
     ] = None,
     format: FileFormat = None,

@@ -29,5 +29,6 @@ def open_store(
         return SqliteStore(Path(place), clock)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
-        f"{shown!r} is not a store", "STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:"
+        f"{shown!r} is not a store",
+        "MANYCLASS_STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:",
     )

@@ -74,7 +74,7 @@ def store_error(place: str, error: RedisError) -> StoreError:
     message = f"Redis at {place}: {text}"
     if isinstance(error, AuthenticationError | NoPermissionError):
         return StoreError(
-            message, "STORE must have the user and the password of one who may do this"
+            message, "MANYCLASS_STORE must have the user and the password of one who may do this"
         )
     if "CERTIFICATE_VERIFY_FAILED" in text:
         return StoreError(message, "name a file with the authority that signed it: ?ca_file=PATH")

@@ -148,11 +148,12 @@ class Server:
         if is_cluster and self._url.kind is not Kind.CLUSTER:
             raise StoreError(
                 f"Redis at {place} is a node of a cluster",
-                "write redis+cluster:// in STORE, or rediss+cluster:// for TLS",
+                "write redis+cluster:// in MANYCLASS_STORE, or rediss+cluster:// for TLS",
             )
         if not is_cluster and self._url.kind is Kind.CLUSTER:
             raise StoreError(
-                f"Redis at {place} is not in cluster mode", "write redis:// in STORE, or rediss://"
+                f"Redis at {place} is not in cluster mode",
+                "write redis:// in MANYCLASS_STORE, or rediss://",
             )
         if info.get("loading", "0") != "0":
             raise StoreUnavailable(f"Redis at {place} loads its data", GOES_ON)

@@ -74,7 +74,7 @@ def lock(path: Path) -> IO[bytes]:
             raise
         raise StoreInUse(
             f"{path} is in use by another process",
-            "stop the other service, or give this one a STORE of its own",
+            "stop the other service, or give this one a MANYCLASS_STORE of its own",
         ) from error
     return file
 
@@ -165,7 +165,7 @@ def errors_of_store(path: Path) -> Iterator[None]:
         raise StoreDamaged(f"{path}: {error}", RESTORE_HINT) from error
     except OSError as error:
         raise StoreError(
-            f"{path}: {error}", "STORE must name a file this user can read and write"
+            f"{path}: {error}", "MANYCLASS_STORE must name a file this user can read and write"
         ) from error
 
 
@@ -201,12 +201,14 @@ def _refuse_foreign(path: Path) -> None:
     if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
         raise StoreDamaged(
             f"{path} is not a SQLite file",
-            "if it was a store, put a backup in its place; else name another file in STORE",
+            "if it was a store, put a backup in its place; else name another file in"
+            " MANYCLASS_STORE",
         )
     version, _, application_id = unpack_from(">III", header, 60)
     if application_id != APPLICATION_ID:
         raise StoreError(
-            f"{path} belongs to another application", "name another file in STORE; it is untouched"
+            f"{path} belongs to another application",
+            "name another file in MANYCLASS_STORE; it is untouched",
         )
     if version != VERSION:
         raise _other_version(path, version)

@@ -8,7 +8,15 @@ import pytest
 
 from manyclass.core.lineup import Lineup
 from manyclass.core.options import DEFAULT_LEARNER, LEARNERS, MATTERS, Options, defaults_of
-from manyclass.service.settings import _ROWS, TABLE, SettingError, Settings, markdown, read
+from manyclass.service.settings import (
+    _ROWS,
+    TABLE,
+    SettingError,
+    Settings,
+    markdown,
+    read,
+    without_prefix,
+)
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -17,6 +25,42 @@ def refused(environment, **overrides):
     with pytest.raises(SettingError) as caught:
         read(environment, overrides)
     return caught.value
+
+
+@pytest.mark.parametrize("name", ["RANK_KEYS", "LEARN_KEYS", "ADMIN_KEYS"])
+def test_a_key_without_the_prefix_is_refused_and_not_shown(name):
+    for more in ({}, {f"MANYCLASS_{name}": "other"}):
+        error = refused({name: "sesame"} | more)
+        assert f"write MANYCLASS_{name}" in str(error)
+        assert "sesame" not in str(error)
+    assert read({name: ""}) == Settings()
+
+
+def test_other_names_without_the_prefix_are_told_unless_other_programs_use_them():
+    given = {"STORE": "memory:", "MAX_BYTES": "5", "SNAPSHOT_KEEP": "2", "LEARNER": "ff"}
+    others = {"HOST": "x", "PORT": "80", "SEED": "1", "RATE": "2", "PATH": "/bin"}
+    given_twice = {"MANYCLASS_SNAPSHOT_KEEP": "3"}
+    told = [row.variable for row in without_prefix(given | others | given_twice)]
+    assert told == ["MANYCLASS_STORE", "MANYCLASS_LEARNER", "MANYCLASS_MAX_BYTES"]
+    assert read(given | others) == Settings()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "null", "app.example", "https://", "https://a.example/", "https://a b", "https://*.a"],
+)
+def test_an_allowed_origin_is_one_a_browser_sends(origin):
+    error = refused({"MANYCLASS_ALLOWED_ORIGINS": f"https://a.example,{origin}"})
+    assert error.variable == "MANYCLASS_ALLOWED_ORIGINS"
+    assert "https://app.example" in error.allowed
+
+
+def test_allowed_origins_are_read_as_browsers_send_them():
+    given = {"MANYCLASS_ALLOWED_ORIGINS": "https://App.example, http://[::1]:3000"}
+    assert read(given).allowed_origins == ("https://app.example", "http://[::1]:3000")
+    shown = read(given).shown()["MANYCLASS_ALLOWED_ORIGINS"]
+    assert read({"MANYCLASS_ALLOWED_ORIGINS": shown}) == read(given)
+    assert read({"MANYCLASS_ALLOWED_ORIGINS": ""}) == Settings()
 
 
 def test_every_value_has_a_default():

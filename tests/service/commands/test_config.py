@@ -7,6 +7,7 @@ from manyclass.service.settings import TABLE, Settings
 def bare_environment(monkeypatch):
     for row in TABLE:
         monkeypatch.delenv(row.variable, raising=False)
+        monkeypatch.delenv(row.name.upper(), raising=False)
 
 
 def shown(result):
@@ -75,6 +76,32 @@ def test_a_misspelt_variable_is_an_error_but_the_client_s_own_are_not(manyclass,
     result = manyclass("config")
     assert result.exit_code == 2
     assert "did you mean MANYCLASS_PORT?" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+def test_a_key_without_the_prefix_is_refused(manyclass, monkeypatch, command):
+    monkeypatch.setenv("RANK_KEYS", "sesame")
+    result = manyclass(command, "--store", "memory:")
+    assert result.exit_code == 2
+    assert (
+        result.stderr == "manyclass: RANK_KEYS=(hidden): is not read; write MANYCLASS_RANK_KEYS\n"
+    )
+
+
+def test_a_name_without_the_prefix_is_warned_of_once(manyclass, monkeypatch):
+    monkeypatch.setenv("MAX_BATCH", "5")
+    monkeypatch.setenv("PORT", "5")
+    warning = "manyclass: warning: MAX_BATCH is not read; the name is MANYCLASS_MAX_BATCH\n"
+    assert manyclass("config").stderr == warning
+    assert manyclass("config", "--max-batch", "5").stderr == ""
+
+
+def test_the_key_of_a_client_is_not_taken_for_one_of_the_service(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_KEY", "sesame")
+    result = manyclass("config")
+    assert "MANYCLASS_KEY is a client's" in result.stderr
+    assert "sesame" not in result.output
+    assert manyclass("config", "--rank-keys", "sesame").stderr == ""
 
 
 def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):

@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 
 from manyclass.service.server import StartFailed
@@ -21,6 +23,16 @@ def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
     assert result.exit_code == 1
     assert "broken" in result.stderr
     assert "mend it" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = manyclass("serve", "--store", "memory:", "--port", port)
+    assert result.exit_code == 4
+    assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
+    assert "--port" in result.stderr
     assert "Traceback" not in result.output
 
 

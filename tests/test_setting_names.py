@@ -1,0 +1,57 @@
+"""Texts for people name each setting in full: a variable without the prefix is not read."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from manyclass.service.settings import TABLE
+
+ROOT = Path(__file__).parents[1]
+NAMES = [row.name.upper() for row in TABLE]
+SEVERAL_WORDS = "|".join(name for name in NAMES if "_" in name)
+ONE_WORD = "|".join(name for name in NAMES if "_" not in name)
+# One word alone may be prose or an example (`redis://HOST/0`), unless it is code or reads as one.
+SHORT = re.compile(
+    rf"(?<![A-Z_])({SEVERAL_WORDS}|LEARNER|SHADOWS|STORE)(?![A-Z_])|`({ONE_WORD})(?=[`=])"
+)
+
+PAGES = [
+    *(ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "deploy").glob("*.md")),
+    *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in (".yml", ".yaml", ".json")),
+    *(ROOT / "deploy").rglob("*.conf"),
+    *ROOT.glob("docker-compose*.yml"),
+]
+MODULES = [*(ROOT / "service").rglob("*.py"), ROOT / "deploy" / "dashboards.py"]
+
+
+def text_of(module):
+    """Every string of a module, docstrings among them, a line each."""
+    nodes = ast.walk(ast.parse(module.read_text()))
+    constants = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return "\n".join(value for value in constants if isinstance(value, str))
+
+
+def short(text):
+    """The names of settings without the prefix. The page that explains it has some as examples."""
+    explained = text.partition("The prefix is part of each name.")
+    rest = explained[2].partition("other programs use them.")[2] if explained[2] else ""
+    return [match[0] for match in SHORT.finditer(explained[0] + rest)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_names_settings_in_full(page):
+    assert short(page.read_text()) == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(ROOT)))
+def test_a_message_names_settings_in_full(module):
+    assert short(text_of(module)) == []
+
+
+def test_a_short_name_would_be_found():
+    assert short("set RANK_KEYS, or `PORT`; MANYCLASS_LEARNER, redis://HOST") == [
+        "RANK_KEYS",
+        "`PORT",
+    ]
