@@ -110,7 +110,7 @@ def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]
         each = (room - 1000 * 40) // 1000
         wide = _json({"features": numbered(each // 14, each)} | _labels(path))
         yield f"{path} 1,000 elements of many features", many_of(path, wide, 1000 * (len(wide) + 1))
-        odd = _json({"features": numbered(each // 14, each)} | _labels(path)).replace(b"0", b"\\u0030")
+        odd = wide.replace(b"0", b"\\u0030")
         odd_count = room // (len(odd) + 1)
         yield (
             f"{path} elements of features with escapes",
@@ -118,62 +118,81 @@ def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]
         )
         dots = _json({"text": "." * (each - 30)} | _labels(path))
         yield f"{path} 1,000 texts without words", many_of(path, dots, 1000 * (len(dots) + 1))
-        yield f"{path} two long texts", many_of(path, _json(
-            {"text": "." * (room // 2 - 60)} | _labels(path)), room)
+        yield (
+            f"{path} two long texts",
+            many_of(path, _json({"text": "." * (room // 2 - 60)} | _labels(path)), room),
+        )
         yield f"{path} gzip of zeros", Body(path, gzip.compress(b"0" * room), gzipped=True)
         bomb = gzip.compress(gzip.compress(b" " * (1 << 30))) if size > 1 << 20 else b""
         yield f"{path} gzip of 1 GiB", Body(path, gzip.decompress(bomb), gzipped=True)
         empty = gzip.compress(b"")
-        yield f"{path} gzip of empty members", Body(
-            path, empty * (room // 4 // len(empty)), gzipped=True
+        yield (
+            f"{path} gzip of empty members",
+            Body(path, empty * (room // 4 // len(empty)), gzipped=True),
         )
-        yield f"{path} gzip of a text", Body(
-            path, gzip.compress(_json({"text": "." * room} | _labels(path))), gzipped=True
+        yield (
+            f"{path} gzip of a text",
+            Body(path, gzip.compress(_json({"text": "." * room} | _labels(path))), gzipped=True),
         )
-    yield "/learn 2,000,000 classes", Body(
-        LEARN, b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'
+    yield (
+        "/learn 2,000,000 classes",
+        Body(LEARN, b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'),
     )
     crowded = _json({"features": ["a"], "classes": [f"{n:05}" for n in range(950)]})
     yield "/learn 1,000 events of 950 classes", many_of(LEARN, crowded, room)
     again = b'"classes":[' + b'"a",' * 990 + b'"a"],'
-    yield "/learn classes again and again", Body(
-        LEARN, b'{"features":["a"],' + again * (room // len(again)) + b'"classes":["a"]}'
+    yield (
+        "/learn classes again and again",
+        Body(LEARN, b'{"features":["a"],' + again * (room // len(again)) + b'"classes":["a"]}'),
     )
     once = b'{"features":["a"],"classes":["b"],"event_id":"%d"}'
-    yield "/learn 1,000 events with ids", Body(
-        LEARN, b'{"events":[' + b",".join(once % number for number in range(1000)) + b"]}"
+    yield (
+        "/learn 1,000 events with ids",
+        Body(LEARN, b'{"events":[' + b",".join(once % number for number in range(1000)) + b"]}"),
     )
     large = _json(numbered(most_features, room - 20_000))
     labels_of_all = _json([str(number) for number in range(1000)])
-    yield "/learn the most features and classes", Body(
-        LEARN, b'{"features":' + large + b',"classes":' + labels_of_all + b"}"
+    yield (
+        "/learn the most features and classes",
+        Body(LEARN, b'{"features":' + large + b',"classes":' + labels_of_all + b"}"),
     )
     few = _json(numbered(most_features, most_features * 15))
-    yield "/learn 1,000 labels of a ranked instance", Body(
-        LEARN,
-        _json({"events": [{"id": "i", "classes": ["a"], "event_id": str(n)} for n in range(1000)]}),
-        before=[Body(RANK, b'{"id":"i","features":' + few + b"}")],
+    yield (
+        "/learn 1,000 labels of a ranked instance",
+        Body(
+            LEARN,
+            _json(
+                {"events": [{"id": "i", "classes": ["a"], "event_id": str(n)} for n in range(1000)]}
+            ),
+            before=[Body(RANK, b'{"id":"i","features":' + few + b"}")],
+        ),
     )
     for count, instances in ((most_features, 1), (1000, 20)):
         features = numbered(count, room // instances)
         taught = Body(
             LEARN,
-            _json(
-                {"features": features, "classes": [f"{number:03}" for number in range(CLASSES)]}
-            ),
+            _json({"features": features, "classes": [f"{number:03}" for number in range(CLASSES)]}),
         )
         one = {"features": features}
-        yield f"/rank explain of {instances} x {CLASSES}", Body(
-            RANK,
-            _json({"instances": [one] * instances, "k": CLASSES, "explain": True}),
-            before=[taught],
+        yield (
+            f"/rank explain of {instances} x {CLASSES}",
+            Body(
+                RANK,
+                _json({"instances": [one] * instances, "k": CLASSES, "explain": True}),
+                before=[taught],
+            ),
         )
     named = [f"{number:03}" + "\\" * 4000 for number in range(1000)]
-    yield "/rank an answer of 160 MB", Body(
-        RANK,
-        _json({"instances": [{"features": ["a"]}] * 20, "k": 1000}),
-        before=[Body(LEARN, _json({"features": ["a"], "classes": named[i : i + 200]}))
-                for i in range(0, 1000, 200)],
+    yield (
+        "/rank an answer of 160 MB",
+        Body(
+            RANK,
+            _json({"instances": [{"features": ["a"]}] * 20, "k": 1000}),
+            before=[
+                Body(LEARN, _json({"features": ["a"], "classes": named[i : i + 200]}))
+                for i in range(0, 1000, 200)
+            ],
+        ),
     )
     line = _json({"features": ["a"], "classes": ["a"]}) + b"\n"
     yield "/learn a stream of short lines", Body(LEARN, line * (room // len(line)), NDJSON)
@@ -185,8 +204,9 @@ def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]
     yield "/learn a line of 2,000,000 classes", Body(LEARN, wide_line, NDJSON)
     lines = _json({"features": numbered(1000, 60_000), "classes": ["a"]}) + b"\n"
     yield "/learn a stream of wide lines", Body(LEARN, lines * (room // len(lines)), NDJSON)
-    yield "/learn a gzipped stream of wide lines", Body(
-        LEARN, gzip.compress(lines * (room // len(lines))), NDJSON, gzipped=True
+    yield (
+        "/learn a gzipped stream of wide lines",
+        Body(LEARN, gzip.compress(lines * (room // len(lines))), NDJSON, gzipped=True),
     )
 
 

@@ -210,9 +210,7 @@ class Metrics(Collector):
 class State(Collector):
     """What the engine is like when Prometheus asks."""
 
-    def __init__(
-        self, engine: Engine, metrics: Metrics, wall_clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, engine: Engine, metrics: Metrics, wall_clock: Callable[[], float]) -> None:
         self._engine = engine
         self._metrics = metrics
         self._wall_clock = wall_clock

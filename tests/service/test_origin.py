@@ -65,7 +65,6 @@ def test_a_link_to_an_open_service_may_be_followed(method, site, mode, dest, pas
     assert passes(method, "127.0.0.1", headers) == passing
 
 
-
 @pytest.mark.parametrize(
     ("listening", "host", "passing"),
     [
