@@ -42,7 +42,13 @@ EXPECTED = (Problem, CoreError, StoreError, Refused, HTTPException, RequestValid
 class App(Front):
     """The ASGI application, and what its server and its tests need to reach inside it."""
 
-    def __init__(self, settings: Settings, store: Store, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        clock: Callable[[], float],
+        wall_clock: Callable[[], float],
+    ) -> None:
         metrics = Metrics()
         keys = Keys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
         late = LateLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
@@ -59,7 +65,7 @@ class App(Front):
         self.api.state.keys = keys
         self.api.state.late = late
         self.api.state.metrics = metrics
-        self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, clock))
+        self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, wall_clock))
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
         ranking = rank.Rank(settings, self.engine, keys, late, metrics)
@@ -75,15 +81,19 @@ class App(Front):
 
 
 def create_app(
-    settings: Settings, store: Store | None = None, clock: Callable[[], float] = time.time
+    settings: Settings,
+    store: Store | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    wall_clock: Callable[[], float] = time.time,
 ) -> App:
-    """The service as an ASGI application; its lifespan starts and closes the engine.
+    """Return the service as an ASGI application; its lifespan starts and closes the engine.
 
+    `clock` measures intervals and must never be set; `wall_clock` dates snapshots.
     Opens the store the settings name unless one is given. Raises StoreError.
     """
     if store is None:
-        store = open_store(settings.store, clock, settings.store_seconds)
-    return App(settings, store, clock)
+        store = open_store(settings.store, wall_clock, settings.store_seconds)
+    return App(settings, store, clock, wall_clock)
 
 
 def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:

@@ -6,7 +6,15 @@ from manyclass.service.body import Headers
 from manyclass.service.errors import Problem
 
 # Said twice, these leave it open which one counts, and two readers may answer differently.
-_ONCE = (b"authorization", b"host", b"origin", b"sec-fetch-site", b"content-type")
+_ONCE = (
+    b"authorization",
+    b"host",
+    b"origin",
+    b"sec-fetch-site",
+    b"sec-fetch-mode",
+    b"sec-fetch-dest",
+    b"content-type",
+)
 
 
 def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> Headers:

@@ -211,10 +211,10 @@ class Metrics(Collector):
 class State(Collector):
     """What the engine is like when Prometheus asks."""
 
-    def __init__(self, engine: Engine, metrics: Metrics, clock: Callable[[], float]) -> None:
+    def __init__(self, engine: Engine, metrics: Metrics, wall_clock: Callable[[], float]) -> None:
         self._engine = engine
         self._metrics = metrics
-        self._clock = clock
+        self._wall_clock = wall_clock
 
     def collect(self) -> Iterator[Metric]:
         """The state as it is now; that of the model once there is one."""
@@ -302,7 +302,7 @@ class State(Collector):
         yield _counter("snapshot_failures_total", value=figures.snapshot_failures)
         newest = engine.newest_snapshot
         if newest is not None:
-            yield _gauge("snapshot_age_seconds", self._clock() - newest.taken_at)
+            yield _gauge("snapshot_age_seconds", max(0.0, self._wall_clock() - newest.taken_at))
             yield _gauge("snapshot_bytes", newest.bytes)
         if engine.snapshot_seconds is not None:
             yield _gauge("snapshot_duration_seconds", engine.snapshot_seconds)

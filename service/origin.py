@@ -18,6 +18,10 @@ class Origins:
     says where the page is from, though. That does not help when the page's own name is made to
     lead to this machine; but then the request is for that name. Pages of the origins `allowed`
     pass, by a name of this machine.
+
+    A page of another site may not send a GET either: it cannot read the answer, but an expensive
+    one costs the service as much, and its time tells what the service holds. A link to /docs may be
+    followed from anywhere: the answer replaces the page with the link, which learns nothing of it.
     """
 
     def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
@@ -40,12 +44,20 @@ class Origins:
             self._known_host = host
         if headers.get(b"origin") in self._allowed:
             return
-        if method in _SAFE:
-            return
         if b"sec-fetch-site" in headers and headers[b"sec-fetch-site"] in _FOREIGN:
+            if method in _SAFE and _is_navigation(headers):
+                return
             raise _forbidden("A service without keys takes nothing from web pages of other sites.")
         if b"origin" in headers and (not host or _authority(headers[b"origin"]) != host.lower()):
             raise _forbidden("A service without keys takes nothing from other origins.")
+
+
+def _is_navigation(headers: Headers) -> bool:
+    """Whether the reader followed a link: the answer becomes the page, not a part of one."""
+    return (
+        headers.get(b"sec-fetch-mode") == b"navigate"
+        and headers.get(b"sec-fetch-dest") == b"document"
+    )
 
 
 def _forbidden(detail: str) -> Problem:

@@ -52,11 +52,12 @@ class Calls:
 
 
 @asynccontextmanager
-async def calling(ready=True, store=None, **settings):
+async def calling(ready=True, store=None, wall_clock=None, **settings):
     """Calls to an app of its own, whose engine is ready unless told otherwise."""
     clock = Clock()
-    store = store or FaultyStore(clock)
-    app = create_app(Settings(**settings), store, clock)
+    wall_clock = wall_clock or clock
+    store = store or FaultyStore(wall_clock)
+    app = create_app(Settings(**settings), store, clock, wall_clock)
     transport = httpx.ASGITransport(app)
     async with (
         app.api.router.lifespan_context(app.api),

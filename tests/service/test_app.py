@@ -1,10 +1,12 @@
+import time
+
 import pytest
 
 from manyclass.core.errors import CoreError
 from manyclass.service.app import create_app
 from manyclass.service.settings import Settings
 from manyclass.service.store.protocol import StoreError
-from tests.service.faulty import FaultyStore, in_loop
+from tests.service.faulty import Clock, FaultyStore, in_loop
 from tests.service.serving import assert_problem, calling
 
 
@@ -67,6 +69,29 @@ def test_opens_the_store_the_settings_name(tmp_path):
     path = tmp_path / "deep" / "my.db"
     app = create_app(Settings(store=f"sqlite:{path}"))
     assert path.exists()
+    assert app.engine._clock is time.monotonic  # snapshots and late labels
     app.engine.store.close()
     with pytest.raises(StoreError):
         create_app(Settings(store="nowhere:"))
+
+
+@pytest.mark.parametrize("set_by", [-1e6, 1e6])
+@in_loop
+async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labels(set_by):
+    wall_clock = Clock()
+    settings = {"snapshot_events": 0, "snapshot_seconds": 60, "late_label_seconds": 100}
+    async with calling(wall_clock=wall_clock, **settings) as call:
+        snapshots = call.app.engine._snapshots
+        label = {"id": "i", "classes": ["a"]}
+        await call("POST", "/rank", {"features": ["f"], "id": "i"})
+        await call.learn(("f", "a"))
+        wall_clock.now += set_by
+        assert not snapshots.due()
+        assert (await call("POST", "/learn", label)).status_code == 200
+        call.clock.now += 61
+        assert snapshots.due()
+        call.clock.now += 40
+        assert (await call("POST", "/learn", label)).status_code == 410
+        await snapshots.take()
+        wall_clock.now -= set_by
+        assert (await call.metrics())["snapshot_age_seconds"] >= 0

@@ -38,7 +38,31 @@ def test_only_its_own_pages_change_an_open_service(headers, passing):
             assert passes(method, listening, headers) == passing
             assert passes(method, listening, headers, open_to_all=False)
         for method in ("GET", "HEAD"):
-            assert passes(method, listening, headers)
+            assert passes(method, listening, headers) == passing
+            assert passes(method, listening, headers, open_to_all=False)
+
+
+@pytest.mark.parametrize(
+    ("method", "site", "mode", "dest", "passing"),
+    [
+        ("GET", "cross-site", "navigate", "document", True),  # a link
+        ("HEAD", "same-site", "navigate", "document", True),
+        ("POST", "cross-site", "navigate", "document", False),  # a form
+        ("GET", "cross-site", "navigate", "iframe", False),
+        ("GET", "cross-site", "no-cors", "image", False),
+        ("GET", "cross-site", "cors", "empty", False),
+        ("GET", "none", "navigate", "document", True),  # typed by the reader
+        ("GET", "same-origin", "cors", "empty", True),  # a script of /docs
+    ],
+)
+def test_a_link_to_an_open_service_may_be_followed(method, site, mode, dest, passing):
+    headers = {
+        "host": "localhost:8000",
+        "sec-fetch-site": site,
+        "sec-fetch-mode": mode,
+        "sec-fetch-dest": dest,
+    }
+    assert passes(method, "127.0.0.1", headers) == passing
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,328 @@
+"""The longest time the event loop spends on one callback, for the worst bodies of 8 MiB.
+
+python load_tests/stretches.py [--learner ff] [--only TEXT] [--bytes 8388608]
+
+Each body is sent to a service of its own in this process. CPU time is that of the event loop's
+thread in one callback; the last column divides it by that of an empty request on the same service.
+The exit status is 1 when a stretch exceeds --limit.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from manyclass.service.app import App, create_app
+from manyclass.service.settings import Settings
+
+PIECE_BYTES = 65_536  # a server hands a body on in pieces of this size
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+RANK, LEARN = "/rank", "/learn"
+CLASSES = 50  # of the classes that are explained
+
+
+@dataclass(frozen=True)
+class Body:
+    """A request with a body, and the requests that prepare the service for it."""
+
+    path: str
+    data: bytes
+    media_type: str = JSON
+    gzipped: bool = False
+    before: "list[Body]" = field(default_factory=list)
+
+
+@dataclass
+class Sent:
+    """The answer to a body, and the CPU time of the event loop for it."""
+
+    status: int
+    answer_bytes: int
+    longest: float  # seconds of one callback
+    total: float
+    callbacks: int
+
+
+# --- bodies ---------------------------------------------------------------------------------------
+
+
+def text_of(path: str, text: str) -> Body:
+    return Body(path, _json({"text": text} | _labels(path)))
+
+
+def features_of(path: str, features: bytes) -> Body:
+    labels = b'"classes":["a"],' if path == LEARN else b""
+    return Body(path, b"{" + labels + b'"features":' + features + b"}")
+
+
+def many_of(path: str, each: bytes, size: int) -> Body:
+    """As many copies of an element as the size allows."""
+    place = b"events" if path == LEARN else b"instances"
+    count = max(1, (size - 32) // (len(each) + 1))
+    return Body(path, b'{"%s":[' % place + b",".join([each] * count) + b"]}")
+
+
+def numbered(count: int, size: int, prefix: str = "") -> dict[str, int]:
+    """Features whose names are filled up to about `size` bytes of JSON."""
+    width = max(1, size // count - 5)
+    return {f"{prefix}{number}".ljust(width, "x")[:4096]: 1 for number in range(count)}
+
+
+def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]:
+    """The worst bodies of at most `size` bytes, by name."""
+    room = size - 200
+    for path in (RANK, LEARN):
+        texts = {
+            "text without words": "." * room,
+            "text of blanks": " " * room,
+            "text without words, two bytes a character": "¡" * (room // 2),
+            "text of dots with a sigma": "." * (room - 4) + "Σ",
+            "text of one word": "a" * room,
+            "text of many words": "a " * (room // 2),
+            "text of few words far apart": ("a" + " " * 2000) * (room // 2001),
+        }
+        for name, text in texts.items():
+            yield f"{path} {name}", text_of(path, text)
+        escaped = b'"' + b"\\u00e9" * (room // 6) + b'"'
+        labels = b'"classes":["a"],' if path == LEARN else b""
+        yield f"{path} text of escapes", Body(path, b"{" + labels + b'"text":' + escaped + b"}")
+        many = b"{" + b",".join(b'"%d":1' % number for number in range(room // 12)) + b"}"
+        yield f"{path} 700,000 features", features_of(path, many)
+        names = b"[" + b'"a",' * (room // 4) + b'"a"]'
+        yield f"{path} an array of 2,000,000 names", features_of(path, names)
+        odd = b'{"\\u0061":1,' + many[1:]
+        yield f"{path} 700,000 features, one escaped", features_of(path, odd)
+        most = numbered(most_features, room)
+        yield f"{path} the most features", features_of(path, _json(most))
+        twice = _json(most)[:-1] + b"," + _json(dict([next(iter(most.items()))]))[1:]
+        yield f"{path} the most features, one twice", features_of(path, twice)
+        yield f"{path} a number of 8 MiB", features_of(path, b'{"a":1' + b"0" * room + b"}")
+        yield f"{path} deep JSON", features_of(path, b"[" * room)
+        element = _json({"features": ["a"]} | _labels(path))
+        yield f"{path} 300,000 elements", many_of(path, element, room)
+        yield f"{path} 4,000,000 elements", many_of(path, b"1", room)
+        each = (room - 1000 * 40) // 1000
+        wide = _json({"features": numbered(each // 14, each)} | _labels(path))
+        yield f"{path} 1,000 elements of many features", many_of(path, wide, 1000 * (len(wide) + 1))
+        odd = wide.replace(b"0", b"\\u0030")
+        odd_count = room // (len(odd) + 1)
+        yield (
+            f"{path} elements of features with escapes",
+            many_of(path, odd, odd_count * (len(odd) + 1)),
+        )
+        dots = _json({"text": "." * (each - 30)} | _labels(path))
+        yield f"{path} 1,000 texts without words", many_of(path, dots, 1000 * (len(dots) + 1))
+        yield (
+            f"{path} two long texts",
+            many_of(path, _json({"text": "." * (room // 2 - 60)} | _labels(path)), room),
+        )
+        yield f"{path} gzip of zeros", Body(path, gzip.compress(b"0" * room), gzipped=True)
+        bomb = gzip.compress(gzip.compress(b" " * (1 << 30))) if size > 1 << 20 else b""
+        yield f"{path} gzip of 1 GiB", Body(path, gzip.decompress(bomb), gzipped=True)
+        empty = gzip.compress(b"")
+        yield (
+            f"{path} gzip of empty members",
+            Body(path, empty * (room // 4 // len(empty)), gzipped=True),
+        )
+        yield (
+            f"{path} gzip of a text",
+            Body(path, gzip.compress(_json({"text": "." * room} | _labels(path))), gzipped=True),
+        )
+    yield (
+        "/learn 2,000,000 classes",
+        Body(LEARN, b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'),
+    )
+    crowded = _json({"features": ["a"], "classes": [f"{n:05}" for n in range(950)]})
+    yield "/learn 1,000 events of 950 classes", many_of(LEARN, crowded, room)
+    again = b'"classes":[' + b'"a",' * 990 + b'"a"],'
+    yield (
+        "/learn classes again and again",
+        Body(LEARN, b'{"features":["a"],' + again * (room // len(again)) + b'"classes":["a"]}'),
+    )
+    once = b'{"features":["a"],"classes":["b"],"event_id":"%d"}'
+    yield (
+        "/learn 1,000 events with ids",
+        Body(LEARN, b'{"events":[' + b",".join(once % number for number in range(1000)) + b"]}"),
+    )
+    large = _json(numbered(most_features, room - 20_000))
+    labels_of_all = _json([str(number) for number in range(1000)])
+    yield (
+        "/learn the most features and classes",
+        Body(LEARN, b'{"features":' + large + b',"classes":' + labels_of_all + b"}"),
+    )
+    few = _json(numbered(most_features, most_features * 15))
+    yield (
+        "/learn 1,000 labels of a ranked instance",
+        Body(
+            LEARN,
+            _json(
+                {"events": [{"id": "i", "classes": ["a"], "event_id": str(n)} for n in range(1000)]}
+            ),
+            before=[Body(RANK, b'{"id":"i","features":' + few + b"}")],
+        ),
+    )
+    for count, instances in ((most_features, 1), (1000, 20)):
+        features = numbered(count, room // instances)
+        taught = Body(
+            LEARN,
+            _json({"features": features, "classes": [f"{number:03}" for number in range(CLASSES)]}),
+        )
+        one = {"features": features}
+        yield (
+            f"/rank explain of {instances} x {CLASSES}",
+            Body(
+                RANK,
+                _json({"instances": [one] * instances, "k": CLASSES, "explain": True}),
+                before=[taught],
+            ),
+        )
+    named = [f"{number:03}" + "\\" * 4000 for number in range(1000)]
+    yield (
+        "/rank an answer of 160 MB",
+        Body(
+            RANK,
+            _json({"instances": [{"features": ["a"]}] * 20, "k": 1000}),
+            before=[
+                Body(LEARN, _json({"features": ["a"], "classes": named[i : i + 200]}))
+                for i in range(0, 1000, 200)
+            ],
+        ),
+    )
+    line = _json({"features": ["a"], "classes": ["a"]}) + b"\n"
+    yield "/learn a stream of short lines", Body(LEARN, line * (room // len(line)), NDJSON)
+    yield "/learn a stream of empty lines", Body(LEARN, b"\n" * room, NDJSON)
+    yield "/learn a stream of bad lines", Body(LEARN, b"1\n" * (room // 2), NDJSON)
+    long_line = _json({"text": "." * room, "classes": ["a"]}) + b"\n"
+    yield "/learn a line without words", Body(LEARN, long_line, NDJSON)
+    wide_line = b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'
+    yield "/learn a line of 2,000,000 classes", Body(LEARN, wide_line, NDJSON)
+    lines = _json({"features": numbered(1000, 60_000), "classes": ["a"]}) + b"\n"
+    yield "/learn a stream of wide lines", Body(LEARN, lines * (room // len(lines)), NDJSON)
+    yield (
+        "/learn a gzipped stream of wide lines",
+        Body(LEARN, gzip.compress(lines * (room // len(lines))), NDJSON, gzipped=True),
+    )
+
+
+def _labels(path: str) -> dict[str, object]:
+    return {"classes": ["a"]} if path == LEARN else {}
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+class Stretches:
+    """CPU time of each callback of the event loop in this thread."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        self.total = 0.0
+        self.callbacks = 0
+
+    def add(self, seconds: float) -> None:
+        self.longest = max(self.longest, seconds)
+        self.total += seconds
+        self.callbacks += 1
+
+
+@contextmanager
+def watched() -> Iterator[Stretches]:
+    """Measure every callback that begins inside."""
+    stretches = Stretches()
+    run = asyncio.Handle._run  # type: ignore[attr-defined]  # the one place all callbacks pass
+
+    def timed(handle: asyncio.Handle) -> None:
+        began = time.thread_time()
+        run(handle)
+        stretches.add(time.thread_time() - began)
+
+    asyncio.Handle._run = timed  # type: ignore[attr-defined]
+    try:
+        yield stretches
+    finally:
+        asyncio.Handle._run = run  # type: ignore[attr-defined]
+
+
+async def send(app: App, body: Body) -> Sent:
+    """Send a body as a server would, and read the whole answer."""
+    headers = [(b"content-type", body.media_type.encode()), (b"host", b"127.0.0.1")]
+    if body.gzipped:
+        headers.append((b"content-encoding", b"gzip"))
+    pieces = [body.data[at : at + PIECE_BYTES] for at in range(0, len(body.data), PIECE_BYTES)]
+    coming = iter(pieces or [b""])
+    left = len(pieces or [b""])
+    status = answer_bytes = 0
+
+    async def receive() -> dict[str, object]:
+        nonlocal left
+        await asyncio.sleep(0)
+        left -= 1
+        return {"type": "http.request", "body": next(coming), "more_body": left > 0}
+
+    async def take(message: dict[str, object]) -> None:
+        nonlocal status, answer_bytes
+        status = int(message.get("status", status))  # type: ignore[call-overload]
+        answer_bytes += len(message.get("body", b""))  # type: ignore[arg-type]
+
+    scope = {"type": "http", "method": "POST", "path": body.path, "headers": headers}
+    with watched() as stretches:
+        await asyncio.ensure_future(app(scope, receive, take))
+    return Sent(status, answer_bytes, stretches.longest, stretches.total, stretches.callbacks)
+
+
+@contextmanager
+def quiet_loop() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
+    """What a body costs a service of its own, and what an empty request costs that service."""
+    app = create_app(Settings(store="memory:", learner=learner, max_body_bytes=size))
+    async with app.api.router.lifespan_context(app.api):
+        while app.engine.status == "recovering":
+            await asyncio.sleep(0.01)
+        for each in body.before:
+            sent = await send(app, each)
+            if sent.status != 200:
+                raise SystemExit(f"a request that prepares the service was answered {sent.status}")
+        nothing = Body(body.path, b"{}")
+        await send(app, nothing)
+        empty = await send(app, nothing)
+        return await send(app, body), empty
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The longest stretches of the event loop.")
+    parser.add_argument("--learner", default="ff")
+    parser.add_argument("--only", default="", help="bodies whose name contains this")
+    parser.add_argument("--bytes", type=int, default=8 * 2**20, help="size of a body")
+    parser.add_argument("--limit", type=float, default=50, help="milliseconds a stretch may last")
+    chosen = parser.parse_args()
+    print(f"{'body':52} {'status':>6} {'longest ms':>10} {'total ms':>9} {'x empty':>8}")
+    over = []
+    for name, body in bodies(chosen.bytes):
+        if chosen.only not in name:
+            continue
+        sent, empty = asyncio.run(measure(body, chosen.learner, chosen.bytes))
+        longest, total = 1000 * sent.longest, 1000 * sent.total
+        ratio = sent.longest / empty.longest
+        print(f"{name:52} {sent.status:6} {longest:10.1f} {total:9.1f} {ratio:8.0f}", flush=True)
+        if longest > chosen.limit:
+            over.append(name)
+    if over:
+        sys.exit(f"longer than {chosen.limit:g} ms: {', '.join(over)}")
+
+
+if __name__ == "__main__":
+    main()
