@@ -61,6 +61,7 @@ class Figures:
     leads: bool = True  # takes the snapshots by the schedule, and trims the log
     processes: int = 1  # that use the store
     rewinds: int = 0  # times the state was restored anew because the log had lost events
+    foreign_entries: int = 0  # of the log, skipped because no process of the service wrote them
     store_away_seconds: float = 0.0  # since a shared store last answered; 0 while it does
 
 
@@ -423,6 +424,7 @@ class Engine:
             leads=snapshots.leads,
             processes=1 if beat is None else len(beat.processes),
             rewinds=self._rewinds,
+            foreign_entries=0 if self.shared is None else self.shared.foreign_entries,
             store_away_seconds=self._store_away(),
         )
 

@@ -2,10 +2,11 @@
 
 All keys of a service begin with {name}, so that a cluster keeps them on one server:
 
-    {name}:facts       identity | version | tail | floor | fence | confirmed
+    {name}:facts       identity | version | tail | epoch | floor | fence | confirmed
                        identity: made once, tells this store from any other of the same name
-                       tail: "<last seq>-<nonce>", the id of the newest entry of the log; a snapshot
-                             newer than the log makes it "<its seq>-0"
+                       tail: the id of the newest entry of the log, see redis_entry.py; a snapshot
+                             newer than the log makes it "<place of its seq>-0"
+                       epoch: "<epoch> <last seq before it>" of the entries to come, see redis_entry.py
                        floor: no event up to it is needed any more
                        fence: how often the lease was taken
                        confirmed: how often a process asked replicas for all that was written
@@ -26,11 +27,16 @@ and the time is the server's.
 from dataclasses import dataclass, field
 from hashlib import sha1
 
+from manyclass.service.store.redis_entry import EPOCH, LAST_EPOCH
+
 # The first write of a script decides whether a server without memory left lets it write. Deleting
 # what is not there is always let through. What frees memory, or is needed to come to that, begins
 # so; anything else would be refused until somebody helps by hand.
-_COMMON = """
+_COMMON = f"""
 local REPLACED = 'REPLACED the store was emptied or replaced'
+local EPOCH = {EPOCH}
+local LAST_EPOCH = {LAST_EPOCH}
+""" + """
 
 local function write_without_memory()
     redis.call('HDEL', KEYS[1], '')
@@ -45,8 +51,18 @@ local function whole(number)
     return string.format('%.0f', number)
 end
 
+local function number_of(text)
+    return tonumber(string.match(text, '^%d+'))
+end
+
 local function seq_of(place)
-    return tonumber(string.match(place, '^%d+'))
+    return number_of(place) % EPOCH
+end
+
+-- The newest epoch of the log, and the number of the last event before it.
+local function epoch()
+    local number, after = string.match(redis.call('HGET', KEYS[1], 'epoch') or '', '^(%d+) (%d+)$')
+    return tonumber(number or 0), tonumber(after or 0)
 end
 
 local function tail()
@@ -81,10 +97,10 @@ class Script:
 
 
 # KEYS facts, events; ARGV identity for a new store ('': there must be one), version
-# -> identity, version, tail
+# -> identity, version, tail, epoch
 OPEN_STORE = Script(
     """
-local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail')
+local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail', 'epoch')
 if not facts[1] then
     if ARGV[1] == '' then
         return redis.error_reply(REPLACED)
@@ -93,8 +109,8 @@ if not facts[1] then
         return redis.error_reply('NOFACTS there are events of an unknown store')
     end
     redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'version', ARGV[2], 'tail', '0-0',
-        'floor', '0', 'fence', '0')
-    facts = {ARGV[1], ARGV[2], '0-0'}
+        'epoch', '1 0', 'floor', '0', 'fence', '0')
+    facts = {ARGV[1], ARGV[2], '0-0', '1 0'}
 end
 return facts
 """,
@@ -104,6 +120,8 @@ return facts
 # KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head, body
 # -> last seq. The same number lands once, and never after a later one: what an earlier connection
 # still brings is refused.
+# Foreign entries may have taken the places that come next: then the log goes on in a later epoch,
+# which only releases that know version 2 of the store can read.
 APPEND = Script("""
 local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
 if facts[1] ~= ARGV[1] then
@@ -120,9 +138,34 @@ if record then
     end
 end
 local last_seq = whole(seq_of(facts[2]) + ARGV[4])
-local place = last_seq .. '-' .. ARGV[3]
-redis.call('XADD', KEYS[2], place, 'after', ARGV[1] .. ' ' .. facts[2], 'head', ARGV[6],
-    'body', ARGV[7])
+local number = epoch()
+local place
+local function add()
+    place = whole(number * EPOCH + last_seq) .. '-' .. ARGV[3]
+    return redis.pcall('XADD', KEYS[2], place, 'after', ARGV[1] .. ' ' .. facts[2],
+        'head', ARGV[6], 'body', ARGV[7])
+end
+local added = add()
+if added.err and (string.find(added.err, 'equal or smaller', 1, true)
+        or string.find(added.err, 'exhausted', 1, true)) then
+    local stream = redis.call('XINFO', 'STREAM', KEYS[2])
+    for i = 1, #stream, 2 do
+        if stream[i] == 'last-generated-id' then
+            number = math.floor(number_of(stream[i + 1]) / EPOCH) + 1
+        end
+    end
+    if number > LAST_EPOCH then
+        return redis.error_reply('FOREIGN the stream has a foreign entry with the highest id')
+    end
+    added = add()
+    if not added.err then
+        redis.call('HSET', KEYS[1], 'epoch', whole(number) .. ' ' .. whole(seq_of(facts[2])),
+            'version', '2')
+    end
+end
+if added.err then
+    return added
+end
 redis.call('HSET', KEYS[1], 'tail', place)
 redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. last_seq, 'EX', ARGV[5])
 return last_seq
@@ -138,8 +181,12 @@ return 0
 # KEYS facts, events; ARGV identity, id to begin with, bytes, entries
 # -> entries, as many as make that many bytes, or are that many
 READ = Script("""
+local NO_MORE = '(18446744073709551615-18446744073709551615'  -- the server refuses this start
 local entries, size, start = {}, 0, ARGV[2]
 repeat
+    if start == NO_MORE then
+        break
+    end
     local found = redis.call('XRANGE', KEYS[2], start, '+', 'COUNT', 1)[1]
     if not found then
         break
@@ -169,7 +216,7 @@ redis.call('HSET', KEYS[3], ARGV[2], whole(time) .. ' ' .. ARGV[3])
 local processes = redis.call('HGETALL', KEYS[3])
 local alive = {}
 for i = 1, #processes, 2 do
-    if math.abs(time - seq_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
+    if math.abs(time - number_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
         redis.call('HDEL', KEYS[3], processes[i])
     else
         alive[#alive + 1] = processes[i]
@@ -184,7 +231,7 @@ end
 local sweep = 0
 local chunks = redis.call('HGETALL', KEYS[5])
 for i = 1, #chunks, 2 do
-    if not listed[chunks[i]] and seq_of(chunks[i + 1]) < time then
+    if not listed[chunks[i]] and number_of(chunks[i + 1]) < time then
         sweep = 1
     end
 end
@@ -235,12 +282,16 @@ local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
 if target <= floor then
     return 0
 end
+local number, after = epoch()
+if target < after then  -- an earlier epoch goes as a whole
+    return 0
+end
 local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
 local upto = target
 if first then
-    upto = math.min(target, math.max(floor, seq_of(first[1])) + ARGV[4])
+    upto = math.min(target, math.max(floor, after, seq_of(first[1])) + ARGV[4])
 end
-redis.call('XTRIM', KEYS[2], 'MINID', '=', whole(upto + 1))
+redis.call('XTRIM', KEYS[2], 'MINID', '=', whole(number * EPOCH + upto + 1))
 redis.call('HSET', KEYS[1], 'floor', whole(upto))
 return upto < target and 1 or 0
 """)
@@ -284,7 +335,7 @@ if ARGV[5] ~= '0' then
     redis.call('HSET', KEYS[4], ARGV[4], '0 ' .. ARGV[5])
 end
 if seq > seq_of(tail()) then
-    redis.call('HSET', KEYS[1], 'tail', ARGV[2] .. '-0')
+    redis.call('HSET', KEYS[1], 'tail', whole(epoch() * EPOCH + seq) .. '-0')
 end
 return ARGV[3]
 """)
@@ -304,7 +355,7 @@ if manifest then
     if chunks then
         write_without_memory()
         redis.call('HSET', KEYS[3], identity,
-            whole(math.max(seq_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
+            whole(math.max(number_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
     end
 end
 return manifest
@@ -316,7 +367,7 @@ HOLD_CHUNKS = Script("""
 local chunks = redis.call('HGET', KEYS[2], ARGV[2])
 if chunks then
     write_without_memory()
-    local until_ms = ARGV[3] == '0' and 0 or math.max(seq_of(chunks), now() + ARGV[3])
+    local until_ms = ARGV[3] == '0' and 0 or math.max(number_of(chunks), now() + ARGV[3])
     redis.call('HSET', KEYS[2], ARGV[2], whole(until_ms) .. string.match(chunks, ' .*'))
 end
 return 0
