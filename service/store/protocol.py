@@ -108,6 +108,7 @@ class Beat:
     leads: bool  # whether this process holds the lease
     snapshots: list[SnapshotInfo]  # newest first
     processes: list[Process]  # those alive, this one among them, by name
+    is_full: bool = False  # there is no room for an append; the leader may still take a snapshot
 
 
 class SharedStore(Store, Protocol):

@@ -289,7 +289,7 @@ class RedisStore:
             self._see_how_the_server_is_set_up()
         keys = self._keys
         self._is_registered = True
-        tail, lease, manifests, processes, sweep = self._session.run(
+        tail, lease, manifests, processes, sweep, is_full = self._session.run(
             BEAT,
             (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks),
             self.name,
@@ -298,6 +298,7 @@ class RedisStore:
         )
         leader = lease.decode().partition(" ")[2]
         self._session.lease = lease if leader == self.name else b""
+        self._session.is_full = bool(is_full)
         if sweep and leader == self.name:
             self._snapshots.sweep(SWEEP_STEPS)
         return Beat(
@@ -308,6 +309,7 @@ class RedisStore:
                 (_process(name.decode(), seen, leader) for name, seen in pairs(processes).items()),
                 key=lambda process: process.name,
             ),
+            is_full=bool(is_full),
         )
 
     def _see_how_the_server_is_set_up(self) -> None:

@@ -6,7 +6,8 @@ All keys of a service begin with {name}, so that a cluster keeps them on one ser
                        identity: made once, tells this store from any other of the same name
                        tail: the id of the newest entry of the log, see redis_entry.py; a snapshot
                              newer than the log makes it "<place of its seq>-0"
-                       epoch: "<epoch> <last seq before it>" of the entries to come, see redis_entry.py
+                       epoch: "<epoch> <last seq before it>" of the entries to come, see
+                              redis_entry.py
                        floor: no event up to it is needed any more
                        fence: how often the lease was taken
                        confirmed: how often a process asked replicas for all that was written
@@ -32,11 +33,13 @@ from manyclass.service.store.redis_entry import EPOCH, LAST_EPOCH
 # The first write of a script decides whether a server without memory left lets it write. Deleting
 # what is not there is always let through. What frees memory, or is needed to come to that, begins
 # so; anything else would be refused until somebody helps by hand.
-_COMMON = f"""
+_COMMON = (
+    f"""
 local REPLACED = 'REPLACED the store was emptied or replaced'
 local EPOCH = {EPOCH}
 local LAST_EPOCH = {LAST_EPOCH}
-""" + """
+"""
+    + """
 
 local function write_without_memory()
     redis.call('HDEL', KEYS[1], '')
@@ -69,6 +72,7 @@ local function tail()
     return redis.call('HGET', KEYS[1], 'tail')
 end
 """
+)
 
 
 # Every script is told which store it is meant for.
@@ -201,8 +205,11 @@ return entries
 """)
 
 # KEYS facts, lease, processes, snapshots, chunks; ARGV identity, process, seq or '', lease in ms
-# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep
+# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep, 1 if
+# the server has no memory for an append
 BEAT = Script("""
+local tried = redis.pcall('HSETNX', KEYS[1], 'identity', '')  -- it is there: nothing changes
+local full = type(tried) == 'table' and tried.err and string.find(tried.err, 'OOM', 1, true)
 write_without_memory()
 local time = now()
 local holder = redis.call('GET', KEYS[2])
@@ -235,7 +242,7 @@ for i = 1, #chunks, 2 do
         sweep = 1
     end
 end
-return {tail(), holder or '', manifests, alive, sweep}
+return {tail(), holder or '', manifests, alive, sweep, full and 1 or 0}
 """)
 
 # KEYS facts, lease, processes; ARGV identity, process
@@ -297,8 +304,11 @@ return upto < target and 1 or 0
 """)
 
 # KEYS facts, chunks, chunk; ARGV identity, identity of the snapshot, number, milliseconds it is
-# kept for at least, body
+# kept for at least, body, 1 to write also without memory
 PUT_CHUNK = Script("""
+if ARGV[6] == '1' then
+    write_without_memory()
+end
 if ARGV[3] ~= '0' and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then
     return redis.error_reply('SWEPT its first chunks were given up')
 end
@@ -310,9 +320,13 @@ return 0
 """)
 
 # KEYS facts, events, snapshots, chunks; ARGV identity, seq, manifest, identity of the snapshot,
-# its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after
+# its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after,
+# 1 to write also without memory
 # -> the manifest that is listed
 LIST_SNAPSHOT = Script("""
+if ARGV[8] == '1' then
+    write_without_memory()
+end
 local listed = redis.call('HGET', KEYS[3], ARGV[2])
 if listed and (listed == ARGV[3] or ARGV[6] == '1') then
     return listed

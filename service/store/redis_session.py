@@ -61,6 +61,7 @@ class Session:
         self.durability = UNKNOWN
         self.closed = Event()
         self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
+        self.is_full = False  # the server has no memory for an append, by the newest beat
         self.server = Server(url, name, patience)
         self.foreign = 0  # entries of the log that were skipped
         self._foreign_to = (0, 0)  # the highest id among them
@@ -131,6 +132,14 @@ class Session:
         if identity != self.identity.encode():
             raise self.replaced()
         return bytes(tail)
+
+    @property
+    def may_exceed_memory(self) -> bool:
+        """Return whether this process may write a snapshot to a full server.
+
+        Only then can the log be trimmed, which is what makes room. Others wait for that.
+        """
+        return self.is_full and bool(self.lease)
 
     def count_foreign(self, place: bytes) -> bool:
         """Count an entry that is skipped; False if one with this id or a later one was before."""

@@ -487,7 +487,8 @@ def test_an_entry_of_another_store_is_not_learned(redis_server, redis_url, open_
             "head": entry_head("somebody", 1, 5, 1, body),
             "body": body,
         }
-        client.xadd(f"{{{name}}}:events", fields, id=f"{EPOCH + 2}-5")  # as between two looks at the facts
+        # as between two looks at the facts
+        client.xadd(f"{{{name}}}:events", fields, id=f"{EPOCH + 2}-5")
         follower.wait_for_pause()
         follower.wait_for_pause()
     assert follower.events == [(1, b"1")]
@@ -531,7 +532,7 @@ def test_a_full_server(server, open_redis, follow):
     store.save_snapshot(5, [b"five" * 500_000])
     store.save_snapshot(10, [b"ten" * 500_000])
     with server.client() as client:
-        store.beat(10)
+        assert not store.beat(10).is_full
         client.config_set("maxmemory", "1mb")
         for call in (
             lambda: store.append([b"11"], 11),
@@ -542,8 +543,16 @@ def test_a_full_server(server, open_redis, follow):
                 call()
             assert "maxmemory" in error.value.hint
         # What makes room, or is needed to go on, is still done.
-        assert store.beat(10).leads
+        beat = store.beat(10)
+        assert beat.leads
+        assert beat.is_full
         assert len(b"".join(store.open_snapshot(10))) == 1_500_000
+        store.save_snapshot(10, [b"ten" * 600_000])  # a leader that knows makes room by it
+        assert len(b"".join(store.open_snapshot(10))) == 1_800_000
+        other = open_redis(server.url)
+        assert other.beat(10).is_full
+        with pytest.raises(StoreFull):  # it does not lead
+            other.save_snapshot(10, [b"x"])
         assert len(list(store.read(0))) == 10
         store.trim(10)
         store.delete_snapshot(5)
@@ -744,7 +753,8 @@ def test_an_entry_of_another_store_between_ours_is_skipped(server, open_redis):
         body = join_batch([b"3"])
         fields = {"after": b"another " + client.hget(FACTS, "tail"), "body": body}
         fields["head"] = entry_head("somebody", 1, 5, 1, body)
-        client.xadd(EVENTS, {name: fields[name] for name in ("after", "head", "body")}, id=f"{EPOCH + 3}-5")
+        fields = {name: fields[name] for name in ("after", "head", "body")}
+        client.xadd(EVENTS, fields, id=f"{EPOCH + 3}-5")
         following = store.follow(0)
         assert [next_found(following).first_seq for _ in range(2)] == [1, 2]
         assert [next(following) for _ in range(3)] == [None] * 3
