@@ -61,6 +61,8 @@ class Figures:
     leads: bool = True  # takes the snapshots by the schedule, and trims the log
     processes: int = 1  # that use the store
     rewinds: int = 0  # times the state was restored anew because the log had lost events
+    foreign_entries: int = 0  # of the log, skipped because no process of the service wrote them
+    store_full: bool = False  # a shared store has no room for an append
     store_away_seconds: float = 0.0  # since a shared store last answered; 0 while it does
 
 
@@ -399,7 +401,7 @@ class Engine:
         if self.shared is not None and not self._beating.locked() and self.status != "failed":
             self._task(self.look())
         if self.status == "ready" and self._snapshots is not None and self._snapshots.due():
-            self._task(self._snapshots.take())
+            self._task(self._snapshots.by_schedule())
 
     def figures(self) -> Figures:
         """The counts as they are now."""
@@ -424,6 +426,8 @@ class Engine:
             leads=snapshots.leads,
             processes=1 if beat is None else len(beat.processes),
             rewinds=self._rewinds,
+            store_full=False if beat is None else beat.is_full,
+            foreign_entries=0 if self.shared is None else self.shared.foreign_entries,
             store_away_seconds=self._store_away(),
         )
 
@@ -534,7 +538,7 @@ class Engine:
             self.beat = beat
             self._answered_at = now()
             if snapshots is not None:
-                snapshots.hear(beat.snapshots, beat.leads)
+                snapshots.hear(beat.snapshots, beat.leads, beat.is_full)
 
     def _position(self) -> int | None:
         """The last event this process has applied: the log is needed from there on."""

@@ -72,6 +72,8 @@ HELP = {  # name without the prefix -> what it says
     "uncertain_appends_total": "of the failed appends, those that may be in the log all the same",
     "store_away_seconds": "how long the store has not answered; 0 while it does",
     "log_rewinds_total": "times the state was restored anew because the log had lost events",
+    "foreign_entries_total": "entries of the log that were skipped because others wrote them",
+    "store_full": "1 while Redis has no memory for an event, 0 otherwise",
     "leader": "1 in the process that takes the snapshots and trims the log, 0 in the others",
     "processes": "processes that use the store, this one among them",
     "snapshot_age_seconds": "time since the newest snapshot was taken",
@@ -293,7 +295,9 @@ class State(Collector):
     def _of_the_store(self, figures: Figures) -> Iterator[Metric]:
         yield _counter("uncertain_appends_total", value=figures.uncertain)
         yield _counter("log_rewinds_total", value=figures.rewinds)
+        yield _counter("foreign_entries_total", value=figures.foreign_entries)
         yield _gauge("store_away_seconds", figures.store_away_seconds)
+        yield _gauge("store_full", figures.store_full)
         yield _gauge("leader", figures.leads)
         yield _gauge("processes", figures.processes)
 

@@ -39,6 +39,8 @@ class Snapshots:
     Learning waits only while the state is copied in memory; ranking never waits. The log is
     trimmed behind the oldest of the newest `snapshot_keep` snapshots, so recovery can start from
     each of them. An older one stays only while a restore mark in the log that is left names it.
+    While a shared store is full, the leader takes one at once and keeps no older one, which makes
+    room.
     """
 
     def __init__(
@@ -55,6 +57,8 @@ class Snapshots:
         self.pause_seconds: float | None = None  # of these, learning waited for so long
         self.failures = 0
         self.leads = True  # of several processes on one store, one takes them by the schedule
+        self._is_full = False  # the store has no room for an append
+        self._listed = 0  # snapshots in the store, by the newest beat
         # A log that others share may turn out to have lost events, and the state with them.
         self._state_is_lost = False
         self._states_lost = 0
@@ -85,9 +89,13 @@ class Snapshots:
         self._unlisted = False
         return listed
 
-    def hear(self, listed: list[SnapshotInfo], leads: bool) -> None:
+    def hear(self, listed: list[SnapshotInfo], leads: bool, is_full: bool = False) -> None:
         """Take note of the snapshots of the store, some of them taken by other processes."""
         self.leads = leads
+        self._listed = len(listed)
+        if is_full and not self._is_full:
+            self._not_before = 0.0  # a failed one may have been the first to find no room
+        self._is_full = is_full
         usable = [info for info in listed if info.seq not in self._damaged]
         if usable and (self.newest is None or usable[0].seq > self.newest.seq):
             self.newest = usable[0]
@@ -112,8 +120,12 @@ class Snapshots:
     def due(self) -> bool:
         """True when the schedule asks for one: after so many events, or seconds with a change."""
         now = self._clock()
-        if not self.leads or self._lock.locked() or now < self._not_before or not self.changed:
+        if not self.leads or self._lock.locked() or now < self._not_before:
             return False
+        if not self.changed:
+            return self._is_full and self._listed > 1
+        if self._is_full:
+            return True
         if self.newest is None or self._damaged:
             return True  # recovery had to do without one; the next should not have to
         events = self._writer.model.seq - self.newest.seq
@@ -128,6 +140,17 @@ class Snapshots:
         """
         async with self._lock:
             return await self._take()
+
+    async def by_schedule(self) -> None:
+        """Take a snapshot; in a full store, make room by it. Raises what `take` does."""
+        async with self._lock:
+            is_full = self._is_full
+            before = self.newest
+            if is_full:
+                log.warning("the store is full: older snapshots and the log behind a new one go")
+            info = await self._take()
+            if is_full and info is before:  # it is as new as can be, and the older ones are left
+                await self._clean_up(info.seq)
 
     async def restore(self, seq: int) -> int:
         """Go back to the state of snapshot `seq`; the seq of the event that says so.
@@ -208,14 +231,17 @@ class Snapshots:
         self.pause_seconds = pause_seconds
         self._taken_at = self._clock()
         log.info("snapshot %d: %d bytes, %.1f s", seq, info.bytes, self.seconds)
-        if not self.leads:
-            return info
+        if self.leads:
+            await self._clean_up(seq)
+        return info
+
+    async def _clean_up(self, seq: int) -> None:
+        loop = asyncio.get_running_loop()
+        restores = list(self._writer.model.restores)  # some may have come since `seq`
         try:
-            restores = list(self._writer.model.restores)  # some may have come meanwhile
             await loop.run_in_executor(self._thread, self._prune, restores)
         except Exception as error:  # the snapshot is there all the same
             self._failed(f"cleaning up behind snapshot {seq} failed", error)
-        return info
 
     def _save(self, seq: int, frozen: Frozen, lost: int) -> SnapshotInfo:
         """In the thread."""
@@ -243,7 +269,7 @@ class Snapshots:
         """In the thread: delete the snapshots nobody needs and trim the log they began."""
         present = [info.seq for info in self._store.snapshots()]
         usable = [seq for seq in present if seq not in self._damaged or seq == present[0]]
-        kept = usable[: self._keep]
+        kept = usable[: 1 if self._is_full else self._keep]
         oldest = kept[-1]
         named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
         for seq in present:

@@ -108,6 +108,7 @@ class Beat:
     leads: bool  # whether this process holds the lease
     snapshots: list[SnapshotInfo]  # newest first
     processes: list[Process]  # those alive, this one among them, by name
+    is_full: bool = False  # there is no room for an append; the leader may still take a snapshot
 
 
 class SharedStore(Store, Protocol):
@@ -118,6 +119,12 @@ class SharedStore(Store, Protocol):
     """
 
     name: str  # of this process; no other has it
+
+    @property
+    def foreign_entries(self) -> int:
+        """Return how many entries `follow` has skipped because no process of this store wrote
+        them. Every process skips the same ones.
+        """
 
     def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
         """The number of the last of the events, as `Store.append` has it, but for two things.

@@ -28,7 +28,7 @@ from manyclass.service.store.protocol import (
 )
 from manyclass.service.store.redis_entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from manyclass.service.store.redis_errors import GOES_ON, lost, moved
-from manyclass.service.store.redis_feed import Feed
+from manyclass.service.store.redis_feed import Feed, missing, out_of_order
 from manyclass.service.store.redis_link import Link, pairs
 from manyclass.service.store.redis_manifest import list_snapshots
 from manyclass.service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
@@ -102,6 +102,10 @@ class RedisStore:
     @property
     def last_seq(self) -> int:
         return seq_of(self._session.tail())
+
+    @property
+    def foreign_entries(self) -> int:
+        return self._session.foreign
 
     # --- the log ----------------------------------------------------------------------------------
     def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
@@ -197,26 +201,31 @@ class RedisStore:
         expected = after + 1
         known = self.last_seq
         place = START if after == 0 else None
-        start = f"{expected}-0"
+        start = f"{self._session.epoch.place_of(expected)}-0"
+        why = ""  # what was skipped is foreign
         while expected <= known:
             entries = self._session.run(
                 READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
             )
             if not entries:
-                raise LogDamaged(expected, f"it is not in the log, which once reached {known}")
+                raise LogDamaged(expected, missing(known, why))
             for identity, fields in entries:
                 try:
-                    entry = parse_entry(identity, fields)
+                    entry = parse_entry(identity, fields, self._session.identity)
                 except ValueError as error:
-                    raise LogDamaged(expected, str(error)) from error
+                    why = f"{identity.decode()}: {error}"
+                    continue
+                if entry.last_seq <= after:  # reading began in an earlier epoch
+                    continue
                 if entry.first_seq > expected or (entry.first_seq < expected != after + 1):
-                    raise LogDamaged(expected, f"what comes next in the log is {entry.first_seq}")
+                    raise LogDamaged(expected, out_of_order(entry.first_seq, why))
                 if place not in (None, entry.after):
                     raise LogRewound(expected - 1)
                 for event in entry.events[expected - entry.first_seq :]:
                     yield expected, event
                     expected += 1
                 self._place = place = entry.place
+                why = ""
                 if expected > known:
                     return
             start = f"({entries[-1][0].decode()}"
@@ -280,7 +289,7 @@ class RedisStore:
             self._see_how_the_server_is_set_up()
         keys = self._keys
         self._is_registered = True
-        tail, lease, manifests, processes, sweep = self._session.run(
+        tail, lease, manifests, processes, sweep, is_full = self._session.run(
             BEAT,
             (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks),
             self.name,
@@ -289,6 +298,7 @@ class RedisStore:
         )
         leader = lease.decode().partition(" ")[2]
         self._session.lease = lease if leader == self.name else b""
+        self._session.is_full = bool(is_full)
         if sweep and leader == self.name:
             self._snapshots.sweep(SWEEP_STEPS)
         return Beat(
@@ -299,6 +309,7 @@ class RedisStore:
                 (_process(name.decode(), seen, leader) for name, seen in pairs(processes).items()),
                 key=lambda process: process.name,
             ),
+            is_full=bool(is_full),
         )
 
     def _see_how_the_server_is_set_up(self) -> None:

@@ -1,10 +1,21 @@
 """One append as an entry of the stream.
 
-id      last_seq-nonce: the nonce tells it from any other entry that ever had this place
+id      place-nonce: the place is epoch * EPOCH + last_seq; the nonce tells the entry from any other
+        that ever had this place
 after   the identity of the store and the id of the entry before, so what follows another entry, or
         is in another store, is seen to be another log; the server writes it
 head    process ticket count checksum
 body    the events, see batch.py
+
+Anybody who can write to the server can add entries of his own to the stream. An entry without these
+fields, with another store's identity or with a wrong checksum is foreign: every reader skips it,
+wherever it stands. A lost or damaged entry of ours is still found, because the next one names it,
+and because the server names the newest one.
+
+The server takes no id below the newest in the stream, whoever added that, and its own ids are times
+in milliseconds. So our ids begin with an epoch, which lies above any time: an id that the server
+makes is then the next after ours. A log of an older release begins in epoch 0; a foreign entry with
+a higher id than ours lifts the log to the next epoch. See APPEND in redis_scripts.py.
 """
 
 from collections.abc import Sequence
@@ -14,14 +25,15 @@ from manyclass.service.store.batch import batch_checksum, split_batch
 
 NONCE_BITS = 63  # the checksum takes it as a signed number of 64
 START = b"0-0"  # what the first entry of a log comes after
+EPOCH = 2**48  # places in an epoch, so events in a log; as milliseconds it is the year 10889
+LAST_EPOCH = 31  # Lua has whole numbers up to 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an entry says, its checksum checked."""
+    """An entry of this store, its checksum checked."""
 
     place: bytes  # its id
-    store: bytes
     after: bytes  # the id of the one before
     process: bytes
     ticket: int
@@ -36,23 +48,25 @@ def entry_head(process: str, ticket: int, nonce: int, count: int, body: bytes) -
     return f"{process} {ticket} {count} {checksum.hex()}".encode()
 
 
-def parse_entry(place: bytes, fields: Sequence[bytes]) -> Entry:
-    """The entry with this id; ValueError, saying how, when it is not as it was written."""
-    last_seq, nonce = map(int, place.split(b"-"))
+def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
+    """Return the entry with this id; ValueError, saying why, if it is foreign or damaged."""
+    nonce = int(place.partition(b"-")[2])
     names, values = fields[::2], fields[1::2]
     if list(names) != [b"after", b"head", b"body"] or len(values) != 3:
         raise ValueError("it has other fields")
     link, head, body = values
     store, after = link.split(b" ")
+    if store != identity.encode():
+        raise ValueError("it is of another store")
     process, ticket, count, checksum = head.split(b" ")
     events = int(count)
     if nonce >> NONCE_BITS or not 0 < events <= len(body):
         raise ValueError("its numbers are no numbers of an entry")
     if batch_checksum(nonce, events, body).hex().encode() != checksum:
         raise ValueError("its checksum does not fit")
+    last_seq = seq_of(place)
     return Entry(
         place=place,
-        store=store,
         after=after,
         process=process,
         ticket=int(ticket),
@@ -64,4 +78,21 @@ def parse_entry(place: bytes, fields: Sequence[bytes]) -> Entry:
 
 def seq_of(place: bytes) -> int:
     """The number of the last event of the entry with this id."""
-    return int(place.partition(b"-")[0])
+    return int(place.partition(b"-")[0]) % EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """The newest epoch of a log: it holds every event after `after`."""
+
+    number: int = 0
+    after: int = 0
+
+    @classmethod
+    def of(cls, text: bytes | None) -> "Epoch":
+        """Return the epoch the server names; logs of older releases name none."""
+        return cls(*map(int, text.split())) if text else cls()
+
+    def place_of(self, seq: int) -> int:
+        """Return a place to read from for event `seq`. Before the epoch it may be too early."""
+        return self.number * EPOCH + seq if seq > self.after else seq

@@ -2,10 +2,12 @@
 
 All keys of a service begin with {name}, so that a cluster keeps them on one server:
 
-    {name}:facts       identity | version | tail | floor | fence | confirmed
+    {name}:facts       identity | version | tail | epoch | floor | fence | confirmed
                        identity: made once, tells this store from any other of the same name
-                       tail: "<last seq>-<nonce>", the id of the newest entry of the log; a snapshot
-                             newer than the log makes it "<its seq>-0"
+                       tail: the id of the newest entry of the log, see redis_entry.py; a snapshot
+                             newer than the log makes it "<place of its seq>-0"
+                       epoch: "<epoch> <last seq before it>" of the entries to come, see
+                              redis_entry.py
                        floor: no event up to it is needed any more
                        fence: how often the lease was taken
                        confirmed: how often a process asked replicas for all that was written
@@ -26,11 +28,18 @@ and the time is the server's.
 from dataclasses import dataclass, field
 from hashlib import sha1
 
+from manyclass.service.store.redis_entry import EPOCH, LAST_EPOCH
+
 # The first write of a script decides whether a server without memory left lets it write. Deleting
 # what is not there is always let through. What frees memory, or is needed to come to that, begins
 # so; anything else would be refused until somebody helps by hand.
-_COMMON = """
+_COMMON = (
+    f"""
 local REPLACED = 'REPLACED the store was emptied or replaced'
+local EPOCH = {EPOCH}
+local LAST_EPOCH = {LAST_EPOCH}
+"""
+    + """
 
 local function write_without_memory()
     redis.call('HDEL', KEYS[1], '')
@@ -45,14 +54,25 @@ local function whole(number)
     return string.format('%.0f', number)
 end
 
+local function number_of(text)
+    return tonumber(string.match(text, '^%d+'))
+end
+
 local function seq_of(place)
-    return tonumber(string.match(place, '^%d+'))
+    return number_of(place) % EPOCH
+end
+
+-- The newest epoch of the log, and the number of the last event before it.
+local function epoch()
+    local number, after = string.match(redis.call('HGET', KEYS[1], 'epoch') or '', '^(%d+) (%d+)$')
+    return tonumber(number or 0), tonumber(after or 0)
 end
 
 local function tail()
     return redis.call('HGET', KEYS[1], 'tail')
 end
 """
+)
 
 
 # Every script is told which store it is meant for.
@@ -81,10 +101,10 @@ class Script:
 
 
 # KEYS facts, events; ARGV identity for a new store ('': there must be one), version
-# -> identity, version, tail
+# -> identity, version, tail, epoch
 OPEN_STORE = Script(
     """
-local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail')
+local facts = redis.call('HMGET', KEYS[1], 'identity', 'version', 'tail', 'epoch')
 if not facts[1] then
     if ARGV[1] == '' then
         return redis.error_reply(REPLACED)
@@ -93,8 +113,8 @@ if not facts[1] then
         return redis.error_reply('NOFACTS there are events of an unknown store')
     end
     redis.call('HSET', KEYS[1], 'identity', ARGV[1], 'version', ARGV[2], 'tail', '0-0',
-        'floor', '0', 'fence', '0')
-    facts = {ARGV[1], ARGV[2], '0-0'}
+        'epoch', '1 0', 'floor', '0', 'fence', '0')
+    facts = {ARGV[1], ARGV[2], '0-0', '1 0'}
 end
 return facts
 """,
@@ -104,6 +124,8 @@ return facts
 # KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head, body
 # -> last seq. The same number lands once, and never after a later one: what an earlier connection
 # still brings is refused.
+# Foreign entries may have taken the places that come next: then the log goes on in a later epoch,
+# which only releases that know version 2 of the store can read.
 APPEND = Script("""
 local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
 if facts[1] ~= ARGV[1] then
@@ -120,9 +142,34 @@ if record then
     end
 end
 local last_seq = whole(seq_of(facts[2]) + ARGV[4])
-local place = last_seq .. '-' .. ARGV[3]
-redis.call('XADD', KEYS[2], place, 'after', ARGV[1] .. ' ' .. facts[2], 'head', ARGV[6],
-    'body', ARGV[7])
+local number = epoch()
+local place
+local function add()
+    place = whole(number * EPOCH + last_seq) .. '-' .. ARGV[3]
+    return redis.pcall('XADD', KEYS[2], place, 'after', ARGV[1] .. ' ' .. facts[2],
+        'head', ARGV[6], 'body', ARGV[7])
+end
+local added = add()
+if added.err and (string.find(added.err, 'equal or smaller', 1, true)
+        or string.find(added.err, 'exhausted', 1, true)) then
+    local stream = redis.call('XINFO', 'STREAM', KEYS[2])
+    for i = 1, #stream, 2 do
+        if stream[i] == 'last-generated-id' then
+            number = math.floor(number_of(stream[i + 1]) / EPOCH) + 1
+        end
+    end
+    if number > LAST_EPOCH then
+        return redis.error_reply('FOREIGN the stream has a foreign entry with the highest id')
+    end
+    added = add()
+    if not added.err then
+        redis.call('HSET', KEYS[1], 'epoch', whole(number) .. ' ' .. whole(seq_of(facts[2])),
+            'version', '2')
+    end
+end
+if added.err then
+    return added
+end
 redis.call('HSET', KEYS[1], 'tail', place)
 redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. last_seq, 'EX', ARGV[5])
 return last_seq
@@ -138,8 +185,12 @@ return 0
 # KEYS facts, events; ARGV identity, id to begin with, bytes, entries
 # -> entries, as many as make that many bytes, or are that many
 READ = Script("""
+local NO_MORE = '(18446744073709551615-18446744073709551615'  -- the server refuses this start
 local entries, size, start = {}, 0, ARGV[2]
 repeat
+    if start == NO_MORE then
+        break
+    end
     local found = redis.call('XRANGE', KEYS[2], start, '+', 'COUNT', 1)[1]
     if not found then
         break
@@ -154,8 +205,11 @@ return entries
 """)
 
 # KEYS facts, lease, processes, snapshots, chunks; ARGV identity, process, seq or '', lease in ms
-# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep
+# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep, 1 if
+# the server has no memory for an append
 BEAT = Script("""
+local tried = redis.pcall('HSETNX', KEYS[1], 'identity', '')  -- it is there: nothing changes
+local full = type(tried) == 'table' and tried.err and string.find(tried.err, 'OOM', 1, true)
 write_without_memory()
 local time = now()
 local holder = redis.call('GET', KEYS[2])
@@ -169,7 +223,7 @@ redis.call('HSET', KEYS[3], ARGV[2], whole(time) .. ' ' .. ARGV[3])
 local processes = redis.call('HGETALL', KEYS[3])
 local alive = {}
 for i = 1, #processes, 2 do
-    if math.abs(time - seq_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
+    if math.abs(time - number_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
         redis.call('HDEL', KEYS[3], processes[i])
     else
         alive[#alive + 1] = processes[i]
@@ -184,11 +238,11 @@ end
 local sweep = 0
 local chunks = redis.call('HGETALL', KEYS[5])
 for i = 1, #chunks, 2 do
-    if not listed[chunks[i]] and seq_of(chunks[i + 1]) < time then
+    if not listed[chunks[i]] and number_of(chunks[i + 1]) < time then
         sweep = 1
     end
 end
-return {tail(), holder or '', manifests, alive, sweep}
+return {tail(), holder or '', manifests, alive, sweep, full and 1 or 0}
 """)
 
 # KEYS facts, lease, processes; ARGV identity, process
@@ -235,19 +289,26 @@ local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))
 if target <= floor then
     return 0
 end
+local number, after = epoch()
+if target < after then  -- an earlier epoch goes as a whole
+    return 0
+end
 local first = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
 local upto = target
 if first then
-    upto = math.min(target, math.max(floor, seq_of(first[1])) + ARGV[4])
+    upto = math.min(target, math.max(floor, after, seq_of(first[1])) + ARGV[4])
 end
-redis.call('XTRIM', KEYS[2], 'MINID', '=', whole(upto + 1))
+redis.call('XTRIM', KEYS[2], 'MINID', '=', whole(number * EPOCH + upto + 1))
 redis.call('HSET', KEYS[1], 'floor', whole(upto))
 return upto < target and 1 or 0
 """)
 
 # KEYS facts, chunks, chunk; ARGV identity, identity of the snapshot, number, milliseconds it is
-# kept for at least, body
+# kept for at least, body, 1 to write also without memory
 PUT_CHUNK = Script("""
+if ARGV[6] == '1' then
+    write_without_memory()
+end
 if ARGV[3] ~= '0' and redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then
     return redis.error_reply('SWEPT its first chunks were given up')
 end
@@ -259,9 +320,13 @@ return 0
 """)
 
 # KEYS facts, events, snapshots, chunks; ARGV identity, seq, manifest, identity of the snapshot,
-# its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after
+# its number of chunks, 1 to keep an existing one, place of the log the state was taken at or after,
+# 1 to write also without memory
 # -> the manifest that is listed
 LIST_SNAPSHOT = Script("""
+if ARGV[8] == '1' then
+    write_without_memory()
+end
 local listed = redis.call('HGET', KEYS[3], ARGV[2])
 if listed and (listed == ARGV[3] or ARGV[6] == '1') then
     return listed
@@ -284,7 +349,7 @@ if ARGV[5] ~= '0' then
     redis.call('HSET', KEYS[4], ARGV[4], '0 ' .. ARGV[5])
 end
 if seq > seq_of(tail()) then
-    redis.call('HSET', KEYS[1], 'tail', ARGV[2] .. '-0')
+    redis.call('HSET', KEYS[1], 'tail', whole(epoch() * EPOCH + seq) .. '-0')
 end
 return ARGV[3]
 """)
@@ -304,7 +369,7 @@ if manifest then
     if chunks then
         write_without_memory()
         redis.call('HSET', KEYS[3], identity,
-            whole(math.max(seq_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
+            whole(math.max(number_of(chunks), now() + ARGV[3])) .. string.match(chunks, ' .*'))
     end
 end
 return manifest
@@ -316,7 +381,7 @@ HOLD_CHUNKS = Script("""
 local chunks = redis.call('HGET', KEYS[2], ARGV[2])
 if chunks then
     write_without_memory()
-    local until_ms = ARGV[3] == '0' and 0 or math.max(seq_of(chunks), now() + ARGV[3])
+    local until_ms = ARGV[3] == '0' and 0 or math.max(number_of(chunks), now() + ARGV[3])
     redis.call('HSET', KEYS[2], ARGV[2], whole(until_ms) .. string.match(chunks, ' .*'))
 end
 return 0

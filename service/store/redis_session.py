@@ -10,13 +10,15 @@ from redis.exceptions import RedisError
 
 from manyclass.service.store.protocol import StoreError, StoreMissing, StoreUnavailable
 from manyclass.service.store.redis_durability import UNKNOWN, describe_durability
+from manyclass.service.store.redis_entry import Epoch
 from manyclass.service.store.redis_errors import REPLACED_HINT, lost, moved
 from manyclass.service.store.redis_link import Argument, Link
 from manyclass.service.store.redis_scripts import OPEN_STORE, Script
 from manyclass.service.store.redis_server import Server
 from manyclass.service.store.redis_url import RedisUrl
 
-VERSION = "1"  # of what lies in the server
+VERSION = "2"  # of what lies in the server, of a new store
+READS = ("1", "2")  # 1 is of the releases without epochs and without versions of the rules
 SPARE_LINKS = 4  # kept for whoever comes next
 
 
@@ -55,10 +57,14 @@ class Session:
         self.name = name  # of the process
         self.keys = Keys(url.name)
         self.identity = ""  # of the store; nothing before the first connection
+        self.epoch = Epoch()  # of the log, when the newest connection was made
         self.durability = UNKNOWN
         self.closed = Event()
         self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
+        self.is_full = False  # the server has no memory for an append, by the newest beat
         self.server = Server(url, name, patience)
+        self.foreign = 0  # entries of the log that were skipped
+        self._foreign_to = (0, 0)  # the highest id among them
         self._url = url
         self._make_new = make_new
         self._spare: list[Link] = []
@@ -88,12 +94,12 @@ class Session:
                         f"there is no store {self._url.name!r} at {self._url.shown}",
                         "see whether ?name= in its URL is right",
                     )
-                identity, version, tail = link.run(OPEN_STORE, keys, (new, VERSION))
+                identity, version, tail, epoch = link.run(OPEN_STORE, keys, (new, VERSION))
                 durability = describe_durability(link, info, self._url.replicas)
-            if version != VERSION.encode():
+            if version.decode() not in READS:
                 raise StoreError(
                     f"the store at {self._url.shown} has version {version.decode()} and this"
-                    f" service reads version {VERSION}",
+                    f" service reads versions {' and '.join(READS)}",
                     "use the release of manyclass that wrote it, or another ?name=",
                 )
             self.identity = self.identity or identity.decode()
@@ -105,6 +111,7 @@ class Session:
             link.close()
             raise
         self.durability = durability
+        self.epoch = Epoch.of(epoch)
         return link, tail
 
     def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
@@ -125,6 +132,24 @@ class Session:
         if identity != self.identity.encode():
             raise self.replaced()
         return bytes(tail)
+
+    @property
+    def may_exceed_memory(self) -> bool:
+        """Return whether this process may write a snapshot to a full server.
+
+        Only then can the log be trimmed, which is what makes room. Others wait for that.
+        """
+        return self.is_full and bool(self.lease)
+
+    def count_foreign(self, place: bytes) -> bool:
+        """Count an entry that is skipped; False if one with this id or a later one was before."""
+        milliseconds, _, number = place.partition(b"-")
+        found = (int(milliseconds), int(number))
+        if found <= self._foreign_to:
+            return False
+        self._foreign_to = found
+        self.foreign += 1
+        return True
 
     def replaced(self) -> StoreUnavailable:
         return StoreUnavailable(

@@ -94,6 +94,7 @@ class RedisSnapshots:
                 count,
                 WRITING_MS,
                 checksum + body,
+                int(self._session.may_exceed_memory),
             )
             digest.update(checksum)
             size += len(body)
@@ -112,6 +113,7 @@ class RedisSnapshots:
             manifest.chunks,
             int(keep_existing),
             place,
+            int(self._session.may_exceed_memory),
         )
         try:
             return parse_manifest(manifest.seq, listed)

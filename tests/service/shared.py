@@ -47,6 +47,7 @@ class SharedMemoryStore:
     """One process's way to the log."""
 
     durability = "none: the log is in memory, and shared"
+    foreign_entries = 0
 
     def __init__(self, log, name):
         self.name = name

@@ -91,8 +91,8 @@ def test_a_store_of_another_version_is_refused(redis_server, redis_url, open_red
     open_redis().append([b"one"])
     key = f"{{{redis_url.partition('=')[2]}}}:facts"
     with redis_server.client() as client:
-        client.hset(key, "version", "2")
-    with pytest.raises(StoreError, match="version 2") as error:
+        client.hset(key, "version", "3")
+    with pytest.raises(StoreError, match="version 3") as error:
         open_redis().append([b"two"])
     assert "release" in error.value.hint
 

@@ -16,7 +16,7 @@ from manyclass.service.store.protocol import (
     StoreUnavailable,
     StoreUncertain,
 )
-from manyclass.service.store.redis_entry import entry_head
+from manyclass.service.store.redis_entry import EPOCH, entry_head
 from manyclass.service.store.redis_link import Link
 from manyclass.service.store.redis_scripts import APPEND
 from tests.redis_server import RedisServer
@@ -487,7 +487,8 @@ def test_an_entry_of_another_store_is_not_learned(redis_server, redis_url, open_
             "head": entry_head("somebody", 1, 5, 1, body),
             "body": body,
         }
-        client.xadd(f"{{{name}}}:events", fields, id="2-5")  # as between two looks at the facts
+        # as between two looks at the facts
+        client.xadd(f"{{{name}}}:events", fields, id=f"{EPOCH + 2}-5")
         follower.wait_for_pause()
         follower.wait_for_pause()
     assert follower.events == [(1, b"1")]
@@ -531,7 +532,7 @@ def test_a_full_server(server, open_redis, follow):
     store.save_snapshot(5, [b"five" * 500_000])
     store.save_snapshot(10, [b"ten" * 500_000])
     with server.client() as client:
-        store.beat(10)
+        assert not store.beat(10).is_full
         client.config_set("maxmemory", "1mb")
         for call in (
             lambda: store.append([b"11"], 11),
@@ -542,8 +543,16 @@ def test_a_full_server(server, open_redis, follow):
                 call()
             assert "maxmemory" in error.value.hint
         # What makes room, or is needed to go on, is still done.
-        assert store.beat(10).leads
+        beat = store.beat(10)
+        assert beat.leads
+        assert beat.is_full
         assert len(b"".join(store.open_snapshot(10))) == 1_500_000
+        store.save_snapshot(10, [b"ten" * 600_000])  # a leader that knows makes room by it
+        assert len(b"".join(store.open_snapshot(10))) == 1_800_000
+        other = open_redis(server.url)
+        assert other.beat(10).is_full
+        with pytest.raises(StoreFull):  # it does not lead
+            other.save_snapshot(10, [b"x"])
         assert len(list(store.read(0))) == 10
         store.trim(10)
         store.delete_snapshot(5)
@@ -736,7 +745,7 @@ def test_no_snapshot_is_taken_of_what_was_rewound(forgetful, open_redis):
     assert store.save_snapshot(1, [b"of the log as it is"]).seq == 1
 
 
-def test_what_came_before_a_foreign_entry_is_given(server, open_redis):
+def test_an_entry_of_another_store_between_ours_is_skipped(server, open_redis):
     store = open_redis(server.url)
     store.append([b"1"])
     store.append([b"2"])
@@ -744,11 +753,11 @@ def test_what_came_before_a_foreign_entry_is_given(server, open_redis):
         body = join_batch([b"3"])
         fields = {"after": b"another " + client.hget(FACTS, "tail"), "body": body}
         fields["head"] = entry_head("somebody", 1, 5, 1, body)
-        client.xadd(EVENTS, {name: fields[name] for name in ("after", "head", "body")}, id="3-5")
+        fields = {name: fields[name] for name in ("after", "head", "body")}
+        client.xadd(EVENTS, fields, id=f"{EPOCH + 3}-5")
         following = store.follow(0)
         assert [next_found(following).first_seq for _ in range(2)] == [1, 2]
         assert [next(following) for _ in range(3)] == [None] * 3
-        client.xdel(EVENTS, "3-5")
     assert store.append([b"3"]) == 3
     assert next_found(following).events == [b"3"]
 
