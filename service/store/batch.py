@@ -47,9 +47,11 @@ def split_batch(body: bytes, count: int) -> list[bytes]:
     return [body[begin:end] for begin, end in pairwise(ends)]
 
 
-def batch_checksum(first_seq: int, last_seq: int, body: bytes) -> bytes:
-    """A checksum of a body and of the numbers of its events, made without letting go of the GIL."""
-    checksum = blake2b(pack("<qq", first_seq, last_seq), digest_size=CHECKSUM_BYTES)
+def batch_checksum(first_seq: int, last_seq: int, body: bytes, head: bytes = b"") -> bytes:
+    """A checksum of a body, of the numbers of its events, and of a short `head` before both, made
+    without letting go of the GIL.
+    """
+    checksum = blake2b(head + pack("<qq", first_seq, last_seq), digest_size=CHECKSUM_BYTES)
     view = memoryview(body)
     for begin in range(0, len(body), PIECE_BYTES):
         checksum.update(view[begin : begin + PIECE_BYTES])

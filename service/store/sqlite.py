@@ -1,21 +1,16 @@
 """The store in one SQLite file, with a write-ahead log: what a service on one machine needs."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
-from struct import pack
+from secrets import token_bytes
 from threading import Lock
-from typing import IO
 
-from manyclass.service.store.batch import (
-    CHECKSUM_BYTES,
-    batch_checksum,
-    join_batch_within,
-    split_batch,
-)
+from manyclass.service.store.batch import CHECKSUM_BYTES, join_batch_within, split_batch
 from manyclass.service.store.chunks import recut
 from manyclass.service.store.protocol import (
     LogDamaged,
@@ -26,15 +21,24 @@ from manyclass.service.store.protocol import (
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.sqlite_chain import WRITER_BYTES, ChainCheck, chain_of, prove
+from manyclass.service.store.sqlite_contents import (
+    Manifest,
+    find_manifest,
+    last_row_of,
+    last_seq_of,
+    raise_floor,
+)
 from manyclass.service.store.sqlite_file import (
     RESTORE_HINT,
     connect,
     errors_of_store,
-    lock,
     make_folder,
-    open_file,
     reading,
 )
+from manyclass.service.store.sqlite_lock import FileLock
+from manyclass.service.store.sqlite_mark import Mark, MarkFile
+from manyclass.service.store.sqlite_open import open_file, refuse_missing
 
 LARGEST_BATCH = 2**29  # SQLite's limit for a row is 10^9 bytes
 # What an append may have to wait for while a snapshot is saved, and what SQLite copies at a stretch
@@ -50,11 +54,11 @@ _NEXT_BATCH = """SELECT first_seq, last_seq, checksum, body FROM events
     WHERE last_seq >= ? ORDER BY last_seq LIMIT 1"""
 _NEXT_CHUNK = """SELECT number, checksum, body FROM chunks
     WHERE snapshot = ? AND number >= ? ORDER BY number LIMIT 1"""
-_MANIFESTS = "SELECT seq, id, taken_at, bytes, chunks, digest, checksum FROM snapshots"
 
 
 class SqliteStore:
-    """Events and snapshots in the file at `path`; `path`.lock keeps other processes out.
+    """Events and snapshots in the file at `path`, which no other process can open meanwhile, and
+    the high-water mark of its log in `path`.mark.
 
     Threads: any thread may call anything at any time. Whatever writes takes turns: an append is
     one turn, saving, deleting and trimming are many short ones, and who waits comes next, so an
@@ -62,66 +66,91 @@ class SqliteStore:
     connection of its own until its iterator ends or is dropped. Close the store after them.
 
     After a failed write the connection is given up, and the next turn starts a new one with
-    taking back what the failed one may have left: its caller was told that nothing is there.
-    (A power cut before that turn can leave an event nobody was told of. None is ever lost.)
+    taking back the row the failed one may have left: its caller was told that nothing is there.
+    It takes back nothing else. (A power cut before that turn can leave an event nobody was told of.
+    None is ever lost.)
     """
 
     durability = "on the disk before the answer (SQLite, write-ahead log, synchronous=FULL)"
 
     def __init__(self, path: Path, clock: Callable[[], float]) -> None:
-        self._path = path.absolute()
+        self._path = Path(os.path.realpath(path))  # as SQLite has it, which names its log by it
         self._clock = clock
-        self._last_seq = 0
+        self._writer = token_bytes(WRITER_BYTES)
         self._closed = False
         self._next = Lock()
         self._writing = Lock()
         self._snapshot_work = Lock()  # one saves or deletes at a time
         self._connection: sqlite3.Connection | None = None
-        self._lock_file: IO[bytes] | None = None
+        self._lock: FileLock | None = None
+        self._mark: MarkFile | None = None
+        self._attempt: tuple[int, bytes] | None = None  # the append that may have left its row
         try:
             with errors_of_store(self._path):
-                make_folder(self._path.parent)
-                self._lock_file = lock(self._path)
-                self._connection = open_file(self._path)
-                self._last_seq = _last_seq(self._connection)
+                self._open()
             self._sweep_if_possible()
         except BaseException:
             self.close()
             raise
 
+    def _open(self) -> None:
+        make_folder(self._path.parent)
+        refuse_missing(self._path)
+        self._lock = FileLock(self._path)
+        opened = open_file(self._path, self._lock)
+        self._connection = opened.connection
+        self._tail = opened.tail  # replaced as a whole: `read` may look at any time
+        self._found = opened.found or opened.tail
+        self._unchained = opened.facts.unchained
+        # What is behind the mark found is not yet checked; the first append moves the mark.
+        self._mark = MarkFile(self._path, self._found)
+        if not opened.facts.marked:
+            opened.facts.with_mark().write(self._connection)
+
     @property
     def last_seq(self) -> int:
-        return self._last_seq
+        return self._tail.seq
 
     # --- the log ----------------------------------------------------------------------------------
     def append(self, events: Sequence[bytes]) -> int:
         if not events:
-            return self._last_seq
+            return self.last_seq
         body = join_batch_within(LARGEST_BATCH, events)
         with self._turn() as connection:
-            first_seq, last_seq = self._last_seq + 1, self._last_seq + len(events)
+            tail = self._tail
+            first_seq, last_seq = tail.seq + 1, tail.seq + len(events)
+            proof = prove(tail.chain, self._writer, first_seq, last_seq, body)
+            self._attempt = (last_seq, proof)
             # One statement, which is the whole transaction: the GIL is let go of once for all
             # the waiting. Taking it back from a busy event loop costs more than the disk does.
             connection.execute(
                 "INSERT INTO events (last_seq, first_seq, checksum, body) VALUES (?, ?, ?, ?)",
-                (last_seq, first_seq, batch_checksum(first_seq, last_seq, body), body),
+                (last_seq, first_seq, proof, body),
             )
-            self._last_seq = last_seq
+            self._end_at(last_seq, chain_of(proof))
+            self._attempt = None
         return last_seq
+
+    def _end_at(self, seq: int, chain: bytes) -> None:
+        """Note the end of the log, which is durable, for this process and for the next start."""
+        tail = Mark(self._tail.identity, seq, chain)
+        if self._mark is not None:
+            self._mark.write(tail)
+        self._tail = tail
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
         expected = after + 1
+        tail = self._tail
+        check = ChainCheck(after, self._unchained, (self._found, tail))
         try:
             with self._reading() as connection:
-                known = _last_seq(connection)
-                while row := connection.execute(_NEXT_BATCH, (expected,)).fetchone():
-                    first_seq, last_seq, checksum, body = row
-                    if (
-                        not isinstance(first_seq, int)
-                        or not isinstance(body, bytes)
-                        or batch_checksum(first_seq, last_seq, body) != checksum
-                    ):
-                        raise LogDamaged(expected, "its checksum does not fit")
+                while expected <= tail.seq and (
+                    row := connection.execute(_NEXT_BATCH, (expected,)).fetchone()
+                ):
+                    first_seq, last_seq, proof, body = row
+                    reason = check.reason_against(first_seq, last_seq, proof, body)
+                    if reason is not None:
+                        raise LogDamaged(expected, reason)
                     inside_first_row = first_seq < expected == after + 1
                     if first_seq != expected and not inside_first_row:
                         raise LogDamaged(expected, f"what comes next in the log is {first_seq}")
@@ -131,10 +160,13 @@ class SqliteStore:
                         expected += 1
         except (StoreDamaged, ValueError) as error:
             raise LogDamaged(expected, str(error)) from error
-        if expected <= known:
-            raise LogDamaged(expected, f"it is not in the log, which once reached {known}")
+        if expected <= tail.seq:
+            raise LogDamaged(expected, f"it is not in the log, which once reached {tail.seq}")
 
     def trim(self, seq: int) -> None:
+        if self._mark is not None:
+            with errors_of_store(self._path):
+                self._mark.sync()  # a mark that names a trimmed event could not be compared
         while self._trim_some(seq):
             pass
 
@@ -155,7 +187,7 @@ class SqliteStore:
                 if size >= TRIMMED_BYTES_AT_ONCE:
                     break
             connection.execute("BEGIN IMMEDIATE")
-            _raise_floor(connection, trimmed)
+            raise_floor(connection, trimmed)
             deleted = connection.execute("DELETE FROM events WHERE last_seq <= ?", (trimmed,))
             if deleted.rowcount == 0:  # in a damaged table; trying again would never end
                 raise StoreDamaged(f"{self._path}: events cannot be deleted", RESTORE_HINT)
@@ -176,7 +208,7 @@ class SqliteStore:
 
     def _write_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool
-    ) -> "_Manifest":
+    ) -> Manifest:
         taken_at = float(self._clock())
         with self._turn() as connection:
             (identity,) = connection.execute(
@@ -195,20 +227,21 @@ class SqliteStore:
             digest.update(checksum)
             size += len(body)
             count += 1
-        manifest = _Manifest(seq, identity, taken_at, size, count, digest.digest())
+        manifest = Manifest(seq, identity, taken_at, size, count, digest.digest())
         with self._turn() as connection:
             if keep_existing:
-                with suppress(SnapshotMissing):
-                    existing, checksum = _manifest(connection, seq)
-                    if existing.checksum() == checksum:  # a damaged one is not worth keeping
-                        return existing
+                with suppress(SnapshotMissing, SnapshotDamaged):  # that is not worth keeping
+                    existing, stamp = find_manifest(connection, seq)
+                    existing.check(stamp, self._tail.identity)
+                    return existing
             connection.execute(
                 "INSERT OR REPLACE INTO snapshots"
                 " (seq, id, taken_at, bytes, chunks, digest, checksum)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*astuple(manifest), manifest.checksum()),
+                (*astuple(manifest), manifest.stamp(self._tail.identity)),
             )
-            self._last_seq = max(self._last_seq, seq)
+            if seq > self.last_seq:
+                self._end_at(seq, self._tail.chain)
         return manifest
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
@@ -221,9 +254,8 @@ class SqliteStore:
         part = "manifest"
         try:
             with self._reading() as connection:
-                manifest, checksum = _manifest(connection, seq)
-                if manifest.checksum() != checksum:
-                    raise SnapshotDamaged(seq, part, "its checksum does not fit")
+                manifest, stamp = find_manifest(connection, seq)
+                manifest.check(stamp, self._tail.identity)
                 yield b""
                 digest = blake2b(digest_size=CHECKSUM_BYTES)
                 number = 0
@@ -258,9 +290,9 @@ class SqliteStore:
     def delete_snapshot(self, seq: int) -> None:
         with self._snapshot_work:
             with self._turn() as connection:
-                _manifest(connection, seq)
+                find_manifest(connection, seq)
                 connection.execute("BEGIN IMMEDIATE")
-                _raise_floor(connection, min(seq, self._last_seq))
+                raise_floor(connection, min(seq, self.last_seq))
                 connection.execute("DELETE FROM snapshots WHERE seq = ?", (seq,))
                 connection.execute("COMMIT")
             self._sweep_if_possible()
@@ -304,8 +336,9 @@ class SqliteStore:
             self._writing.release()
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        if self._closed:
+        if self._closed or self._lock is None:
             raise StoreError(f"{self._path} is closed")
+        self._lock.check()
         return reading(self._path)
 
     def _disconnect(self) -> None:
@@ -315,19 +348,32 @@ class SqliteStore:
 
     def _reconnected(self) -> sqlite3.Connection:
         """A connection to the file as those who appended know it, after a write that failed."""
+        if self._lock is not None:
+            self._lock.check()
         connection = connect(self._path)
         try:
-            connection.execute("DELETE FROM events WHERE last_seq > ?", (self._last_seq,))
-            last_seq = _last_seq(connection)
-            if last_seq < self._last_seq:
+            if self._attempt is not None:
+                connection.execute(
+                    "DELETE FROM events WHERE last_seq = ? AND checksum = ?", self._attempt
+                )
+            last_seq = last_seq_of(connection, self._tail.identity)
+            if last_seq < self.last_seq:
                 raise StoreDamaged(
-                    f"{self._path} ends at event {last_seq}; {self._last_seq} was acknowledged",
+                    f"{self._path} ends at event {last_seq}; {self.last_seq} was acknowledged",
                     "somebody replaced the file or removed its write-ahead log; restart",
+                )
+            row_seq, proof = last_row_of(connection)
+            if row_seq > self.last_seq or (row_seq and chain_of(proof) != self._tail.chain):
+                raise StoreDamaged(
+                    f"{self._path} holds event {row_seq}, which this process did not write",
+                    "stop whatever else writes to the file, and restart",
                 )
         except BaseException:
             connection.close()
             raise
-        self._last_seq = last_seq  # more than before only through a snapshot that was saved
+        self._attempt = None
+        # More than before only through a snapshot that was saved. The mark may name the attempt.
+        self._end_at(last_seq, self._tail.chain)
         return connection
 
     def close(self) -> None:
@@ -336,72 +382,16 @@ class SqliteStore:
         try:
             self._closed = True
             self._disconnect()
-            if self._lock_file is not None:
-                self._lock_file.close()
+            with errors_of_store(self._path):
+                if self._mark is not None:
+                    self._mark.close()
         finally:
+            self._mark = None
+            if self._lock is not None:  # last: see FileLock
+                self._lock.close()
+                self._lock = None
             self._writing.release()
-
-
-@dataclass(frozen=True, slots=True)
-class _Manifest:
-    """What a snapshot consists of: the row of `snapshots`, in its order, but for the checksum."""
-
-    seq: int
-    identity: int
-    taken_at: float
-    size: int
-    chunks: int
-    digest: bytes  # of the chunks' checksums
-
-    def checksum(self) -> bytes:
-        # Of the text: in a damaged row the values may be of any type.
-        return blake2b(repr(astuple(self)).encode(), digest_size=CHECKSUM_BYTES).digest()
-
-
-def _manifest(connection: sqlite3.Connection, seq: int) -> tuple[_Manifest, bytes]:
-    known = -(2**63) <= seq < 2**63  # what SQLite can be asked for
-    row = known and connection.execute(f"{_MANIFESTS} WHERE seq = ?", (seq,)).fetchone()
-    if not row:
-        raise SnapshotMissing(seq)
-    *fields, checksum = row
-    return _Manifest(*fields), checksum
 
 
 def _chunk_checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
-
-
-def _last_seq(connection: sqlite3.Connection) -> int:
-    """The highest number in use. A damaged manifest does not count: its number may be anything."""
-    (last_event,) = connection.execute("SELECT coalesce(max(last_seq), 0) FROM events").fetchone()
-    snapshots = (
-        manifest.seq
-        for *fields, checksum in connection.execute(_MANIFESTS)
-        if (manifest := _Manifest(*fields)).checksum() == checksum
-    )
-    return int(max(last_event, _floor(connection), *snapshots))
-
-
-def _floor(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT seq, checksum FROM floor").fetchone()
-    if row is None:
-        return 0
-    seq, checksum = row
-    if isinstance(seq, int) and _floor_checksum(seq) == checksum:
-        return seq
-    raise StoreDamaged(
-        "the number up to which the log was trimmed is damaged",
-        RESTORE_HINT,
-    )
-
-
-def _raise_floor(connection: sqlite3.Connection, seq: int) -> None:
-    seq = max(seq, _floor(connection))
-    connection.execute(
-        "INSERT OR REPLACE INTO floor (id, seq, checksum) VALUES (1, ?, ?)",
-        (seq, _floor_checksum(seq)),
-    )
-
-
-def _floor_checksum(seq: int) -> bytes:
-    return blake2b(pack("<q", seq), digest_size=CHECKSUM_BYTES).digest()

@@ -1,36 +1,40 @@
-"""The file of the SQLite store: whose it is, what is in it, how it is opened, what its errors mean.
+"""The file of the SQLite store: what is in it, how to connect to it, what its errors mean.
 
-    events     one row per append     last_seq | first_seq | checksum | body, see batch.py
+    events     one row per append     last_seq | first_seq | checksum | body
+                                      see batch.py, and sqlite_chain.py for the checksum
     snapshots  one row, the manifest, per snapshot that can be seen
                                       seq | id | taken_at | bytes | chunks | digest | checksum
+                                      the checksum begins with the identity of the store
     chunks     of snapshots, and of what is being saved or deleted: no manifest has that id
                                       snapshot (the id) | number | checksum | body
     floor      one row                seq: no number up to it will be given again | checksum
+    store      one row                identity | unchained | marked | checksum
 
 Short columns come before the body, so reading them does not walk the pages of a long one.
 """
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
+from dataclasses import dataclass
 from pathlib import Path
-from struct import unpack_from
-from typing import IO, Literal
+from struct import Struct, unpack_from
+from typing import Literal
 
 from manyclass.service.store.protocol import (
     StoreDamaged,
     StoreError,
     StoreFull,
-    StoreInUse,
     StoreUnavailable,
 )
 
 APPLICATION_ID = 0x6D636C73  # "mcls", in the header of every file that is ours
-VERSION = 1
+VERSION = 2
+READS = (1, VERSION)  # 1 has neither identity nor chain; opening it makes it a 2
 
-TABLES = (
+FIRST_TABLES = (  # of version 1
     """CREATE TABLE events (
         last_seq INTEGER PRIMARY KEY, first_seq INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL)""",
@@ -42,6 +46,12 @@ TABLES = (
         snapshot INTEGER NOT NULL, number INTEGER NOT NULL,
         checksum BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (snapshot, number))""",
     "CREATE TABLE floor (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum BLOB NOT NULL)",
+)
+TABLES = (
+    *FIRST_TABLES,
+    """CREATE TABLE store (
+        id INTEGER PRIMARY KEY, identity BLOB NOT NULL, unchained INTEGER NOT NULL,
+        marked INTEGER NOT NULL, checksum BLOB NOT NULL)""",
 )
 
 # What holds for each connection.
@@ -59,24 +69,12 @@ SETTINGS = (
     "cell_size_check = ON",
     "trusted_schema = OFF",
 )
+_HEADER_BYTES = 100
+_LOG_HEADER_BYTES = 32
+_FRAME = Struct(">II8s8s")  # of the write-ahead log: page, pages of a commit, salts, checksum
 RESTORE_HINT = "put a backup of the file in its place"
+FULL_HINT = "make room on the disk; the service then goes on by itself"
 BUSY_SECONDS = 5.0  # only another program, such as a backup, can hold the file
-
-
-def lock(path: Path) -> IO[bytes]:
-    """The lock of a store as an open file; closing it, or the end of the process, releases it."""
-    file = path.with_name(path.name + ".lock").open("ab")
-    try:
-        flock(file, LOCK_EX | LOCK_NB)
-    except OSError as error:
-        file.close()
-        if not isinstance(error, BlockingIOError):
-            raise
-        raise StoreInUse(
-            f"{path} is in use by another process",
-            "stop the other service, or give this one a MANYCLASS_STORE of its own",
-        ) from error
-    return file
 
 
 def make_folder(folder: Path) -> None:
@@ -91,42 +89,10 @@ def make_folder(folder: Path) -> None:
             os.close(parent)
 
 
-def open_file(path: Path) -> sqlite3.Connection:
-    """A connection to the store's file, which is made if there is none.
-
-    A file that is not ours is refused before SQLite opens it, which might already change it.
-    """
-    _refuse_foreign(path)
-    connection = connect(path, "rwc")
-    try:
-        if _version(connection) == 0:
-            connection.execute("BEGIN IMMEDIATE")
-            for table in TABLES:
-                connection.execute(table)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
-        if _version(connection) != VERSION:
-            raise _other_version(path, _version(connection))
-        schema = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
-        if [sql for (sql,) in schema] != [table.encode() for table in TABLES]:
-            raise StoreDamaged(f"{path}: its tables are not as they were made", RESTORE_HINT)
-        # After the tables: a file that has them then always has our id in its header.
-        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        if mode != b"wal":
-            raise StoreError(
-                f"{path} cannot have a write-ahead log", "put it on a disk of this machine"
-            )
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def connect(path: Path, mode: Literal["rw", "rwc"] = "rw") -> sqlite3.Connection:
+def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
     """A connection that any thread may use, one at a time; every statement commits by itself.
 
-    A file that is not there is an error, but in mode "rwc".
+    A file that is not there is an error.
     """
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
@@ -164,6 +130,8 @@ def errors_of_store(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:  # in a message of SQLite that quotes what it has read
         raise StoreDamaged(f"{path}: {error}", RESTORE_HINT) from error
     except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise StoreFull(f"{path}: {error}", FULL_HINT) from error
         raise StoreError(
             f"{path}: {error}", "MANYCLASS_STORE must name a file this user can read and write"
         ) from error
@@ -175,7 +143,7 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
     message = f"{path}: {error} ({name})"
     match code & 0xFF:
         case sqlite3.SQLITE_FULL:
-            return StoreFull(message, "make room on the disk; the service then goes on by itself")
+            return StoreFull(message, FULL_HINT)
         case sqlite3.SQLITE_IOERR:
             return StoreUnavailable(message, "see whether the disk is full or failing")
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -190,15 +158,24 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
             return StoreError(message)
 
 
-def _refuse_foreign(path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except FileNotFoundError:
-        return
-    if not header:
-        return
-    if len(header) < 100 or not header.startswith(b"SQLite format 3\0"):
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What the first bytes of a database file say."""
+
+    has_log: bool  # a write-ahead log; only while a store is made there is none yet
+
+
+def read_header(path: Path, descriptor: int) -> Header | None:
+    """Read the header of a file, None for an empty one, before SQLite does, which may change it.
+
+    StoreError for a file that is not ours, StoreDamaged for one whose end is missing. SQLite takes
+    what is missing of the last page for zeros.
+    """
+    size = os.fstat(descriptor).st_size
+    if size == 0:
+        return None
+    header = os.pread(descriptor, _HEADER_BYTES, 0)
+    if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
         raise StoreDamaged(
             f"{path} is not a SQLite file",
             "if it was a store, put a backup in its place; else name another file in"
@@ -210,16 +187,41 @@ def _refuse_foreign(path: Path) -> None:
             f"{path} belongs to another application",
             "name another file in MANYCLASS_STORE; it is untouched",
         )
-    if version != VERSION:
-        raise _other_version(path, version)
+    if version not in READS:
+        raise other_version(path, version)
+    (page_bytes,) = unpack_from(">H", header, 16)
+    (pages,) = unpack_from(">I", header, 28)
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    if page_bytes and size < pages * page_bytes:
+        # A checkpoint that was stopped may leave such a file; the log still has those pages then.
+        missing = set(range(size // page_bytes + 1, pages + 1))
+        if not missing <= _pages_in_log(path, page_bytes):
+            raise StoreDamaged(
+                f"{path} has {size} bytes, but its header says {pages * page_bytes}: its end is"
+                " missing",
+                RESTORE_HINT,
+            )
+    return Header(has_log=header[18] == 2)
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(version)
+def _pages_in_log(path: Path, page_bytes: int) -> set[int]:
+    """The pages the write-ahead log has, by its frames since it was last begun anew."""
+    pages: set[int] = set()
+    try:
+        with path.with_name(path.name + "-wal").open("rb") as log:
+            salts = log.read(_LOG_HEADER_BYTES)[16:24]
+            while len(frame := log.read(_FRAME.size)) == _FRAME.size:
+                page, _, frame_salts, _ = _FRAME.unpack(frame)
+                if frame_salts != salts:
+                    break
+                pages.add(page)
+                log.seek(page_bytes, os.SEEK_CUR)
+    except FileNotFoundError:
+        pass
+    return pages
 
 
-def _other_version(path: Path, version: int) -> StoreError:
+def other_version(path: Path, version: int) -> StoreError:
     return StoreError(
         f"{path} has version {version} and this service reads version {VERSION}",
         "use the release of manyclass that wrote it",

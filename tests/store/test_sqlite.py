@@ -13,7 +13,7 @@ from time import monotonic
 import pytest
 
 from manyclass.service.store import sqlite_file
-from manyclass.service.store.batch import batch_checksum, join_batch
+from manyclass.service.store.batch import join_batch
 from manyclass.service.store.protocol import (
     LogDamaged,
     SnapshotDamaged,
@@ -25,6 +25,7 @@ from manyclass.service.store.protocol import (
     StoreUnavailable,
 )
 from manyclass.service.store.sqlite import CHUNK_BYTES, SqliteStore
+from manyclass.service.store.sqlite_chain import chain_of, prove
 
 MIB = 2**20
 
@@ -123,16 +124,17 @@ def test_a_missing_batch_is_found(opened, path):
 
 
 def insert_batch(path, first_seq, last_seq, body):
-    """A row whose checksum fits."""
-    checksum = batch_checksum(first_seq, last_seq, body)
-    change(path, "INSERT INTO events VALUES (?, ?, ?, ?)", last_seq, first_seq, checksum, body)
+    """A row that fits the one before it."""
+    before = ask(path, "SELECT checksum FROM events ORDER BY last_seq DESC LIMIT 1")
+    proof = prove(chain_of(before), bytes(8), first_seq, last_seq, body)
+    change(path, "INSERT INTO events VALUES (?, ?, ?, ?)", last_seq, first_seq, proof, body)
 
 
 def test_a_batch_that_overlaps_the_one_before_is_found(opened, path):
     three_batches(opened)
     insert_batch(path, 5, 6, join_batch([b"5", b"6"]))
     assert read_until_damage(opened(), after=4) == ([(5, b"5")], 6)
-    assert read_until_damage(opened(), after=5) == ([(6, b"6")], None)
+    assert read_until_damage(opened(), after=5) == ([], 6)
 
 
 @pytest.mark.parametrize(("first_seq", "last_seq"), [(6, 8), (6, 6), (7, 6)])
@@ -383,7 +385,7 @@ def test_pages_of_nonsense_are_damage_to_the_store(opened, path):
 def test_a_row_that_is_seen_but_cannot_be_deleted_does_not_hold_up_a_trim_for_ever(opened, path):
     small_store(opened)
     # The row of events 29 to 35, where 35 becomes 6: rows are not in order any more.
-    place = path.read_bytes().index(b"\x23\x06\x00\x01\x2c")
+    place = path.read_bytes().index(b"\x23\x06\x00\x01\x5c")
     overwrite(path, place, b"\x06")
     store = opened()
     errors = []
@@ -426,7 +428,7 @@ def test_a_database_of_another_application_is_refused_untouched(opened, path, mo
 def test_a_newer_version_is_refused(opened, path, checkpointed):
     opened().close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute("PRAGMA user_version = 3")
         if checkpointed:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         else:  # a copy taken now has the new version in the write-ahead log only
@@ -435,7 +437,7 @@ def test_a_newer_version_is_refused(opened, path, checkpointed):
                 shutil.copy(f"{path}{end}", f"{copy}{end}")
             path = copy
         before = path.read_bytes()
-        with pytest.raises(StoreError, match="has version 2") as error:
+        with pytest.raises(StoreError, match="has version 3") as error:
             SqliteStore(path, float)
         assert "release" in error.value.hint
         assert path.read_bytes() == before or not checkpointed
