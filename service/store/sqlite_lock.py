@@ -85,5 +85,5 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _in_use_error(path: Path) -> StoreInUse:
     return StoreInUse(
         f"{path} is in use by another process",
-        "stop the other service, or give this one a STORE of its own",
+        "stop the other service, or give this one a MANYCLASS_STORE of its own",
     )
