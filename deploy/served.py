@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -19,10 +20,15 @@ STOP_SECONDS = 60
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 on which nothing listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """Return a port on which nothing listens, and which the system gives to no connection."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def ask(port: int, path: str, body: object = None) -> dict:
@@ -96,6 +102,11 @@ def _wait_until_ready(process: subprocess.Popen, port: int, log: Path) -> None:
 
 def _last_descendant(pid: int) -> int:
     """Return the child of the child ... of a process: a runner starts the service as its last."""
-    while children := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        pid = int(children[-1])
+    while children := _children(pid):
+        pid = max(children)
     return pid
+
+
+def _children(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for thread in threads for child in thread.read_text().split()]
