@@ -23,11 +23,17 @@ def open_store(
     kind, _, place = url.partition(":")
     if kind == "memory" and url == "memory:":
         return MemoryStore(clock)
-    if kind == "sqlite" and place and place != ":memory:":
-        if not make_new and not Path(place).exists():
+    if (path := sqlite_path(url)) is not None:
+        if not make_new and not path.exists():
             raise StoreMissing(f"there is no store {url}", "see whether the path is right")
-        return SqliteStore(Path(place), clock)
+        return SqliteStore(path, clock)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
         f"{shown!r} is not a store", "STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:"
     )
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file that `url` names, None unless it is the URL of a SQLite store."""
+    kind, _, place = url.partition(":")
+    return Path(place) if kind == "sqlite" and place and place != ":memory:" else None

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
@@ -38,7 +38,12 @@ from manyclass.service.store.sqlite_file import (
 )
 from manyclass.service.store.sqlite_lock import FileLock
 from manyclass.service.store.sqlite_mark import Mark, MarkFile
-from manyclass.service.store.sqlite_open import open_file, refuse_missing
+from manyclass.service.store.sqlite_open import (
+    Accepted,
+    accept_file,
+    open_file,
+    refuse_missing,
+)
 
 LARGEST_BATCH = 2**29  # SQLite's limit for a row is 10^9 bytes
 # What an append may have to wait for while a snapshot is saved, and what SQLite copies at a stretch
@@ -395,3 +400,13 @@ class SqliteStore:
 
 def _chunk_checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+
+
+def accept_store(path: Path) -> Accepted:
+    """Let the next start go on with what the file holds, whatever its mark says.
+
+    StoreError, as when a service uses the store.
+    """
+    path = Path(os.path.realpath(path))
+    with errors_of_store(path), closing(FileLock(path)) as lock:
+        return accept_file(path, lock)

@@ -70,15 +70,23 @@ def open_file(path: Path, lock: FileLock) -> Opened:
 
 def refuse_missing(path: Path) -> None:
     """Raise StoreDamaged when there is no file at `path`, but the mark of one."""
-    if not path.exists() and (mark := read_mark(path)) is not None:
-        raise _lost(path, "is not there", mark)
+    if not path.exists() and mark_path(path).exists():
+        raise StoreDamaged(
+            f"{path} is missing, but {mark_path(path).name} is there, which belongs to it",
+            f"put the file back; or, to begin anew, remove {mark_path(path)}",
+        )
 
 
-def accept_file(path: Path, lock: FileLock) -> tuple[int, int | None]:
-    """Forget the mark: the next start goes on with what the file holds, as another store.
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """How far a file went when its mark was forgotten."""
 
-    Return the last event in the file, and that of the mark if it can be read. StoreError.
-    """
+    last_seq: int
+    marked_seq: int | None  # None: the mark was missing, or could not be read
+
+
+def accept_file(path: Path, lock: FileLock) -> Accepted:
+    """Forget the mark: the next start goes on with what the file holds, as another store."""
     try:
         mark = read_mark(path)
     except StoreDamaged:
@@ -99,7 +107,7 @@ def accept_file(path: Path, lock: FileLock) -> tuple[int, int | None]:
             else:
                 last_seq = last_row_of(connection)[0]
     mark_path(path).unlink(missing_ok=True)
-    return last_seq, None if mark is None else mark.seq
+    return Accepted(last_seq, None if mark is None else mark.seq)
 
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
