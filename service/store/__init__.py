@@ -11,7 +11,11 @@ from manyclass.service.store.sqlite import SqliteStore
 
 
 def open_store(
-    url: str, clock: Callable[[], float], patience: float = 5.0, make_new: bool = True
+    url: str,
+    clock: Callable[[], float],
+    patience: float = 5.0,
+    make_new: bool = True,
+    salvage: bool = False,
 ) -> Store:
     """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`.
 
@@ -26,7 +30,7 @@ def open_store(
     if (path := sqlite_path(url)) is not None:
         if not make_new and not path.exists():
             raise StoreMissing(f"there is no store {url}", "see whether the path is right")
-        return SqliteStore(path, clock)
+        return SqliteStore(path, clock, salvage)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
         f"{shown!r} is not a store", "STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:"

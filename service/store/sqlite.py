@@ -78,7 +78,11 @@ class SqliteStore:
 
     durability = "on the disk before the answer (SQLite, write-ahead log, synchronous=FULL)"
 
-    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float], salvage: bool = False) -> None:
+        """Raise StoreError when the store cannot be used, StoreDamaged when it is not all there.
+
+        `salvage`: also open a file whose pages do not fit together, in order to read what is whole.
+        """
         self._path = Path(os.path.realpath(path))  # as SQLite has it, which names its log by it
         self._clock = clock
         self._writer = token_bytes(WRITER_BYTES)
@@ -92,17 +96,18 @@ class SqliteStore:
         self._attempt: tuple[int, bytes] | None = None  # the append that may have left its row
         try:
             with errors_of_store(self._path):
-                self._open()
-            self._sweep_if_possible()
+                self._open(salvage)
+            if not salvage:
+                self._sweep_if_possible()
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
+    def _open(self, salvage: bool) -> None:
         make_folder(self._path.parent)
         refuse_missing(self._path)
         self._lock = FileLock(self._path)
-        opened = open_file(self._path, self._lock)
+        opened = open_file(self._path, self._lock, salvage)
         self._connection = opened.connection
         self._tail = opened.tail  # replaced as a whole: `read` may look at any time
         self._found = opened.found or opened.tail
