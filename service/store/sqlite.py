@@ -250,8 +250,7 @@ class SqliteStore:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (*astuple(manifest), manifest.stamp(self._tail.identity)),
             )
-            if seq > self.last_seq:
-                self._end_at(seq, self._tail.chain)
+            self._end_at(max(seq, self.last_seq), self._tail.chain)
         return manifest
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
@@ -375,7 +374,7 @@ class SqliteStore:
             row_seq, proof = last_row_of(connection)
             if row_seq > self.last_seq or (row_seq and chain_of(proof) != self._tail.chain):
                 raise StoreDamaged(
-                    f"{self._path} holds event {row_seq}, which this process did not write",
+                    f"{self._path} ends with event {row_seq} as another process wrote it",
                     "stop whatever else writes to the file, and restart",
                 )
         except BaseException:
