@@ -185,7 +185,14 @@ def subjects(folder, seed):
 
 
 def damage(subject, random):
-    """Return what was done, and the bytes it made of the file."""
+    """Return what was done, and the bytes it made of the file, at least one of them another."""
+    while True:
+        what, content = _damage(subject, random)
+        if content != subject.whole:
+            return what, content
+
+
+def _damage(subject, random):
     content = bytearray(subject.whole)
     begin, end = random.choice(subject.ranges)
     place = random.randrange(begin, end)
@@ -230,7 +237,6 @@ class Tally:
     """What came of all damages, by subject and kind."""
 
     count: int = 0
-    untouched: int = 0  # damages that changed no byte
     verdicts: Counter = field(default_factory=Counter)
     later: Counter = field(default_factory=Counter)
     reasons: Counter = field(default_factory=Counter)
@@ -321,9 +327,6 @@ def run(folder, seed, count, say=None):
         random = Random(f"{seed} {number}")
         subject = chosen[number % len(chosen)]
         what, content = damage(subject, random)
-        if content == subject.whole:
-            tally.untouched += 1
-            continue
         tally.add(subject, what, number, start(subject, content, folder))
         if say is not None:
             say(number, tally)
@@ -351,7 +354,7 @@ def main():
 
 
 def report(tally):
-    print(f"\n{tally.count} damages; {tally.untouched} more changed no byte")
+    print(f"\n{tally.count} damages")
     table = Counter()
     for (subject, what, verdict), count in tally.verdicts.items():
         table[subject, what, verdict if verdict in ("equal", "refused") else "WRONG"] += count

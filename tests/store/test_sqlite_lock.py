@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from load_tests import interleavings
-from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreInUse, StoreUnavailable
+from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreInUse
 from manyclass.service.store.sqlite import SqliteStore
 
 OPEN = """
@@ -111,13 +111,6 @@ def test_a_hard_link_has_no_mark_and_is_refused(store, names):
     with pytest.raises(StoreDamaged, match="is missing") as error:
         SqliteStore(names[2], float)
     assert "name or link the store was made by" in error.value.hint
-
-
-def test_a_folder_that_may_not_be_written_is_an_error_with_a_hint(tmp_path):
-    with pytest.raises(StoreError) as error:
-        SqliteStore(tmp_path / ("x" * 250), float)  # its lock file has a longer name
-    assert "STORE" in error.value.hint
-    assert not isinstance(error.value, StoreUnavailable)
 
 
 def test_two_processes_lose_nothing(tmp_path):
