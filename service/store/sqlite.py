@@ -116,6 +116,8 @@ class SqliteStore:
         self._mark = MarkFile(self._path, self._found)
         if not opened.facts.marked:
             opened.facts.with_mark().write(self._connection)
+            # Into the file itself: by a hard link it is opened without its write-ahead log.
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @property
     def last_seq(self) -> int:

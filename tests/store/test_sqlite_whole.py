@@ -100,6 +100,13 @@ def test_a_missing_write_ahead_log_is_refused(path):
     assert "event 4 was acknowledged" in refused(killed)
 
 
+def test_a_file_alone_without_its_log_and_mark_is_refused(path):
+    killed = left_by_a_kill(path)
+    for end in ("-wal", ".mark"):
+        Path(f"{killed}{end}").unlink()
+    assert "is missing" in refused(killed)
+
+
 def test_an_append_behind_the_mark_is_kept(path):
     """A process may be killed when an append is durable and its mark is not yet written."""
     with opened(path) as store:
