@@ -5,7 +5,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos damage wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 
 chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
 	python load_tests/replicas.py --minutes 10
+
+damage: .venv/built ## a SQLite store damaged 5,000 times, and reached for by two processes
+	python load_tests/damage.py
+	python load_tests/interleavings.py
 
 check: lint types test ## everything a change must pass
 

@@ -283,7 +283,7 @@ def main():
     for what, count in sorted(happened.items()):
         print(f"{what:45} {count:7}")
     if not any(what.startswith("open by bind mount") for what in happened):
-        print("no bind mounts: this user may not mount; a hard link stands for them")
+        print("no bind mounts: this user may not mount; they were left out")
     for number, what in broken[:20]:
         print(f"BROKEN {number}: {what}")
     print(
