@@ -10,7 +10,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo check lint types test deploy-check wheel-check image-check peers-check lock generate \
-        sanitize coverage measure load chaos wheel clean
+        sanitize coverage measure load chaos damage wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 
 chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
+
+damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and reached for by two processes
+	python -m load_tests.damage
+	python -m load_tests.interleavings
 
 check: lint types test ## everything a change must pass
 

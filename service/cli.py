@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from manyclass import __version__
-from manyclass.service.commands import learners, snapshot
+from manyclass.service.commands import learners, snapshot, store
 from manyclass.service.commands.config import config
 from manyclass.service.commands.copy import copy
 from manyclass.service.commands.demo import demo
@@ -48,6 +48,7 @@ app.command()(learn)
 app.command()(rank)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
+app.add_typer(store.app, name="store", no_args_is_help=True)
 app.command()(train)
 app.command()(export)
 app.command()(evaluate)

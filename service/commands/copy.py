@@ -46,4 +46,4 @@ def _open_source(source: str) -> Store:
     kind, _, place = source.partition(":")
     if kind == "file":
         return SnapshotFile(Path(place))
-    return open_store(source, time.time, make_new=False)
+    return open_store(source, time.time, make_new=False, salvage=True)

@@ -11,7 +11,11 @@ from manyclass.service.store.sqlite import SqliteStore
 
 
 def open_store(
-    url: str, clock: Callable[[], float], patience: float = 5.0, make_new: bool = True
+    url: str,
+    clock: Callable[[], float],
+    patience: float = 5.0,
+    make_new: bool = True,
+    salvage: bool = False,
 ) -> Store:
     """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`.
 
@@ -23,12 +27,18 @@ def open_store(
     kind, _, place = url.partition(":")
     if kind == "memory" and url == "memory:":
         return MemoryStore(clock)
-    if kind == "sqlite" and place and place != ":memory:":
-        if not make_new and not Path(place).exists():
+    if (path := sqlite_path(url)) is not None:
+        if not make_new and not path.exists():
             raise StoreMissing(f"there is no store {url}", "see whether the path is right")
-        return SqliteStore(Path(place), clock)
+        return SqliteStore(path, clock, salvage)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password
     raise StoreError(
         f"{shown!r} is not a store",
         "MANYCLASS_STORE is sqlite:PATH, redis://HOST:PORT/DB or memory:",
     )
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file that `url` names, None unless it is the URL of a SQLite store."""
+    kind, _, place = url.partition(":")
+    return Path(place) if kind == "sqlite" and place and place != ":memory:" else None

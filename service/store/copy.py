@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterator
 
 from manyclass.core.event import Event
-from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, Store, StoreError
+from manyclass.service.store.protocol import (
+    LogDamaged,
+    SnapshotDamaged,
+    SnapshotInfo,
+    Store,
+    StoreError,
+)
 
 APPENDED_EVENTS = 4096  # at once, or as many of one request as there are
 APPENDED_BYTES = 4 * 2**20
@@ -12,42 +18,66 @@ APPENDED_BYTES = 4 * 2**20
 def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
     """The number of the last event copied; snapshots and events keep their numbers.
 
-    What the source was given since the copy began may be missing. Raises StoreError, also when the
-    target holds anything already; a target a copy failed on has to be thrown away.
+    What the source was given since the copy began may be missing. A damaged snapshot is left out,
+    unless there is no other to begin with. Raises StoreError, also when the target holds anything
+    already; a target a copy failed on has to be thrown away.
     """
     if target.last_seq or target.snapshots():
         raise StoreError("the target is not empty", "name a new one")
     snapshots = sorted(source.snapshots(), key=lambda info: info.seq)
     if not snapshots:
         raise StoreError("the source holds nothing", "name the store of a service")
-    base = _base(source, snapshots)
-    for info in snapshots:
-        if info.seq <= base:
-            _save(source, target, info, say)
+    first = _first_followed(source, snapshots)
+    for info in snapshots[:first]:
+        _save(source, target, info, say)
+    base = _save_base(source, target, snapshots[first:], say)
     last = base
     for events in _appends(source, base):
         last = target.append(events)
         say(f"event {last}")
-    for info in snapshots:
+    for info in snapshots[first:]:
         if base < info.seq <= last:
             _save(source, target, info, say)
     return last
 
 
-def _base(source: Store, snapshots: list[SnapshotInfo]) -> int:
-    """The oldest snapshot behind which the log is whole. Older ones are there to go back to."""
-    for info in snapshots:
+def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
+    """Where in the list the oldest is behind which the log is whole. Older ones are there to go
+    back to.
+    """
+    for place, info in enumerate(snapshots):
         try:
             next(source.read(info.seq), None)
         except LogDamaged:
             continue
-        return info.seq
+        return place
     raise LogDamaged(snapshots[-1].seq + 1, "no snapshot can be followed from")
 
 
-def _save(source: Store, target: Store, info: SnapshotInfo, say: Callable[[str], None]) -> None:
-    target.save_snapshot(info.seq, source.open_snapshot(info.seq))
+def _save_base(
+    source: Store, target: Store, snapshots: list[SnapshotInfo], say: Callable[[str], None]
+) -> int:
+    """Save the oldest of these, one at least, that is whole. Return its number; SnapshotDamaged."""
+    oldest, *newer = snapshots
+    error = _save(source, target, oldest, say)
+    if error is None:
+        return oldest.seq
+    if not newer:
+        raise error
+    return _save_base(source, target, newer, say)
+
+
+def _save(
+    source: Store, target: Store, info: SnapshotInfo, say: Callable[[str], None]
+) -> SnapshotDamaged | None:
+    """Copy a snapshot; return what is wrong with a damaged one, which is left out."""
+    try:
+        target.save_snapshot(info.seq, source.open_snapshot(info.seq))
+    except SnapshotDamaged as error:
+        say(f"left out: {error}")
+        return error
     say(f"snapshot {info.seq}")
+    return None
 
 
 def _appends(source: Store, after: int) -> Iterator[list[bytes]]:

@@ -5,6 +5,7 @@ known by. A chunk is a value of its own: its checksum, then its bytes.
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
+from secrets import token_hex
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.protocol import SnapshotDamaged, SnapshotInfo
@@ -15,7 +16,7 @@ class Manifest:
     """What a snapshot consists of."""
 
     seq: int
-    identity: str  # of its chunks; never used twice
+    identity: str  # of its chunks, see `new_identity`
     taken_at: float
     size: int
     chunks: int
@@ -29,6 +30,21 @@ class Manifest:
         """As it is kept."""
         line = f"{self.identity} {self.taken_at!r} {self.size} {self.chunks} {self.digest.hex()}"
         return f"{line} {_checksum(self.seq, line)}".encode()
+
+
+def new_identity(store: str) -> str:
+    """Return what the chunks of a snapshot of this store are known by; it is never used twice."""
+    return f"{store}-{token_hex(16)}"
+
+
+def check_store(manifest: Manifest, store: str) -> None:
+    """Raise SnapshotDamaged when a snapshot was taken of another store.
+
+    Snapshots of releases that did not note their store are taken for those of this one.
+    """
+    noted, dash, _ = manifest.identity.partition("-")
+    if dash and noted != store:
+        raise SnapshotDamaged(manifest.seq, "manifest", "it belongs to another store")
 
 
 def parse_manifest(seq: int, text: bytes) -> Manifest:

@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
-from secrets import token_hex
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.chunks import recut
@@ -18,8 +17,10 @@ from manyclass.service.store.protocol import (
 from manyclass.service.store.redis_link import pairs
 from manyclass.service.store.redis_manifest import (
     Manifest,
+    check_store,
     checksum_of_chunk,
     list_snapshots,
+    new_identity,
     parse_manifest,
 )
 from manyclass.service.store.redis_scripts import (
@@ -67,7 +68,8 @@ class RedisSnapshots:
         so the state of a log that is no more does not become a snapshot of the one that is.
         """
         taken_at = float(self._clock())
-        identity = token_hex(16)
+        self._session.tail()  # connects, if this is the first call: the identity is known then
+        identity = new_identity(self._session.identity)
         listed: Manifest | None = None
         try:
             manifest = self._write(seq, identity, taken_at, chunks)
@@ -116,7 +118,9 @@ class RedisSnapshots:
             int(self._session.may_exceed_memory),
         )
         try:
-            return parse_manifest(manifest.seq, listed)
+            kept = parse_manifest(manifest.seq, listed)
+            check_store(kept, self._session.identity)
+            return kept
         except SnapshotDamaged:  # that one is not worth keeping
             return self._make_visible(manifest, False, place)
 
@@ -127,7 +131,9 @@ class RedisSnapshots:
         )
         if text is None:
             raise SnapshotMissing(seq)
-        return self._read(parse_manifest(seq, text))
+        manifest = parse_manifest(seq, text)
+        check_store(manifest, self._session.identity)
+        return self._read(manifest)
 
     def _read(self, manifest: Manifest) -> Iterator[bytes]:
         """The chunks, each checked before."""

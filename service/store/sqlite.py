@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import astuple
 from hashlib import blake2b
 from pathlib import Path
@@ -38,7 +38,12 @@ from manyclass.service.store.sqlite_file import (
 )
 from manyclass.service.store.sqlite_lock import FileLock
 from manyclass.service.store.sqlite_mark import Mark, MarkFile
-from manyclass.service.store.sqlite_open import open_file, refuse_missing
+from manyclass.service.store.sqlite_open import (
+    Accepted,
+    accept_file,
+    open_file,
+    refuse_missing,
+)
 
 LARGEST_BATCH = 2**29  # SQLite's limit for a row is 10^9 bytes
 # What an append may have to wait for while a snapshot is saved, and what SQLite copies at a stretch
@@ -73,7 +78,11 @@ class SqliteStore:
 
     durability = "on the disk before the answer (SQLite, write-ahead log, synchronous=FULL)"
 
-    def __init__(self, path: Path, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float], salvage: bool = False) -> None:
+        """Raise StoreError when the store cannot be used, StoreDamaged when it is not all there.
+
+        `salvage`: also open a file whose pages do not fit together, in order to read what is whole.
+        """
         self._path = Path(os.path.realpath(path))  # as SQLite has it, which names its log by it
         self._clock = clock
         self._writer = token_bytes(WRITER_BYTES)
@@ -87,17 +96,18 @@ class SqliteStore:
         self._attempt: tuple[int, bytes] | None = None  # the append that may have left its row
         try:
             with errors_of_store(self._path):
-                self._open()
-            self._sweep_if_possible()
+                self._open(salvage)
+            if not salvage:
+                self._sweep_if_possible()
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
+    def _open(self, salvage: bool) -> None:
         make_folder(self._path.parent)
         refuse_missing(self._path)
         self._lock = FileLock(self._path)
-        opened = open_file(self._path, self._lock)
+        opened = open_file(self._path, self._lock, salvage)
         self._connection = opened.connection
         self._tail = opened.tail  # replaced as a whole: `read` may look at any time
         self._found = opened.found or opened.tail
@@ -106,6 +116,8 @@ class SqliteStore:
         self._mark = MarkFile(self._path, self._found)
         if not opened.facts.marked:
             opened.facts.with_mark().write(self._connection)
+            # Into the file itself: by a hard link it is opened without its write-ahead log.
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @property
     def last_seq(self) -> int:
@@ -240,8 +252,7 @@ class SqliteStore:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (*astuple(manifest), manifest.stamp(self._tail.identity)),
             )
-            if seq > self.last_seq:
-                self._end_at(seq, self._tail.chain)
+            self._end_at(max(seq, self.last_seq), self._tail.chain)
         return manifest
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
@@ -365,7 +376,7 @@ class SqliteStore:
             row_seq, proof = last_row_of(connection)
             if row_seq > self.last_seq or (row_seq and chain_of(proof) != self._tail.chain):
                 raise StoreDamaged(
-                    f"{self._path} holds event {row_seq}, which this process did not write",
+                    f"{self._path} ends with event {row_seq} as another process wrote it",
                     "stop whatever else writes to the file, and restart",
                 )
         except BaseException:
@@ -395,3 +406,13 @@ class SqliteStore:
 
 def _chunk_checksum(body: bytes) -> bytes:
     return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+
+
+def accept_store(path: Path) -> Accepted:
+    """Let the next start go on with what the file holds, whatever its mark says.
+
+    StoreError, as when a service uses the store.
+    """
+    path = Path(os.path.realpath(path))
+    with errors_of_store(path), closing(FileLock(path)) as lock:
+        return accept_file(path, lock)

@@ -41,15 +41,18 @@ class Opened:
     found: Mark | None  # the mark that was beside the file; the log may be longer by one append
 
 
-def open_file(path: Path, lock: FileLock) -> Opened:
+def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
     """Open the store's file; make a store of an empty one, and adopt one of an older release.
 
-    StoreError, StoreDamaged: the file is as it was.
+    StoreError, StoreDamaged: the file is as it was. With `salvage`, pages that do not fit together
+    are no reason to refuse it.
     """
     mark = read_mark(path)
     header = read_header(path, lock.descriptor)
     if header is not None:
         with closing(connect(path, "ro" if header.has_log else "rw")) as reader:
+            if not salvage:
+                _check_pages(path, reader)
             _check(path, reader, mark)
     elif mark is not None:
         raise _lost(path, "is empty", mark)
@@ -70,15 +73,23 @@ def open_file(path: Path, lock: FileLock) -> Opened:
 
 def refuse_missing(path: Path) -> None:
     """Raise StoreDamaged when there is no file at `path`, but the mark of one."""
-    if not path.exists() and (mark := read_mark(path)) is not None:
-        raise _lost(path, "is not there", mark)
+    if not path.exists() and mark_path(path).exists():
+        raise StoreDamaged(
+            f"{path} is missing, but {mark_path(path).name} is there, which belongs to it",
+            f"put the file back; or, to begin anew, remove {mark_path(path)}",
+        )
 
 
-def accept_file(path: Path, lock: FileLock) -> tuple[int, int | None]:
-    """Forget the mark: the next start goes on with what the file holds, as another store.
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """How far a file went when its mark was forgotten."""
 
-    Return the last event in the file, and that of the mark if it can be read. StoreError.
-    """
+    last_seq: int
+    marked_seq: int | None  # None: the mark was missing, or could not be read
+
+
+def accept_file(path: Path, lock: FileLock) -> Accepted:
+    """Forget the mark: the next start goes on with what the file holds, as another store."""
     try:
         mark = read_mark(path)
     except StoreDamaged:
@@ -99,7 +110,22 @@ def accept_file(path: Path, lock: FileLock) -> tuple[int, int | None]:
             else:
                 last_seq = last_row_of(connection)[0]
     mark_path(path).unlink(missing_ok=True)
-    return last_seq, None if mark is None else mark.seq
+    return Accepted(last_seq, None if mark is None else mark.seq)
+
+
+def _check_pages(path: Path, reader: sqlite3.Connection) -> None:
+    """Raise StoreDamaged when pages of the file do not fit together.
+
+    Checksums find damage to what is stored. Damage to the tables themselves, or to the list of free
+    pages, would do no harm until a later write overwrites what is in use.
+    """
+    ((found,),) = reader.execute("PRAGMA integrity_check(1)").fetchall()
+    if found != b"ok":
+        raise StoreDamaged(
+            f"{path}: its pages do not fit together: {found.decode(errors='replace')}",
+            "put a backup of the file in its place, or see what can be saved of it:"
+            f" `manyclass copy sqlite:{path} sqlite:NEW` copies what is whole",
+        )
 
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:

@@ -99,6 +99,22 @@ def test_a_damaged_snapshot_is_not_copied(tmp_path):
         copy(store, MemoryStore(clock), silent)
 
 
+@pytest.mark.parametrize(("damaged", "left"), [(10, [20, 0]), (20, [10, 0]), (0, [20, 10])])
+def test_a_damaged_snapshot_is_left_out_where_another_will_do(source, damaged, left):
+    class Damaged(MemoryStore):
+        def open_snapshot(self, seq):
+            if seq == damaged:
+                raise SnapshotDamaged(seq, "chunk 0", "its checksum does not fit")
+            return super().open_snapshot(seq)
+
+    source.__class__ = Damaged
+    target, said = MemoryStore(clock), []
+    assert copy(source, target, said.append) == 30
+    assert [info.seq for info in target.snapshots()] == left
+    assert [line for line in said if "left out" in line and str(damaged) in line]
+    assert recovered(target).digest() == recovered(source).digest()
+
+
 def test_from_the_command_line(tmp_path):
     old, new = f"sqlite:{tmp_path}/old.db", f"sqlite:{tmp_path}/new.db"
     store = open_store(old, clock)

@@ -86,6 +86,28 @@ def test_a_damaged_chunk(store, keys, number, damaged):
     assert (error.value.seq, error.value.part) == (1, f"chunk {number}")
 
 
+def test_a_snapshot_of_another_store_is_not_loaded(store, keys, open_redis, redis_url):
+    url = redis_url + "other"
+    other = open_redis(url)
+    other.append([b"1"])
+    other.save_snapshot(1, [b"of another"])
+    begin, other_begin = (f"{{{each.partition('=')[2]}}}:".encode() for each in (redis_url, url))
+    for key in keys.client.keys(other_begin.replace(b"{", b"\\{") + b"chunk:*"):
+        keys.client.copy(key, key.replace(other_begin, begin))
+    manifest = keys.client.hget(other_begin + b"snapshots", "1")
+    keys.client.hset(keys.key("snapshots"), "1", manifest)
+    with pytest.raises(SnapshotDamaged, match="another store"):
+        store.open_snapshot(1)
+    assert store.save_snapshot(1, [b"mine"], keep_existing=True).bytes == 4
+    assert content(store, 1) == b"mine"
+
+
+def test_a_snapshot_that_does_not_note_its_store_is_loaded(store, monkeypatch):
+    monkeypatch.setattr(redis_snapshots, "new_identity", lambda _: "0123456789abcdef" * 2)
+    store.save_snapshot(2, [b"of an older release"])
+    assert content(store, 2) == b"of an older release"
+
+
 @pytest.mark.parametrize("number", [0, 3, 5])
 def test_a_missing_chunk(store, keys, number):
     keys.client.delete(keys.chunk(number))

@@ -40,10 +40,10 @@ def opened(path):
     """Opens the store, after closing the one it opened before."""
     stores = []
 
-    def open_again():
+    def open_again(salvage=False):
         for store in stores:
             store.close()
-        stores.append(SqliteStore(path, lambda: 1.0))
+        stores.append(SqliteStore(path, lambda: 1.0, salvage))
         return stores[-1]
 
     yield open_again
@@ -355,6 +355,12 @@ def overwrite(path, place, content):
         file.write(content)
 
 
+def assert_its_pages_do_not_fit(opened):
+    with pytest.raises(StoreDamaged, match="pages do not fit") as error:
+        opened()
+    assert "backup" in error.value.hint
+
+
 def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
     store = opened()
     store.append([b"1", b"2"])
@@ -362,7 +368,8 @@ def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
     store.close()
     page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next one
     overwrite(path, page * 4096, b"\xff" * 4)
-    assert read_until_damage(opened()) == ([(1, b"1"), (2, b"2")], 3)
+    assert_its_pages_do_not_fit(opened)
+    assert read_until_damage(opened(salvage=True)) == ([(1, b"1"), (2, b"2")], 3)
 
 
 def test_a_page_of_a_snapshot_that_is_not_one_is_damage_to_the_snapshot(opened, path):
@@ -371,15 +378,14 @@ def test_a_page_of_a_snapshot_that_is_not_one_is_damage_to_the_snapshot(opened, 
     opened().close()
     page = path.read_bytes().index(b"x" * 4092) // 4096
     overwrite(path, page * 4096, b"\xff" * 4)
-    assert_only_the_newest_is_damaged(opened(), "chunk 1")
+    assert_its_pages_do_not_fit(opened)
+    assert_only_the_newest_is_damaged(opened(salvage=True), "chunk 1")
 
 
 def test_pages_of_nonsense_are_damage_to_the_store(opened, path):
     small_store(opened)
     overwrite(path, 4096, b"\xff" * 4096 * 4)
-    with pytest.raises(StoreDamaged, match="malformed") as error:
-        opened()
-    assert "backup" in error.value.hint
+    assert_its_pages_do_not_fit(opened)
 
 
 def test_a_row_that_is_seen_but_cannot_be_deleted_does_not_hold_up_a_trim_for_ever(opened, path):
@@ -387,7 +393,8 @@ def test_a_row_that_is_seen_but_cannot_be_deleted_does_not_hold_up_a_trim_for_ev
     # The row of events 29 to 35, where 35 becomes 6: rows are not in order any more.
     place = path.read_bytes().index(b"\x23\x06\x00\x01\x5c")
     overwrite(path, place, b"\x06")
-    store = opened()
+    assert_its_pages_do_not_fit(opened)
+    store = opened(salvage=True)
     errors = []
 
     def trim():

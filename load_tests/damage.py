@@ -1,0 +1,380 @@
+"""Damages the files of a SQLite store again and again, and sees what a start makes of each.
+
+python load_tests/damage.py [--count 5000] [--seed 1] [--folder /dev/shm]
+
+Bits are flipped, ends cut, blocks of 512 and 4,096 bytes zeroed, doubled, and replaced by those of
+another store or of the same one some time before: in the database after a clean stop, in the
+database and the write-ahead log of a killed process, in snapshots, and in the mark. Each start has
+to refuse with a reason and a hint, or bring back the very state that was acknowledged (by its
+digest); a store that started then learns on and is started again.
+
+Ends with status 1 when a start brought back another state.
+"""
+
+import argparse
+import logging
+import os
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+from manyclass.core.event import Event, Instance
+from manyclass.core.model import Model
+from manyclass.core.options import Options
+from manyclass.service.recovery import Recovery, RecoveryError, recover
+from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.snapshot_file import SnapshotFile
+from manyclass.service.store.sqlite import SqliteStore
+
+NAME = "store.db"
+LARGEST_CUT = 8175
+BLOCKS = (512, 4096)
+OPTIONS = Options()
+
+
+def lesson(random, seq):
+    features = [f"f{random.randrange(300)}" for _ in range(12)]
+    return Event.learn(Instance(features), [f"c{random.randrange(40)}"], f"id {seq}", seq)
+
+
+def clock():
+    return 1.0
+
+
+def recovered(store, recovery=None):
+    return recover(store, OPTIONS, clock, recovery or Recovery())
+
+
+def learn(store, model, random, events):
+    """Append events as the service does, several of them at a time, and apply them."""
+    while events > 0:
+        count = min(events, random.randrange(1, 6))
+        batch = [lesson(random, model.seq + 1 + number) for number in range(count)]
+        store.append([bytes(event) for event in batch])
+        for event in batch:
+            model.apply(model.seq + 1, event)
+        events -= count
+
+
+def take_snapshot(store, model):
+    """Save one, keep three, and trim, as the service does."""
+    store.save_snapshot(model.seq, model.dump())
+    kept = [info.seq for info in store.snapshots()]
+    for seq in kept[3:]:
+        store.delete_snapshot(seq)
+    store.trim(kept[:3][-1])
+
+
+def build(folder, seed, stop):
+    """Make a store in `folder`, with a copy of it as it was some time before in `folder`/earlier.
+
+    `stop`: "clean", or "kill", which leaves a write-ahead log.
+    """
+    worker = get_context("fork").Process(target=_build, args=(folder, seed, stop))
+    worker.start()
+    worker.join()
+    assert worker.exitcode == (0 if stop == "clean" else -signal.SIGKILL)
+    return (folder / "digest").read_text()
+
+
+def _build(folder, seed, stop):
+    random = Random(seed)
+    store = SqliteStore(folder / NAME, clock)
+    model = recovered(store)
+    for _ in range(5):
+        learn(store, model, random, 120)
+        take_snapshot(store, model)
+    learn(store, model, random, 60)
+    store.close()
+    shutil.copytree(folder, folder / "earlier")
+    store = SqliteStore(folder / NAME, clock)
+    model = recovered(store)
+    if stop == "kill":  # what is in the database itself is of several ages
+        learn(store, model, random, 40)
+        with closing(sqlite3.connect(folder / NAME)) as connection:
+            connection.execute("PRAGMA wal_checkpoint")
+    learn(store, model, random, 90)
+    take_snapshot(store, model)
+    learn(store, model, random, 70)
+    (folder / "digest").write_text(model.digest())
+    (folder / "state.snapshot").write_bytes(b"".join(model.dump()))
+    if stop == "clean":
+        take_snapshot(store, model)
+        learn(store, model, random, 25)
+        (folder / "digest").write_text(model.digest())
+        store.close()
+    else:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
+class Subject:
+    """A file to be damaged, beside the whole store it belongs to."""
+
+    label: str
+    folder: Path
+    file: str  # in the folder
+    digest: str
+    ranges: list[tuple[int, int]]  # of the file, one of which a damage hits
+    foreign: bytes = b""  # the same file of another store
+    earlier: bytes = b""  # the same file some time before
+
+    @property
+    def whole(self):
+        return (self.folder / self.file).read_bytes()
+
+
+def snapshot_ranges(path):
+    """Where in the file the bytes of its snapshots lie, in pieces of a page."""
+    with closing(sqlite3.connect(path)) as connection:
+        bodies = [body for (body,) in connection.execute("SELECT body FROM chunks")]
+    content = path.read_bytes()
+    ranges = []
+    for body in bodies:
+        for begin in range(0, len(body) - 600, 4092):
+            at = content.find(body[begin : begin + 500])
+            if at >= 0:
+                ranges.append((at, at + 500))
+    assert ranges
+    return ranges
+
+
+def subjects(folder, seed):
+    """The stores that are damaged: after a clean stop, and as a killed process left them."""
+    for name in ("clean", "kill", "foreign"):
+        (folder / name).mkdir()
+    clean = build(folder / "clean", seed, "clean")
+    build(folder / "foreign", seed + 1, "kill")
+    killed = build(folder / "kill", seed, "kill")
+
+    def subject(label, name, file, digest, ranges=None):
+        part = folder / name
+        size = (part / file).stat().st_size
+        earlier = part / "earlier" / file
+        foreign = folder / "foreign" / file
+        return Subject(
+            label,
+            part,
+            file,
+            digest,
+            ranges or [(0, size)],
+            foreign.read_bytes(),
+            earlier.read_bytes() if earlier.exists() else b"",
+        )
+
+    log, mark = f"{NAME}-wal", f"{NAME}.mark"
+    copy = folder / "copy.db"
+    shutil.copy(folder / "clean" / NAME, copy)
+    return [
+        subject("database, clean stop", "clean", NAME, clean),
+        subject("write-ahead log, killed", "kill", log, killed),
+        subject("database, killed", "kill", NAME, killed),
+        subject("snapshots in the database", "clean", NAME, clean, snapshot_ranges(copy)),
+        subject("snapshot in a file", "kill", "state.snapshot", killed),
+        subject("mark", "clean", mark, clean),
+    ]
+
+
+def damage(subject, random):
+    """Return what was done, and the bytes it made of the file, at least one of them another."""
+    while True:
+        what, content = _damage(subject, random)
+        if content != subject.whole:
+            return what, content
+
+
+def _damage(subject, random):
+    content = bytearray(subject.whole)
+    begin, end = random.choice(subject.ranges)
+    place = random.randrange(begin, end)
+    size = random.choice(BLOCKS)
+    aligned = random.random() < 0.5 and end - begin > size
+    place = place // size * size if aligned else place
+    what = random.choice(["flip", "flip", "cut", "cut", "zero", "double", "foreign", "earlier"])
+    if what == "flip":
+        content[place] ^= 1 << random.randrange(8)
+    elif what == "cut":
+        most = len(content) - 1 if random.random() < 0.2 else min(LARGEST_CUT, len(content) - 1)
+        del content[len(content) - random.randint(1, most) :]
+    elif what == "zero":
+        length = min(size, len(content) - place)
+        content[place : place + length] = bytes(length)
+    else:
+        source = {"double": subject.whole, "foreign": subject.foreign, "earlier": subject.earlier}
+        other = source[what] or subject.whole
+        at = random.randrange(max(1, len(other) - size))
+        at = at // size * size if aligned else at
+        if random.random() < 0.4 and place + size <= len(other):
+            at = place  # a block that was written, or not written, at its own place
+        block = other[at : at + size]
+        if random.random() < 0.2:
+            content[place:place] = block  # all behind it is moved
+        else:
+            content[place : place + len(block)] = block
+    return what, bytes(content)
+
+
+@dataclass
+class Outcome:
+    """What a start made of a damage."""
+
+    verdict: str  # "equal", "refused", or what is wrong
+    reason: str = ""
+    later: str = ""  # the same, after the store went on learning
+
+
+@dataclass
+class Tally:
+    """What came of all damages, by subject and kind."""
+
+    count: int = 0
+    verdicts: Counter = field(default_factory=Counter)
+    later: Counter = field(default_factory=Counter)
+    reasons: Counter = field(default_factory=Counter)
+    wrong: list = field(default_factory=list)
+
+    def add(self, subject, what, number, outcome):
+        self.count += 1
+        self.verdicts[subject.label, what, outcome.verdict] += 1
+        if outcome.later:
+            self.later[subject.label, outcome.later] += 1
+        if outcome.reason:
+            self.reasons[outcome.reason] += 1
+        if outcome.verdict not in ("equal", "refused") or outcome.later not in ("", "equal"):
+            self.wrong.append((number, subject.label, what, outcome))
+
+
+def start(subject, content, folder, goes_on=True):
+    """What a start makes of the store with this content in place of the subject's file."""
+    if subject.file.endswith(".snapshot"):
+        return _load(subject, content, folder)
+    target = folder / "damaged"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for file in subject.folder.glob(f"{NAME}*"):
+        if not file.name.endswith(("-shm", ".lock")):
+            shutil.copy(file, target / file.name)
+    (target / subject.file).write_bytes(content)
+    try:
+        with closing(SqliteStore(target / NAME, clock)) as store:
+            model = recovered(store)
+            if (digest := model.digest()) != subject.digest:
+                return Outcome(f"wrong state at event {model.seq}")
+            if store.last_seq != model.seq:
+                return Outcome(f"the next number would be {store.last_seq + 1}")
+            if not goes_on:
+                return Outcome("equal")
+            digest = _go_on(store, model)
+    except (StoreError, RecoveryError) as error:
+        return _refused(error)
+    except Exception as error:
+        return Outcome(f"crash: {error!r}")
+    if digest is None:
+        return Outcome("equal", later="refused to learn")
+    try:
+        with closing(SqliteStore(target / NAME, clock)) as store:
+            is_equal = recovered(store).digest() == digest
+    except (StoreError, RecoveryError) as error:
+        return Outcome("equal", later=f"refused later: {error}")
+    return Outcome("equal", later="equal" if is_equal else "wrong state later")
+
+
+def _go_on(store, model):
+    """The digest after some more events and a snapshot; None when the store refuses to learn."""
+    try:
+        learn(store, model, Random(model.seq), 60)
+    except StoreError:
+        return None
+    with suppress(StoreError):  # the service tells of it, and goes on
+        take_snapshot(store, model)
+    return model.digest()
+
+
+def _load(subject, content, folder):
+    file = folder / "damaged.snapshot"
+    file.write_bytes(content)
+    try:
+        model = Model.load(SnapshotFile(file).open_snapshot(SnapshotFile(file).last_seq))
+    except StoreError as error:
+        return _refused(error)
+    return Outcome("equal" if model.digest() == subject.digest else "wrong state")
+
+
+def _refused(error):
+    hint = getattr(error, "hint", "")
+    if not hint or not str(error):
+        return Outcome(f"refused without a hint: {error!r}")
+    return Outcome("refused", type(error).__name__)
+
+
+def run(folder, seed, count, say=None):
+    """Damage the stores `count` times; the tally is the same for the same seed."""
+    tally = Tally()
+    chosen = subjects(folder, seed)
+    for subject in chosen:
+        if not subject.file.endswith(".snapshot"):
+            assert start(subject, subject.whole, folder).verdict == "equal", subject.label
+    for number in range(count):
+        random = Random(f"{seed} {number}")
+        subject = chosen[number % len(chosen)]
+        what, content = damage(subject, random)
+        tally.add(subject, what, number, start(subject, content, folder))
+        if say is not None:
+            say(number, tally)
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Damage to the files of a SQLite store.")
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="where the stores are made")
+    chosen = parser.parse_args()
+    logging.disable(logging.CRITICAL)  # recovery tells of each damaged snapshot
+    began = time.monotonic()
+
+    def say(number, tally):
+        if (number + 1) % 500 == 0:
+            seconds = time.monotonic() - began
+            print(f"{number + 1} damages, {len(tally.wrong)} wrong, {seconds:.0f} s", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="manyclass-damage-", dir=chosen.folder) as folder:
+        tally = run(Path(folder), chosen.seed, chosen.count, say)
+    report(tally)
+    sys.exit(1 if tally.wrong else 0)
+
+
+def report(tally):
+    print(f"\n{tally.count} damages")
+    table = Counter()
+    for (subject, what, verdict), count in tally.verdicts.items():
+        table[subject, what, verdict if verdict in ("equal", "refused") else "WRONG"] += count
+    print(f"{'file':28} {'damage':8} {'refused':>8} {'equal':>8} {'wrong':>8}")
+    for subject, what in sorted({(subject, what) for subject, what, _ in table}):
+        counts = [table[subject, what, verdict] for verdict in ("refused", "equal", "WRONG")]
+        print(f"{subject:28} {what:8} {counts[0]:8} {counts[1]:8} {counts[2]:8}")
+    totals = Counter()
+    for (_, _, verdict), count in table.items():
+        totals[verdict] += count
+    print(f"{'all':37} {totals['refused']:8} {totals['equal']:8} {totals['WRONG']:8}")
+    later = Counter()
+    for (_, verdict), count in tally.later.items():
+        later[verdict.partition(":")[0]] += count
+    print("learned on and started again:", ", ".join(f"{k} {v}" for k, v in sorted(later.items())))
+    print("refused by:", ", ".join(f"{k} {v}" for k, v in sorted(tally.reasons.items())))
+    for number, subject, what, outcome in tally.wrong[:40]:
+        print(f"WRONG {number}: {subject}, {what}: {outcome}")
+    print("verdict:", "broken" if tally.wrong else "kept")
+
+
+if __name__ == "__main__":
+    main()
