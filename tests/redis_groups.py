@@ -16,8 +16,8 @@ from tests.store.tls_proxy import make_certificate
 DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
 SERVICE = "mymaster"
 NAME = "manyclass"  # of the service whose keys the writer of a cluster holds
-# Nothing is learned that only one server has. There is one replica, which the URL waits for: with two
-# of which it waits for one, the other may be the one that takes over from a server that still lives.
+# Nothing is learned that only one server has. There is one replica, and the URL waits for it: if it
+# waited for one of two, the other one could take over from a server that still lives.
 DURABLE = ("--min-replicas-to-write 1", "--min-replicas-max-lag 3", "--repl-timeout 5")
 
 

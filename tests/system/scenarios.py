@@ -13,7 +13,7 @@ from tests.redis_groups import ClusterGroup, SentinelGroup, TlsServer
 from tests.redis_server import RedisServer
 
 FAILOVER_SECONDS = 6.0  # a killed server stays away for so long; another takes over before
-FULL_AT = "24mb"
+FULL_AT = "8mb"
 NAME = "manyclass"  # of the service: its keys begin with it
 
 
