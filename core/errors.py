@@ -49,5 +49,25 @@ class OptionError(CoreError, ValueError):
         self.option = option
 
 
+class RulesDiffer(CoreError):
+    """Events or a state of another version of the rules than this release has. Nothing was changed.
+
+    `needed` is their version, `known` is that of this release.
+    """
+
+    def __init__(self, needed: int, known: int) -> None:
+        super().__init__(
+            f"version {needed} of the rules of learning is in force, and this release of manyclass"
+            f" has version {known}"
+        )
+        self.needed = needed
+        self.known = known
+
+    @property
+    def is_newer(self) -> bool:
+        """Return whether a newer release is needed, and not an older one."""
+        return self.needed > self.known
+
+
 class SnapshotError(CoreError, ValueError):
     """A snapshot that is damaged, cut short, or of another format. Nothing was loaded."""

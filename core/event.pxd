@@ -21,5 +21,6 @@ cdef class Event:
     cdef readonly str name
     cdef readonly dict options
     cdef readonly unsigned long long restored
+    cdef readonly unsigned int rules
     cdef readonly bint joined
     cdef Instance _instance

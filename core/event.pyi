@@ -3,7 +3,9 @@ from typing import Literal, Self, final
 
 from _typeshed import ReadableBuffer as Buffer
 
-_Kind = Literal["learn", "forget_class", "forget_feature", "configure", "restore", "promote"]
+_Kind = Literal[
+    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
+]
 
 LONGEST_NAME: int
 LARGEST_VALUE: float
@@ -82,6 +84,10 @@ class Event:
         """The event that makes this learner the one that answers; the other becomes a shadow."""
 
     @classmethod
+    def use_rules(cls, version: int) -> Event:
+        """The event after which this version of the rules is in force, see rules.py."""
+
+    @classmethod
     def from_bytes(cls, data: bytes) -> Event:
         """The event that `bytes(event)` came from; EventError when data is not one."""
 
@@ -120,3 +126,7 @@ class Event:
     @property
     def restored(self) -> int:
         """The snapshot's seq of a "restore" event, else 0."""
+
+    @property
+    def rules(self) -> int:
+        """The version of a "rules" event, else 0."""

@@ -7,6 +7,7 @@ An event's bytes, little-endian:
     promote         the learner's specification, in UTF-8
     configure       the options as JSON
     restore         seq u64
+    rules           version u32
 """
 
 import json
@@ -56,7 +57,7 @@ SMALLEST_VALUE = LEAST
 cdef object UNMADE = object()  # for an instance whose bytes are there already
 
 cdef tuple KINDS = (
-    "learn", "forget_class", "forget_feature", "configure", "restore", "promote"
+    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 )
 _HEAD = struct.Struct("<BQH")
 cdef enum:
@@ -348,6 +349,14 @@ cdef class Event:
         return named_event(5, specification, "learner")
 
     @classmethod
+    def use_rules(cls, unsigned int version):
+        cdef Event event = Event.__new__(Event)
+        event.kind = "rules"
+        event.rules = version
+        event._data = head(6, None, 0) + struct.pack("<I", version)
+        return event
+
+    @classmethod
     def from_bytes(cls, bytes data not None):
         try:
             return parse(data)
@@ -365,6 +374,7 @@ cdef class Event:
         event.name = self.name
         event.options = self.options
         event.restored = self.restored
+        event.rules = self.rules
         event._instance = self._instance
         event.joined = True
         event._data = bytes([self._data[0] | JOINED]) + self._data[1:]
@@ -427,6 +437,8 @@ cdef Event parse(bytes data):
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
     elif kind == 5:
         event = Event.promote(data[at:].decode("utf-8"))
+    elif kind == 6:
+        event = Event.use_rules(struct.unpack("<I", data[at:])[0])
     else:
         raise EventError(f"there is no event of kind {kind}")
     if marked_kind != kind:

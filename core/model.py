@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from manyclass.core import snapshot
+from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
-from manyclass.core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
+from manyclass.core.errors import (
+    EventConflict,
+    EventError,
+    OptionError,
+    RulesDiffer,
+    SnapshotError,
+    UnknownName,
+)
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Node
 from manyclass.core.learned import NOTHING_LEARNED, Learned
@@ -126,6 +133,7 @@ class Model:
         self.seq = 0
         self.recent = RecentEvents()
         self.restores: list[tuple[int, int]] = []
+        self.rules = rules.RULES  # the version in force, see rules.py
         self._hash_seed = hash_seed
         self._enroll([self._begun(options) for options in lineup.learners])
 
@@ -216,6 +224,11 @@ class Model:
         elif event.kind == "configure":
             self.agreed(Lineup.from_dict(event.options))
 
+    def check_rules(self) -> None:
+        """Raise RulesDiffer unless the rules in force are those of this release."""
+        if self.rules != rules.RULES:
+            raise RulesDiffer(self.rules, rules.RULES)
+
     def agreed(self, asked: Lineup) -> Lineup:
         """The learners there are when these are asked for, as `Lineup.after` has them.
 
@@ -258,11 +271,16 @@ class Model:
         """Change the state as a checked event says.
 
         `clock` tells what each learner takes. Raises EventError, changing nothing, unless `seq` is
-        the next number. A "restore" mark cannot be applied: the state it goes back to is loaded,
-        then `restored` is called.
+        the next number, and RulesDiffer, unless it is an event of the rules this release has. A
+        "restore" mark cannot be applied: the state it goes back to is loaded, then `restored` is
+        called.
         """
         if seq != self.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
+        if event.kind == "rules":
+            self.use_rules(event.rules)
+        else:
+            self.check_rules()
         shadows: tuple[ShadowOutcome, ...] = ()
         seconds = 0.0
         answering = self.answering
@@ -305,7 +323,7 @@ class Model:
             self._configure(Lineup.from_dict(event.options))
         elif event.kind == "promote":
             self._promote(event.name)
-        else:
+        elif event.kind != "rules":
             for each in self.enrolled:
                 each.learner.apply(event)
 
@@ -339,15 +357,29 @@ class Model:
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
 
-    def restored(self, seq: int, snapshot_seq: int) -> None:
-        """Make this freshly loaded state the one at `seq`, the mark in the log."""
+    def use_rules(self, version: int) -> None:
+        """Put a newer version of the rules in force; RulesDiffer if this release lacks it.
+
+        An older one changes nothing: two processes may have raised the version at a time.
+        """
+        if version > rules.RULES:
+            raise RulesDiffer(version, rules.RULES)
+        self.rules = max(self.rules, version)
+
+    def restored(self, seq: int, snapshot_seq: int, rules: int | None = None) -> None:
+        """Make this freshly loaded state the one at `seq`, the mark in the log, where this version
+        of the rules is in force; None: that of the state.
+        """
         self.seq = seq
+        self.rules = self.rules if rules is None else rules
         self.restores.append((seq, snapshot_seq))
         del self.restores[:-MOST_RESTORES]
 
     def freeze(self) -> Frozen:
         """A copy of the state as it is now. The one step for which events have to wait."""
         facts = {"seq": self.seq, "lineup": self.lineup.to_dict(), "restores": [*self.restores]}
+        if self.rules > 1:
+            facts["rules"] = self.rules
         arrays: snapshot.Arrays = {}
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}
@@ -361,9 +393,14 @@ class Model:
 
     @classmethod
     def load(cls, chunks: Iterable[bytes | memoryview], hash_seed: int = 0) -> "Model":
-        """The model that was dumped; SnapshotError when the bytes are damaged or from elsewhere."""
+        """The model that was dumped; SnapshotError when the bytes are damaged or from elsewhere,
+        RulesDiffer when they are of newer rules than this release has.
+        """
         facts, arrays = snapshot.read(chunks)
         try:
+            in_force = int(facts.get("rules", 1))
+            if in_force > rules.RULES:
+                raise RulesDiffer(in_force, rules.RULES)
             # Releases without shadows wrote the options of the one learner there was.
             lineup = Lineup.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
             model = cls(lineup, hash_seed)
@@ -375,6 +412,7 @@ class Model:
             )
             model.recent = RecentEvents.load(arrays["recent_events"])  # type: ignore[arg-type]  # load checks the dtype
             model.seq = int(facts["seq"])
+            model.rules = in_force
             model.restores = [(int(seq), int(source)) for seq, source in facts["restores"]]
         except (KeyError, TypeError, ValueError, OptionError) as error:
             raise SnapshotError(f"the snapshot does not describe a model: {error}") from error

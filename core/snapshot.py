@@ -20,8 +20,11 @@ from manyclass.core.errors import SnapshotError
 Arrays = dict[str, NDArray[np.generic]]
 
 MAGIC = b"MANYCLAS"
+# All have one layout. 1 is of the releases that had one learner, 2 of those with shadows. 3 names
+# the version of the rules, if that is not 1: releases that know no versions must refuse it.
 VERSION = 2
-READS = (1, 2)  # 1 is of the releases that had one learner, in the same layout
+VERSION_WITH_RULES = 3
+READS = (1, VERSION, VERSION_WITH_RULES)
 _PREFIX = struct.Struct("<8sI16s")
 _LONGEST_HEADER = 1 << 20
 
@@ -45,8 +48,9 @@ def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -
         }
         for name, array in arrays.items()
     ]
+    version = VERSION_WITH_RULES if "rules" in facts else VERSION
     header = json.dumps(
-        {"version": VERSION, "facts": dict(facts), "sections": sections}, sort_keys=True
+        {"version": version, "facts": dict(facts), "sections": sections}, sort_keys=True
     ).encode()
     prefix = _PREFIX.pack(MAGIC, len(header), _checksum(header))
     return [memoryview(prefix), memoryview(header), *(_raw(array) for array in arrays.values())]
@@ -77,7 +81,7 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
 
 def _read_sections(described: dict[str, Any], data: memoryview) -> tuple[dict[str, Any], Arrays]:
     if described["version"] not in READS:
-        formats = " and ".join(map(str, READS))
+        formats = ", ".join(map(str, READS))
         raise SnapshotError(
             f"the snapshot has format {described['version']}; this program reads {formats}"
         )

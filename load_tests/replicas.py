@@ -1,6 +1,7 @@
 """Several processes on one Redis for minutes, while they, Redis and the network are broken.
 
 python -m load_tests.replicas [--minutes 10] [--processes 3] [--result build/replicas.json]
+                              [--scenario chaos|sentinel|cluster|maxmemory|tls|wrong-type|foreign]
 
 Ends with status 1 when a promise was broken: an acknowledged event missing or learned twice,
 processes that differ at the same event, a request that took longer than its limit or failed
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from tests.system.replica import FAULTS
 from tests.system.replicas import WHOLE_LOG, Run
+from tests.system.scenarios import SCENARIOS
 
 PROGRESS_SECONDS = 10
 
@@ -29,6 +31,7 @@ def main():
     chosen = arguments()
     began = time.localtime()
     folder = Path(tempfile.mkdtemp(prefix="manyclass-replicas-", dir=chosen.folder))
+    scenario = SCENARIOS[chosen.scenario]
     run = Run(
         folder,
         processes=chosen.processes,
@@ -41,12 +44,16 @@ def main():
         rankers=chosen.rankers,
         pause=chosen.pause,
         seed=chosen.seed,
-        snapshot_events=chosen.snapshot_events,
-        snapshot_keep=WHOLE_LOG if chosen.whole_log else 3,
+        server=scenario.make_redis(folder / "redis"),
+        **{
+            "snapshot_events": chosen.snapshot_events,
+            "snapshot_keep": WHOLE_LOG if chosen.whole_log else 3,
+            **scenario.settings,
+        },
     )
     with run:
         run.start_callers()
-        break_things(run, chosen)
+        break_things(run, chosen, scenario)
         watch(run, chosen.minutes * 60)
         result = run.finish()
     recorded = {
@@ -69,6 +76,7 @@ def main():
 
 def arguments():
     parser = argparse.ArgumentParser(description="Break several processes on one Redis.")
+    parser.add_argument("--scenario", choices=SCENARIOS, default="chaos")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--processes", type=int, default=3)
     parser.add_argument("--learners", type=int, default=4)
@@ -89,7 +97,7 @@ def arguments():
     return parser.parse_args()
 
 
-def break_things(run, chosen):
+def break_things(run, chosen, scenario):
     """In the background, each at its own pace."""
     downs = itertools.cycle([0.0, 1.0, 3.0])
     redis_downs = itertools.cycle([(1.0, False), (5.0, True), (2.0, True), (8.0, False)])
@@ -100,9 +108,12 @@ def break_things(run, chosen):
         run.kill_redis(down, refuse)
 
     run.every(chosen.kill_seconds, lambda: run.kill_one(next(downs)))
-    run.every(chosen.redis_seconds, kill_redis)
-    run.every(chosen.fault_seconds, lambda: run.fault(next(short_faults), 1))
-    run.every(2.5 * chosen.fault_seconds, lambda: run.fault(next(long_faults), 7))
+    if scenario.by_proxy:
+        run.every(chosen.redis_seconds, kill_redis)
+        run.every(chosen.fault_seconds, lambda: run.fault(next(short_faults), 1))
+        run.every(2.5 * chosen.fault_seconds, lambda: run.fault(next(long_faults), 7))
+    if scenario.trouble is not None:
+        run.every(scenario.trouble_seconds, lambda: scenario.trouble(run))
     run.every(chosen.freeze_seconds, run.freeze_one)
     run.every(chosen.compare_seconds, run.compare_if_equal)
 
@@ -131,6 +142,8 @@ def totals(done):
         "Redis kills": done["kill redis"],
         "network faults": sum(count for what, count in done.items() if what.startswith("fault:")),
         "freezes": done["freeze"],
+        "wrong types": done["wrong type"],
+        "foreign entries": done["foreign entry"],
         "failed starts": done["start failed"],
     }
 
@@ -147,6 +160,7 @@ def summary(recorded):
         ("  of these known by a retry", f"{recorded['of these known by a retry']:,}"),
         ("events given up", f"{recorded['events given up']:,}"),
         ("events in the log", f"{recorded['log']:,}"),
+        *recorded["told"].items(),
         ("seqs compared", recorded["seqs compared"]),
         ("digests compared there", recorded["digests compared"]),
         ("replayed from", ", ".join(str(each["from"]) for each in recorded["replayed"])),

@@ -9,7 +9,7 @@ from heapq import heapify, heappop, heappush
 from time import perf_counter
 from typing import NamedTuple
 
-from manyclass.core.errors import EventConflict, EventError
+from manyclass.core.errors import EventConflict, EventError, RulesDiffer
 from manyclass.core.event import Event
 from manyclass.core.model import Model, Outcome
 from manyclass.service.store.protocol import Batch
@@ -209,7 +209,8 @@ class Applier:
                 elif now >= end:
                     break
         except Exception as error:  # the state is no longer what the log says
-            log.error("event %d cannot be applied", self.model.seq + 1, exc_info=error)
+            unforeseen = None if isinstance(error, RulesDiffer) else error
+            log.error("event %d cannot be applied", self.model.seq + 1, exc_info=unforeseen)
             self.clear()
             self._broken(error)
         if self._may_go_on():
@@ -289,6 +290,8 @@ class Applier:
         began = perf_counter()
         outcome = self.model.apply(self.model.seq + 1, event, perf_counter)
         ended = perf_counter()
+        if event.kind == "rules":
+            log.warning("event %d raised the rules to version %d", outcome.seq, event.rules)
         if event.kind == "promote":
             self._counts_at_first = Counts.of(self.model)
             if outcome.label != answering:
@@ -305,6 +308,6 @@ class Applier:
         yield perf_counter()
         model = self._loading.result()
         self._loading = None
-        model.restored(self.model.seq + 1, event.restored)
+        model.restored(self.model.seq + 1, event.restored, self.model.rules)
         self.use(model)
         log.info("went back to snapshot %d as event %d", event.restored, model.seq)

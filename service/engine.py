@@ -6,13 +6,21 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from manyclass.core import rules
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event, Instance
 from manyclass.core.lineup import Lineup
 from manyclass.core.model import Frozen, Model, Outcome
 from manyclass.service.applier import Counts, Result
 from manyclass.service.follower import Follower
-from manyclass.service.recovery import OptionsDiffer, Recovery, RecoveryError, recover
+from manyclass.service.recovery import (
+    NewerRules,
+    OlderRules,
+    OptionsDiffer,
+    Recovery,
+    RecoveryError,
+    recover,
+)
 from manyclass.service.settings import SettingError, Settings
 from manyclass.service.snapshots import Snapshots
 from manyclass.service.store.protocol import (
@@ -101,6 +109,10 @@ class Engine:
         self._on_applied = on_applied
         self._status: Status = "recovering"
         self._failure: str | None = None
+        # Why the rules of this release cannot be put in force yet; this process must not lead then.
+        self.waiting: str | None = None
+        self._raised = False  # the rules, by this process
+        self._older: Model | None = None  # the state of an older release, to rank with meanwhile
         self.cause: Exception | None = None  # of a failure to start, for whoever runs the service
         self._writer: Writer | None = None
         self._snapshots: Snapshots | None = None
@@ -158,6 +170,7 @@ class Engine:
             self.settings, self.store, writer, self.recovery, self._clock, self._hash_seed
         )
         self._snapshots.leads = self.shared is None
+        self._snapshots.wanted = self._raised  # older ones need an older release to go on from
         try:
             self._follow(writer)
             await self._agree_on_lineup(writer, self.settings.lineup(writer.model.lineup))
@@ -181,6 +194,7 @@ class Engine:
         Others may trim a shared log behind newer snapshots than the one that is being loaded.
         """
         again = 0 if self.shared is None else TRIES
+        self.waiting = None
         named = isinstance(lineup, Lineup) or self.settings.learner is not None
         while self._status != "closed":
             recovering = asyncio.to_thread(
@@ -194,6 +208,13 @@ class Engine:
                     raise
                 log.warning("the state cannot be restored yet: %s", with_hint(error))
                 await asyncio.sleep(AGAIN_SECONDS)
+            except NewerRules:
+                raise
+            except OlderRules as error:
+                if self.shared is None:
+                    raise
+                self._older = error.model
+                await self._wait(str(error), self._has_newer_snapshot)
             except (RecoveryError, LogRewound) as error:
                 if not self._others_go_on():
                     again -= 1
@@ -202,8 +223,60 @@ class Engine:
                 log.warning("the state cannot be restored, next try soon: %s", error)
                 await asyncio.sleep(AGAIN_SECONDS)
             else:
-                return None if self.status == "closed" else model
+                if self.status == "closed":
+                    return None
+                if model.rules == rules.RULES or await self._raise_rules(model):
+                    self.waiting = self._older = None
+                    return model
         return None
+
+    async def _raise_rules(self, model: Model) -> bool:
+        """Put the rules of this release in force right behind the last event, which `model` has;
+        False when it is not the last one any more, so that the state has to be restored again.
+
+        The leader appends the event. With processes of an older release alive nobody leads: they
+        learn on, and the last of them leaves a snapshot when it stops.
+        """
+        event = Event.use_rules(rules.RULES)
+        if self.shared is None:
+            await asyncio.to_thread(self.store.append, [bytes(event)])
+        else:
+            self._older = model
+            await self._wait(
+                f"processes of an older release learn by version {model.rules} of the rules, and"
+                f" this one by version {rules.RULES}; it goes on when they have stopped",
+                lambda beat: beat.last_seq != model.seq or _all_know_the_rules(beat),
+            )
+            self.waiting = None  # from here on it may lead
+            await self._until(lambda beat: beat.last_seq != model.seq or beat.leads)
+            try:
+                await asyncio.to_thread(self.shared.append, [bytes(event)], 0, model.seq)
+            except StoreUnavailable as error:
+                log.warning("the rules cannot be raised yet: %s", with_hint(error))
+                return False
+        model.apply(model.seq + 1, event)
+        log.warning("event %d raised the rules to version %d", model.seq, rules.RULES)
+        self._raised = True
+        return True
+
+    async def _wait(self, why: str, holds: Callable[[Beat], bool]) -> None:
+        """Let the others go on, and the log say why, until a beat tells that this holds."""
+        if self.waiting is None:
+            log.warning("learning waits: %s", why)
+        self.waiting = why
+        await self._until(holds)
+
+    async def _until(self, holds: Callable[[Beat], bool]) -> None:
+        """Return when a new beat tells that this holds, or the engine is closed."""
+        while self._status != "closed":
+            beat = await self.look()
+            if beat is not None and holds(beat):
+                return
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    def _has_newer_snapshot(self, beat: Beat) -> bool:
+        loaded = self.recovery.snapshot
+        return bool(beat.snapshots) and (loaded is None or beat.snapshots[0].seq > loaded.seq)
 
     async def _introduce(self) -> None:
         """Make this process known to the others before it answers anybody."""
@@ -297,9 +370,11 @@ class Engine:
     @property
     def model(self) -> Model:
         """The model in use, for reading only; NotReady before there is one."""
-        if self._writer is None:
+        if self._writer is not None:
+            return self._writer.model
+        if self._older is None:
             raise NotReady(self.status, self.failure)
-        return self._writer.model
+        return self._older
 
     def rank(
         self, instance: Instance, k: int = 5, threshold: float | None = None
@@ -526,7 +601,8 @@ class Engine:
         now = asyncio.get_running_loop().time
         snapshots = self._snapshots
         try:
-            beat = await asyncio.to_thread(shared.beat, self._position())
+            may_lead = self.waiting is None
+            beat = await asyncio.to_thread(shared.beat, self._position(), rules.RULES, may_lead)
         except StoreError as error:
             if not self._is_away:  # once: it may be away for long
                 log.warning("the store does not answer: %s", with_hint(error))
@@ -589,3 +665,8 @@ class Engine:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # taken note of: failures were logged and counted where they happened
+
+
+def _all_know_the_rules(beat: Beat) -> bool:
+    """Return whether every live process has the rules of this release, or newer ones."""
+    return all(process.rules >= rules.RULES for process in beat.processes)

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from manyclass.core.errors import EventConflict, EventError, OptionError, SnapshotError, UnknownName
+from manyclass.core.errors import (
+    EventConflict,
+    EventError,
+    OptionError,
+    RulesDiffer,
+    SnapshotError,
+    UnknownName,
+)
 from manyclass.core.event import Event
 from manyclass.core.lineup import Lineup
 from manyclass.core.model import Model
@@ -40,6 +47,27 @@ class RecoveryError(Exception):
         self.hint = hint
 
 
+class NewerRules(RecoveryError):
+    """A newer release has raised the version of the rules."""
+
+    def __init__(self, error: RulesDiffer) -> None:
+        super().__init__(str(error), "start the newer release on this store")
+
+
+class OlderRules(RecoveryError):
+    """Events in the log have to be applied by an older release; `model` is the state before them,
+    None when there is none.
+    """
+
+    def __init__(self, base: str, error: RulesDiffer, model: Model | None) -> None:
+        super().__init__(
+            f"events after {base} were learned by an older release: {error}",
+            "start one process of the older release on this store, and stop it by SIGTERM once it"
+            " is ready: it leaves a snapshot that holds them",
+        )
+        self.model = model
+
+
 class OptionsDiffer(Exception):
     """The stored model has other learners or options: name -> (stored, asked for)."""
 
@@ -67,7 +95,7 @@ class Recovery:
 
 
 def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
-    """The model as it was at `seq`; SnapshotMissing, SnapshotDamaged."""
+    """The model as it was at `seq`; SnapshotMissing, SnapshotDamaged, RulesDiffer."""
     try:
         model = Model.load(store.open_snapshot(seq), hash_seed)
     except SnapshotError as error:
@@ -87,11 +115,14 @@ def recover(
 ) -> Model:
     """The model after the last event of the log. Blocks: run it in a thread.
 
+    Its rules may be of an older version, when a snapshot holds the last event: then apply the event
+    that raises them before any other.
+
     A store without events gets a snapshot of the empty model first, so that the learners a log was
     made with are always stored before it. When others append meanwhile, the model is at least as
     far as the log was at first. `lineup` is only asked for where no snapshot can be used; a log
     is then replayed from its beginning if they were `named`, for others would make another model of
-    it. Raises RecoveryError and StoreError.
+    it, and as one of version 1 of the rules. Raises RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -111,9 +142,16 @@ def recover(
         if not replays_all:
             model = _begun(store, model, recovery, hash_seed)
         else:
+            model.rules = 1
             log.warning("no snapshot is usable: replaying the whole log, with the learners set now")
+    restored = model
     try:
         model = _replay(store, model, clock, recovery, hash_seed, replays_all)
+    except RulesDiffer as error:
+        if error.is_newer:
+            raise NewerRules(error) from error
+        stale = None if replays_all else restored
+        raise OlderRules(_base(recovery), error, stale) from error
     except (LogDamaged, EventError) as error:
         raise RecoveryError(
             f"the log cannot be replayed after {_base(recovery)}: {error}", BACKUP
@@ -155,6 +193,8 @@ def _newest_usable(store: Store, recovery: Recovery, hash_seed: int) -> Model | 
     for info in store.snapshots():
         try:
             model = load_snapshot(store, info.seq, hash_seed)
+        except RulesDiffer as error:
+            raise NewerRules(error) from error
         except (SnapshotDamaged, SnapshotMissing) as error:
             log.error("snapshot %d is refused, trying the one before it: %s", info.seq, error)
             recovery.refused[info.seq] = str(error)
@@ -188,8 +228,9 @@ def _replay(
         recovery.replayed += len(request)
         if first.kind == "restore":
             try:
+                in_force = model.rules
                 model = load_snapshot(store, first.restored, hash_seed)
-                model.restored(seq, first.restored)
+                model.restored(seq, first.restored, in_force)
                 lost = None
                 strict = False
                 request = request[1:]
@@ -199,6 +240,8 @@ def _replay(
                     f"{error}",
                     BACKUP,
                 )
+        if lost is not None and first.kind == "rules":
+            model.use_rules(first.rules)
         if lost is None:
             if strict:
                 _fit(model, request)

@@ -56,6 +56,7 @@ class Snapshots:
         self.seconds: float | None = None  # the newest took so long, its being kept included
         self.pause_seconds: float | None = None  # of these, learning waited for so long
         self.failures = 0
+        self.wanted = False  # one is due as soon as something has changed
         self.leads = True  # of several processes on one store, one takes them by the schedule
         self._is_full = False  # the store has no room for an append
         self._listed = 0  # snapshots in the store, by the newest beat
@@ -124,7 +125,7 @@ class Snapshots:
             return False
         if not self.changed:
             return self._is_full and self._listed > 1
-        if self._is_full:
+        if self._is_full or self.wanted:
             return True
         if self.newest is None or self._damaged:
             return True  # recovery had to do without one; the next should not have to
@@ -227,6 +228,7 @@ class Snapshots:
             self._failed("snapshot failed", error)
             raise
         self.newest = info
+        self.wanted = False
         self.seconds = self._clock() - began
         self.pause_seconds = pause_seconds
         self._taken_at = self._clock()

@@ -43,11 +43,16 @@ class RedisServer:
         self.appendfsync = appendfsync
         self.options = tuple(options)
         self.port = free_port()
+        self.binary = BINARY
         self._process = None
 
     @property
     def url(self):
-        return f"redis://127.0.0.1:{self.port}/0"
+        return self.url_through(self.port)
+
+    def url_through(self, port):
+        """Return the URL for a process that reaches the server at another port, by a proxy."""
+        return f"redis://127.0.0.1:{port}/0"
 
     @property
     def log(self):
@@ -75,7 +80,7 @@ class RedisServer:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [BINARY, *self.arguments()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                [self.binary, *self.arguments()], stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
         try:
             self.wait()

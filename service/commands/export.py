@@ -69,7 +69,7 @@ def export(
 
 
 def _of_file(file: Path) -> "Model":
-    from manyclass.core.errors import SnapshotError
+    from manyclass.core.errors import RulesDiffer, SnapshotError
     from manyclass.core.model import Model
 
     try:
@@ -78,7 +78,7 @@ def _of_file(file: Path) -> "Model":
     except OSError as error:
         complain(f"{file} cannot be read: {error}")
         raise typer.Exit(FAILED) from error
-    except SnapshotError as error:
+    except (RulesDiffer, SnapshotError) as error:
         complain(f"{file}: {error}")
         raise typer.Exit(FAILED) from error
 

@@ -40,6 +40,8 @@ async def readyz(engine: TheEngine, to: Literal["rank", "learn"] = "learn") -> R
         return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
     if engine.status == "recovering":
         recovery = engine.recovery
+        if engine.waiting is not None:
+            raise unavailable(f"the service waits to learn: {engine.waiting}")
         raise unavailable(
             f"the service is recovering: {recovery.replayed} events replayed, up to event"
             f" {recovery.last_seq}"

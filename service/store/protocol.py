@@ -98,6 +98,7 @@ class Process:
     seq: int | None  # the last event it has applied; None while it restores its state
     leads: bool
     seen_at: float  # unix seconds, by the server's clock
+    rules: int = 1  # the version of the rules of learning it has; older releases do not tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +127,13 @@ class SharedStore(Store, Protocol):
         them. Every process skips the same ones.
         """
 
-    def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
-        """The number of the last of the events, as `Store.append` has it, but for two things.
+    def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
+        """The number of the last of the events, as `Store.append` has it, but for three things.
 
         Others append too, so the numbers need not follow those of the append before. And `follow`
         gives the events back under the ticket, which grows from call to call. Raises
-        StoreUnavailable when they are not in the log, StoreUncertain when nobody knows.
+        StoreUnavailable when they are not in the log, StoreUncertain when nobody knows. With
+        `after`, they come right behind that event, or not at all.
         """
 
     def confirm(self) -> None:
@@ -148,9 +150,10 @@ class SharedStore(Store, Protocol):
         Raises LogRewound, LogDamaged.
         """
 
-    def beat(self, seq: int | None) -> Beat:
-        """Tell the others that this process lives and has applied event `seq` (None: it restores
-        its state), keep the lease or take it when it is free, and hear how things stand.
+    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Beat:
+        """Tell the others that this process lives, has applied event `seq` (None: it restores its
+        state) and has this version of the rules; keep the lease or take it when it is free, unless
+        it may not lead, and hear how things stand.
 
         To be called about once a second. Raises StoreUnavailable.
         """

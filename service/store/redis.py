@@ -108,13 +108,13 @@ class RedisStore:
         return self._session.foreign
 
     # --- the log ----------------------------------------------------------------------------------
-    def append(self, events: Sequence[bytes], ticket: int = 0) -> int:
+    def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
         if not events:
             return self.last_seq
         body = join_batch_within(LARGEST_BATCH, events)
         with self._appending:
             self._appends += 1
-            return self._until_known(lambda: self._send_append(ticket, len(events), body))
+            return self._until_known(lambda: self._send_append(ticket, len(events), body, after))
 
     def confirm(self) -> None:
         if self._replicas:  # without them nothing is seen before it is as durable as it gets
@@ -153,7 +153,7 @@ class RedisStore:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _send_append(self, ticket: int, count: int, body: bytes) -> int:
+    def _send_append(self, ticket: int, count: int, body: bytes, after: int | None) -> int:
         link = self._linked()
         keys = self._keys
         nonce = self._nonces.getrandbits(NONCE_BITS)  # another each time it is sent: see Feed
@@ -161,7 +161,10 @@ class RedisStore:
         last_seq = link.run(
             APPEND,
             (keys.facts, keys.events, keys.appends_of(self.name)),
-            (self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
+            (
+                *(self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
+                "" if after is None else after,
+            ),
         )
         self._wait_for_replicas(link)
         return int(last_seq)
@@ -284,18 +287,21 @@ class RedisStore:
             )
 
     # --- the other processes ----------------------------------------------------------------------
-    def beat(self, seq: int | None) -> Beat:
+    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Beat:
         if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
             self._see_how_the_server_is_set_up()
         keys = self._keys
         self._is_registered = True
-        tail, lease, manifests, processes, sweep, is_full = self._session.run(
+        tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
             BEAT,
-            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks),
+            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks, keys.rules),
             self.name,
             "" if seq is None else seq,
             self._lease_ms,
+            rules,
+            int(may_lead),
         )
+        versions = pairs(rules_of)
         leader = lease.decode().partition(" ")[2]
         self._session.lease = lease if leader == self.name else b""
         self._session.is_full = bool(is_full)
@@ -306,7 +312,10 @@ class RedisStore:
             leads=leader == self.name,
             snapshots=list_snapshots(pairs(manifests)),
             processes=sorted(
-                (_process(name.decode(), seen, leader) for name, seen in pairs(processes).items()),
+                (
+                    _process(name.decode(), seen, leader, int(versions.get(name, 1)))
+                    for name, seen in pairs(processes).items()
+                ),
                 key=lambda process: process.name,
             ),
             is_full=bool(is_full),
@@ -364,6 +373,6 @@ class RedisStore:
             self._drop_append_link()
 
 
-def _process(name: str, seen: bytes, leader: str) -> Process:
+def _process(name: str, seen: bytes, leader: str, rules: int) -> Process:
     seen_at, _, seq = seen.decode().partition(" ")
-    return Process(name, int(seq) if seq else None, name == leader, int(seen_at) / 1000)
+    return Process(name, int(seq) if seq else None, name == leader, int(seen_at) / 1000, rules)

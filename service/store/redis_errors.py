@@ -45,6 +45,7 @@ _AWAY = {
     "TRIMMED": "the process that leads has newer ones",
     "SWEPT": "it took too long; try again",
     "STALE": GOES_ON,
+    "NOTLAST": "other events came first",
     "FOREIGN": "`manyclass copy` the store to another name, and keep others from its keys",
 }
 

@@ -15,6 +15,8 @@ All keys of a service begin with {name}, so that a cluster keeps them on one ser
     {name}:append:P    "<number> <last seq>" of the newest append of process P, for a day
     {name}:lease       "<token> <process>" of the one that leads, for some seconds
     {name}:processes   process -> "<seen at, in ms> <seq, or nothing>"
+    {name}:rules       process -> version of the rules of learning it has; releases before that do
+                       not tell, and read no more than two words in {name}:processes
     {name}:mail:P      letters to process P: a stream, for a minute
     {name}:snapshots   seq -> manifest, see redis_manifest.py
     {name}:chunks      identity of a snapshot -> "<in use until, in ms> <number of chunks>", of all
@@ -121,7 +123,8 @@ return facts
     opens=True,
 )
 
-# KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head, body
+# KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head,
+# body, seq it comes right after or ''
 # -> last seq. The same number lands once, and never after a later one: what an earlier connection
 # still brings is refused.
 # Foreign entries may have taken the places that come next: then the log goes on in a later epoch,
@@ -140,6 +143,9 @@ if record then
     elseif tonumber(number) > tonumber(ARGV[2]) then
         return redis.error_reply('STALE a later append was first')
     end
+end
+if ARGV[8] ~= '' and tonumber(ARGV[8]) ~= seq_of(facts[2]) then
+    return redis.error_reply('NOTLAST another event is the last one')
 end
 local last_seq = whole(seq_of(facts[2]) + ARGV[4])
 local number = epoch()
@@ -204,9 +210,10 @@ until size >= tonumber(ARGV[3]) or #entries >= tonumber(ARGV[4])
 return entries
 """)
 
-# KEYS facts, lease, processes, snapshots, chunks; ARGV identity, process, seq or '', lease in ms
-# -> tail, holder of the lease, manifests by seq, processes, 1 if there is something to sweep, 1 if
-# the server has no memory for an append
+# KEYS facts, lease, processes, snapshots, chunks, rules; ARGV identity, process, seq or '', lease
+# in ms, version of the rules, 1 if it may lead
+# -> tail, holder of the lease, manifests by seq, processes, rules of processes, 1 if there is
+# something to sweep, 1 if the server has no memory for an append
 BEAT = Script("""
 local tried = redis.pcall('HSETNX', KEYS[1], 'identity', '')  -- it is there: nothing changes
 local full = type(tried) == 'table' and tried.err and string.find(tried.err, 'OOM', 1, true)
@@ -214,14 +221,26 @@ write_without_memory()
 local time = now()
 local holder = redis.call('GET', KEYS[2])
 if holder and string.match(holder, ' (.*)') == ARGV[2] then
-    redis.call('PEXPIRE', KEYS[2], ARGV[4])
-elseif not holder and ARGV[3] ~= '' then
+    if ARGV[6] == '1' then
+        redis.call('PEXPIRE', KEYS[2], ARGV[4])
+    else
+        redis.call('DEL', KEYS[2])
+        holder = false
+    end
+elseif not holder and ARGV[3] ~= '' and ARGV[6] == '1' then
     holder = redis.call('HINCRBY', KEYS[1], 'fence', 1) .. ' ' .. ARGV[2]
     redis.call('SET', KEYS[2], holder, 'PX', ARGV[4])
 end
 redis.call('HSET', KEYS[3], ARGV[2], whole(time) .. ' ' .. ARGV[3])
+redis.call('HSET', KEYS[6], ARGV[2], ARGV[5])
 local processes = redis.call('HGETALL', KEYS[3])
 local alive = {}
+local rules = redis.call('HGETALL', KEYS[6])
+for i = 1, #rules, 2 do
+    if redis.call('HEXISTS', KEYS[3], rules[i]) == 0 then
+        redis.call('HDEL', KEYS[6], rules[i])
+    end
+end
 for i = 1, #processes, 2 do
     if math.abs(time - number_of(processes[i + 1])) > tonumber(ARGV[4]) then  -- clocks go back too
         redis.call('HDEL', KEYS[3], processes[i])
@@ -242,7 +261,7 @@ for i = 1, #chunks, 2 do
         sweep = 1
     end
 end
-return {tail(), holder or '', manifests, alive, sweep, full and 1 or 0}
+return {tail(), holder or '', manifests, alive, rules, sweep, full and 1 or 0}
 """)
 
 # KEYS facts, lease, processes; ARGV identity, process

@@ -31,6 +31,7 @@ class Keys:
         self.events = f"{self._begin}events"
         self.lease = f"{self._begin}lease"
         self.processes = f"{self._begin}processes"
+        self.rules = f"{self._begin}rules"
         self.snapshots = f"{self._begin}snapshots"
         self.chunks = f"{self._begin}chunks"
         self.chunk = f"{self._begin}chunk:"  # how the key of each begins

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from manyclass.core.errors import SnapshotError
+from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.model import Model
 from manyclass.service.store.protocol import (
     SnapshotDamaged,
@@ -29,6 +29,8 @@ class SnapshotFile:
             facts = path.stat()
         except OSError as error:
             raise StoreError(f"{path} cannot be read: {error}") from error
+        except RulesDiffer as error:
+            raise StoreError(f"{path}: {error}", "use the release that wrote it") from error
         except SnapshotError as error:
             raise SnapshotDamaged(0, str(path), str(error)) from error
         self._info = SnapshotInfo(self._seq, facts.st_size, facts.st_mtime)

@@ -91,14 +91,16 @@ def test_a_well_checked_header_that_makes_no_sense_is_refused(described):
         snapshot.read([prefix, header])
 
 
-@pytest.mark.parametrize(("version", "is_read"), [(0, False), (1, True), (2, True), (3, False)])
+@pytest.mark.parametrize(
+    ("version", "is_read"), [(0, False), (1, True), (2, True), (3, True), (4, False)]
+)
 def test_reads_what_older_releases_wrote_and_nothing_newer(version, is_read):
     header = json.dumps({"version": version, "facts": {"a": 1}, "sections": []}).encode()
     prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), snapshot._checksum(header))
     if is_read:
         assert snapshot.read([prefix, header]) == ({"a": 1}, {})
     else:
-        with pytest.raises(SnapshotError, match="this program reads 1 and 2"):
+        with pytest.raises(SnapshotError, match="this program reads 1, 2, 3"):
             snapshot.read([prefix, header])
 
 

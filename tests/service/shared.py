@@ -64,6 +64,7 @@ class SharedMemoryStore:
         self.closed = False
         self.letters = []
         self.seq = None
+        self.rules = 1
         log.stores.append(self)
 
     def _reach(self):
@@ -75,12 +76,14 @@ class SharedMemoryStore:
         self._reach()
         return self.log.inner.last_seq
 
-    def append(self, events, ticket=0):
+    def append(self, events, ticket=0, after=None):
         self.before_append.pass_through()
         self._reach()
         if self.append_errors:
             raise self.append_errors.pop(0)
         with self.log.changed:
+            if after not in (None, self.log.inner.last_seq):
+                raise StoreUnavailable("another event is the last one")
             last = self.log.inner.append(events)
             batch = (last - len(events) + 1, list(events), self, ticket)
             self.log.batches.append(batch)
@@ -126,19 +129,22 @@ class SharedMemoryStore:
             raise LogDamaged(after + 1, "it is not there any more")
         return None
 
-    def beat(self, seq):
+    def beat(self, seq, rules=1, may_lead=True):
         self.beats += 1
         self._reach()
         self.seq = seq
+        self.rules = rules
         log = self.log
-        if log.leader is None or log.leader.closed:
+        if log.leader is self and not may_lead:
+            log.leader = None
+        if (log.leader is None or log.leader.closed) and may_lead:
             log.leader = self
         alive = [store for store in log.stores if not store.closed]
         return Beat(
             log.inner.last_seq,
             log.leader is self,
             log.inner.snapshots(),
-            [Process(s.name, s.seq, s is log.leader, time.time()) for s in alive],
+            [Process(s.name, s.seq, s is log.leader, time.time(), s.rules) for s in alive],
         )
 
     def post(self, letters):

@@ -24,6 +24,7 @@ class Service:
             "MANYCLASS_PORT": "0",
             **{f"MANYCLASS_{name.upper()}": str(value) for name, value in settings.items()},
         }
+        self.command = ["-m", "manyclass", "serve"]  # what Python runs
         self.url = ""  # of the process that runs, once it listens
         self.process = None
         self._begin = 0  # of the log of the process that runs
@@ -41,7 +42,7 @@ class Service:
         with self.log.open("a") as log:
             self._begin = log.tell()
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "manyclass", "serve"],
+                [sys.executable, *self.command],
                 env=self.environment,
                 stdout=log,
                 stderr=log,

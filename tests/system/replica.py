@@ -32,12 +32,12 @@ FAULTS = {  # what to make of the network, and what to do to the connections the
 class Replica:
     """One process of the service, and its own way to Redis."""
 
-    def __init__(self, number, folder, target_port, record, **settings):
+    def __init__(self, number, folder, redis, record, **settings):
         folder = folder / f"process-{number}"
         folder.mkdir()
         self.number = number
-        self.proxy = Proxy(target_port)
-        store = f"redis://127.0.0.1:{self.proxy.port}/0"
+        self.proxy = Proxy(redis.port)
+        store = redis.url_through(self.proxy.port)
         self.service = Service(folder, store=store, **settings)
         self.record = record
         self.serving = False  # restored, and nothing was done to it since

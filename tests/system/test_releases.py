@@ -1,0 +1,162 @@
+"""Two releases on one log, of which the newer one learns otherwise: never in one state."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.process import Service, get, learned, post
+from tests.system.replicas import Run
+
+RELEASE = Path(__file__).with_name("release.py")
+
+
+def event(name):
+    return {"features": {"g": 1, f"only-{name}": 1}, "classes": [name], "event_id": name}
+
+
+def of_release(replica, version):
+    """The process, which is to be started, as one of the release with this version."""
+    replica.service.command = [str(RELEASE), str(version)]
+    return replica
+
+
+def learn(run, replica, *names):
+    """Learn these, and let the run know."""
+    for name in names:
+        answer = replica.post("/learn", event(name))
+        assert answer.status_code == 200, answer.text
+        run.record.acknowledged[name] = answer.json()["seq"]
+
+
+def says(replica, words):
+    """Whether the process is not ready to learn, for this reason, and ranks."""
+    ready = get(f"{replica.service.url}/readyz")
+    refused = replica.post("/learn", event("refused"))
+    ranked = replica.post("/rank", {"features": {"g": 1}})
+    assert ranked.status_code == 200, ranked.text
+    if ready.status_code == 200:
+        return False
+    assert refused.status_code == 503, refused.text
+    return words in ready.json()["detail"]
+
+
+def learns(replica):
+    return get(f"{replica.service.url}/readyz").status_code == 200
+
+
+def digests(run, replicas):
+    """The digests of these at one event, which is the last."""
+    run.wait_for("equally far", lambda: len({each.get("/stats")["seq"] for each in replicas}) == 1)
+    return {each.get("/stats", digest="yes")["digest"] for each in replicas}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Two processes of the older release."""
+    with Run(tmp_path, processes=2, snapshot_events=0, snapshot_seconds=0) as started:
+        yield started
+
+
+def newer(run):
+    replica = of_release(run.add_replica(), 2)
+    replica.bring_up()
+    return replica
+
+
+def test_an_upgrade_one_by_one(run):
+    old = list(run.replicas)
+    learn(run, old[0], "a", "b")
+    new = [newer(run), newer(run)]
+    for replica in new:
+        run.wait_for("it waits", lambda each=replica: says(each, "learned by an older release"))
+    learn(run, old[1], "c")
+    assert len(digests(run, old)) == 1
+    first, last = old
+    first.terminate()
+    run.wait_for("it leads, so it leaves a snapshot", lambda: last.get("/stats")["leads"])
+    last.terminate()
+    for replica in new:
+        run.wait_for("it learns", lambda each=replica: learns(each))
+    learn(run, new[0], "d")
+    learn(run, new[1], "e")
+    assert len(digests(run, new)) == 1
+    log = "".join(each.service.log.read_text() for each in new)
+    assert log.count("raised the rules to version 2") == 1  # the other one replayed that event
+    new[0].kill()
+    new[0].bring_up()  # it replays the log across that event
+    run.wait_for("it learns", lambda: learns(new[0]))
+    assert len(digests(run, new)) == 1
+    counts = learned(new[0].service.url)
+    assert counts == {"a": 1, "b": 1, "c": 1, "d": 2, "e": 2}  # by the rules of their time
+
+
+def test_an_older_release_on_a_log_that_was_raised(run):
+    old, other = run.replicas
+    other.terminate()
+    learn(run, old, "a")
+    assert old.post("/snapshots").is_success
+    old.freeze()
+    new = newer(run)  # the older one is not heard of for longer than a lease lasts
+    run.wait_for("it learns", lambda: learns(new))
+    learn(run, new, "b")
+    old.thaw()
+    run.wait_for("it stops", lambda: says(old, "version 2 of the rules"))
+    assert learned(old.service.url) == {"a": 1}
+    assert learned(new.service.url) == {"a": 1, "b": 2}
+    assert "learning has stopped" in old.service.log.read_text()
+    old.terminate()
+    old.service.launch()  # and it does not start again
+    run.wait_for("it says why", lambda: "start the newer release" in old.service.log.read_text())
+    learn(run, new, "c")
+
+
+def test_an_older_release_that_was_killed_has_to_end_its_work(run):
+    old, other = run.replicas
+    learn(run, old, "a", "b")
+    old.kill()
+    other.kill()
+    new = newer(run)
+    run.wait_for("it waits", lambda: says(new, "learned by an older release"))
+    old.bring_up()
+    old.terminate()
+    run.wait_for("it learns", lambda: learns(new))
+    learn(run, new, "c")
+    assert learned(new.service.url) == {"a": 1, "b": 1, "c": 2}
+
+
+def test_a_store_in_a_file(tmp_path):
+    service = Service(tmp_path)
+    service.command = [str(RELEASE), "1"]
+    service.start()
+    post(f"{service.url}/learn", event("a"))
+    service.stop()
+    service.command = [str(RELEASE), "2"]
+    service.start()
+    assert post(f"{service.url}/learn", event("b")).json()["seq"] == 3
+    service.kill()
+    service.start()
+    assert learned(service.url) == {"a": 1, "b": 2}
+    service.stop()
+    service.command = [str(RELEASE), "1"]
+    service.launch()
+    service.process.wait(60)
+    assert "start the newer release" in service.log.read_text()
+
+
+def test_a_store_in_a_file_that_was_not_stopped_well(tmp_path):
+    service = Service(tmp_path)
+    service.command = [str(RELEASE), "1"]
+    service.start()
+    post(f"{service.url}/learn", event("a"))
+    service.kill()
+    service.command = [str(RELEASE), "2"]
+    service.launch()
+    service.process.wait(60)
+    assert "stop it by SIGTERM" in service.log.read_text()
+    service.command = [str(RELEASE), "1"]
+    service.start()
+    service.stop()
+    service.command = [str(RELEASE), "2"]
+    service.start()
+    assert learned(service.url) == {"a": 1}
+    service.stop()
