@@ -5,7 +5,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help crafted run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ measure: .venv/built ## the figures of docs/measurements.md (needs the data sets
 
 load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 	python load_tests/run.py
+
+crafted: .venv/built ## 20,000 crafted snapshots: each is refused by name, or works
+	python load_tests/crafted.py
 
 chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
 	python load_tests/replicas.py --minutes 10
