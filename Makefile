@@ -10,7 +10,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo check lint types test deploy-check wheel-check image-check peers-check lock generate \
-        sanitize coverage measure load chaos damage wheel clean
+        sanitize coverage measure load chaos damage crafted wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cu
 damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and reached for by two processes
 	python -m load_tests.damage
 	python -m load_tests.interleavings
+
+crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or works
+	python -m load_tests.crafted
 
 check: lint types test ## everything a change must pass
 

@@ -44,4 +44,4 @@ class Calibration:
 
     @classmethod
     def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> Self:
-        """What was dumped; KeyError or ValueError when the arrays do not make one."""
+        """Return what was dumped; SnapshotError when no outcomes could have led to the arrays."""

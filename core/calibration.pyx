@@ -9,7 +9,9 @@ cimport cython
 
 import numpy as np
 
+from manyclass.core.errors import SnapshotError
 from manyclass.core.reliability import Bin
+from manyclass.core.sections import runs
 
 
 cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
@@ -103,18 +105,22 @@ cdef class Calibration:
     @classmethod
     def load(cls, sections):
         cdef Calibration calibration = Calibration()
-        for name, dtype in SECTIONS.items():
-            if sections[name].dtype != dtype or sections[name].ndim != 1:
-                raise ValueError(f"{name} is not a run of {dtype}")
-        cdef Py_ssize_t kept = len(sections["calibration_confidences"])
-        if len(sections["calibration_right"]) != kept:
-            raise ValueError("there must be as many outcomes as confidences")
-        if len(sections["calibration_numbers"]) != <Py_ssize_t>NUMBERS:
-            raise ValueError(f"a calibration has {NUMBERS} numbers")
-        (outcomes,) = sections["calibration_outcomes"].tolist()
+        arrays = runs(sections, SECTIONS)
+        cdef Py_ssize_t kept = len(arrays["calibration_confidences"])
+        sizes = (1, NUMBERS, kept, kept)
+        for name, size in zip(SECTIONS, sizes, strict=True):
+            if len(arrays[name]) != size:
+                raise SnapshotError(f"it has {len(arrays[name])} places, not {size}", name)
+        cdef uint64_t outcomes = arrays["calibration_outcomes"][0]
+        cdef const double[::1] numbers = arrays["calibration_numbers"]
         # a place more, so that there is one to point at
-        cdef double[::1] numbers = sections["calibration_numbers"].astype("<f8")
-        cdef float[::1] confidences = np.append(sections["calibration_confidences"], np.float32(0))
-        cdef uint8_t[::1] right = np.append(sections["calibration_right"], np.uint8(0))
-        deref(calibration._native).load(outcomes, &numbers[0], kept, &confidences[0], &right[0])
+        cdef float[::1] confidences = np.append(arrays["calibration_confidences"], np.float32(0))
+        cdef uint8_t[::1] right = np.append(arrays["calibration_right"], np.uint8(0))
+        try:
+            deref(calibration._native).load(
+                outcomes, &numbers[0], kept, &confidences[0], &right[0]
+            )
+        except ValueError as error:
+            section, _, fault = str(error).partition(": ")
+            raise SnapshotError(fault, section) from error
         return calibration

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.ballot import NOMINATED, Ranking, count, scale
-from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.errors import InstanceError, OptionError, UnknownName
 from manyclass.core.event import SMALLEST_VALUE, Event, Instance
 from manyclass.core.index import Columns, Index, Node
 from manyclass.core.learned import NOTHING_LEARNED, Learned
 from manyclass.core.member import Member
 from manyclass.core.options import Options, members_of
 from manyclass.core.progress import DEEPEST
+from manyclass.core.sections import Sections, named_within
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
-Sections = Mapping[str, NDArray[np.generic]]
 Weighted = list[tuple[str, float]]
 
 NOTHING = Instance({})
@@ -468,16 +468,13 @@ class Committee:
         """The committee that was dumped; SnapshotError when the arrays do not make one."""
         committee = cls(options, hash_seed)
         table, members, waiting_limit = _parts(options)
-        try:
+        with named_within("table_"):
             committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
-            committee._members = [
-                Member.load(member, waiting_limit, _within(sections, _prefix(n)), hash_seed)
-                for n, member in enumerate(members)
-            ]
-        except SnapshotError as error:
-            raise SnapshotError(f"the state of a committee: {error}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise SnapshotError(f"the state of a committee contradicts itself: {error}") from error
+        for n, member in enumerate(members):
+            with named_within(_prefix(n)):
+                committee._members[n] = Member.load(
+                    member, waiting_limit, _within(sections, _prefix(n)), hash_seed
+                )
         return committee
 
 

@@ -70,4 +70,16 @@ class RulesDiffer(CoreError):
 
 
 class SnapshotError(CoreError, ValueError):
-    """A snapshot that is damaged, cut short, or of another format. Nothing was loaded."""
+    """A snapshot that is damaged, cut short, or of another format. Nothing was loaded.
+
+    `section` names the part at fault: an array of the snapshot, or "header".
+    """
+
+    def __init__(self, reason: str, section: str = "header") -> None:
+        super().__init__(reason if section == "header" else f"section {section!r}: {reason}")
+        self.reason = reason
+        self.section = section
+
+    def within(self, prefix: str) -> "SnapshotError":
+        """Return the same error for a section whose name has this prefix in the snapshot."""
+        return SnapshotError(self.reason, prefix + self.section)

@@ -22,6 +22,7 @@ import numpy as np
 
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.sections import run, runs
 
 
 cdef Py_ssize_t OUTDEGREE_BINS = 1001
@@ -543,14 +544,7 @@ cdef class Index:
     def load(cls, options, sections, uint64_t hash_seed=0):
         cdef State state
         cdef Index index = Index(options, hash_seed)
-        arrays = {}
-        sections = with_what_older_states_lack(options, dict(sections))
-        for name, dtype in SECTIONS.items():
-            if name not in sections:
-                raise SnapshotError(f"the state has no {name}")
-            arrays[name] = np.ascontiguousarray(sections[name])
-            if arrays[name].dtype != dtype or arrays[name].ndim != 1:
-                raise SnapshotError(f"{name} is not a run of {dtype}")
+        arrays = runs(with_what_older_states_lack(options, dict(sections)), SECTIONS)
         state.features = len(arrays["feature_name_sizes"])
         state.feature_name_bytes = len(arrays["feature_names"])
         state.free_features = len(arrays["feature_free"])
@@ -566,30 +560,34 @@ cdef class Index:
         state.weights = len(arrays["tree_weights"])
         state.turns = len(arrays["class_turns"])
         if state.turns not in (0, state.classes):
-            raise SnapshotError("class_turns has not a turn for each class")
+            raise SnapshotError("it has not a turn for each class", "class_turns")
         state.kept = len(arrays["kept_features"])
         state.kept_values = len(arrays["kept_feature_ids"])
         state.kept_classes = len(arrays["kept_class_ids"])
         state.kept_demands = len(arrays["kept_demands_ahead"])
         for name, empty in empty_sections(state).items():
             if len(empty) != len(arrays[name]):
-                raise SnapshotError(f"{name} has {len(arrays[name])} places, not {len(empty)}")
+                raise SnapshotError(f"it has {len(arrays[name])} places, not {len(empty)}", name)
         point_at(state, arrays)
         try:
             with nogil:
                 deref(index._native).load(state)
         except ValueError as error:
-            raise SnapshotError(f"the state contradicts itself: {error}") from error
+            section, _, fault = str(error).partition(": ")
+            raise SnapshotError(fault, section) from error
         return index
 
 
 cdef dict with_what_older_states_lack(object options, dict sections):
     """The sections by their names of today, those added that an older state has not."""
     if "class_hung" in sections:  # its first name
+        if "class_turns" in sections:
+            raise SnapshotError("it is there under a newer name too", "class_hung")
         sections["class_turns"] = sections.pop("class_hung")
-    counts = sections.get("counts", ())
+    counts = run(sections, "counts", "<u8")
     missing = COUNTS - len(counts)
-    if len(counts) in (5, 7) and ("kept_features" in sections) == (len(counts) == 7):
+    has_kept, has_tree = "kept_features" in sections, "node_kinds" in sections
+    if (len(counts), has_kept, has_tree) in ((5, False, False), (7, True, False)):
         newest = [0, options.seed, 0, 0, options.seed, 0][-missing:]
         sections["counts"] = np.append(counts, np.array(newest, "<u8"))
         for name in SECTIONS:

@@ -11,9 +11,9 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index, Node
 from manyclass.core.learned import Learned
 from manyclass.core.options import Options
+from manyclass.core.sections import Sections
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
-Sections = Mapping[str, NDArray[np.generic]]
 
 
 class Learner(Protocol):

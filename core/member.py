@@ -1,7 +1,7 @@
 """A member of a committee: an index that learns its own share of the events, in its own order."""
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -11,6 +11,7 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Index
 from manyclass.core.options import Options
 from manyclass.core.progress import Progress
+from manyclass.core.sections import Sections
 from manyclass.core.waiting import Waiting
 
 
@@ -106,15 +107,12 @@ class Member:
         cls,
         options: Options,
         waiting_limit: int,
-        sections: Mapping[str, NDArray[np.generic]],
+        sections: Sections,
         hash_seed: int = 0,
     ) -> "Member":
-        """What was dumped; SnapshotError, KeyError or ValueError when the arrays do not make it."""
+        """Return what was dumped; SnapshotError when the arrays do not make it."""
         member = cls(options, waiting_limit, hash_seed)
-        for name, empty in member.progress.dump().items():
-            if sections[name].dtype != empty.dtype or sections[name].ndim != 1:
-                raise ValueError(f"{name} is not a run of {empty.dtype}")
         member.index = Index.load(options, sections, hash_seed)
         member.waiting = Waiting.load(sections)
-        member.progress = Progress.load(dict(sections))
+        member.progress = Progress.load(sections)
         return member

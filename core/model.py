@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import (
@@ -23,6 +25,7 @@ from manyclass.core.lineup import Lineup, Role
 from manyclass.core.options import Options
 from manyclass.core.progress import Progress
 from manyclass.core.recent import RecentEvents
+from manyclass.core.sections import LARGEST_COUNT, named_within, need
 
 MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
 
@@ -397,25 +400,22 @@ class Model:
         RulesDiffer when they are of newer rules than this release has.
         """
         facts, arrays = snapshot.read(chunks)
-        try:
-            in_force = int(facts.get("rules", 1))
-            if in_force > rules.RULES:
-                raise RulesDiffer(in_force, rules.RULES)
-            # Releases without shadows wrote the options of the one learner there was.
-            lineup = Lineup.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
-            model = cls(lineup, hash_seed)
-            model._enroll(
-                [
-                    _loaded(options, _sections(place, arrays), hash_seed)
-                    for place, options in enumerate(lineup.learners)
-                ]
-            )
-            model.recent = RecentEvents.load(arrays["recent_events"])  # type: ignore[arg-type]  # load checks the dtype
-            model.seq = int(facts["seq"])
-            model.rules = in_force
-            model.restores = [(int(seq), int(source)) for seq, source in facts["restores"]]
-        except (KeyError, TypeError, ValueError, OptionError) as error:
-            raise SnapshotError(f"the snapshot does not describe a model: {error}") from error
+        in_force = _rules(facts)
+        seq, restores = _marks(facts)
+        lineup = _lineup(facts)
+        model = cls(lineup, hash_seed)
+        known = {*model.freeze().arrays}  # an empty model has arrays of the same names
+        for name in arrays:
+            today = name.replace("class_hung", "class_turns")  # its first name
+            need(today in known, name, "no learner of the snapshot has it")
+        model._enroll(
+            [
+                _loaded(options, place, arrays, hash_seed)
+                for place, options in enumerate(lineup.learners)
+            ]
+        )
+        model.recent = _recent(arrays, seq)
+        model.seq, model.restores, model.rules = seq, restores, in_force
         return model
 
     def digest(self) -> str:
@@ -434,12 +434,78 @@ def _continued(before: Enrolled, options: Options) -> Enrolled:
     return Enrolled.begun(label, before.learner)
 
 
-def _loaded(options: Options, sections: snapshot.Arrays, hash_seed: int) -> Enrolled:
-    learner = load(options, sections, hash_seed)
-    # releases without calibration have none of its arrays
-    is_calibrated = any(name.startswith("calibration_") for name in sections)
-    calibration = Calibration.load(sections) if is_calibrated else Calibration()
-    return Enrolled(options.specification, learner, Progress.load(sections), calibration)
+def _marks(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
+    """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
+    # Releases without shadows wrote the options of the one learner there was.
+    described = facts.keys() - {"rules"}
+    if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
+        raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
+    seq, restores = facts["seq"], facts["restores"]
+    if not _is_count(seq):
+        raise SnapshotError(f"seq in the header must be the number of an event, not {seq!r}")
+    if not isinstance(restores, list) or len(restores) > MOST_RESTORES:
+        raise SnapshotError(f"restores in the header must be a list of {MOST_RESTORES} at most")
+    last = 0
+    for mark in restores:
+        is_pair = isinstance(mark, list) and len(mark) == 2 and all(map(_is_count, mark))
+        if not is_pair or not (last < mark[0] <= seq and mark[1] < mark[0]):
+            raise SnapshotError(f"restores in the header holds {mark!r}, which is no such mark")
+        last = mark[0]
+    return seq, [(seq, source) for seq, source in restores]
+
+
+def _rules(facts: dict[str, Any]) -> int:
+    """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
+    in_force = facts.get("rules", 1)  # older releases had no other
+    if not _is_count(in_force) or in_force == 0:
+        raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
+    if in_force > rules.RULES:
+        raise RulesDiffer(in_force, rules.RULES)
+    return int(in_force)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
+# raised for options of other types and depths than any
+NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+
+
+def _lineup(facts: dict[str, Any]) -> Lineup:
+    """Return the learners that the header of a snapshot names; SnapshotError."""
+    given = facts["lineup"] if "lineup" in facts else facts["options"]
+    try:
+        if "lineup" in facts and given.keys() != {"answering", "shadows"}:
+            raise ValueError(f"a lineup has answering and shadows, not {[*given]}")
+        return Lineup.from_dict(given)
+    except NOT_OPTIONS as error:
+        raise SnapshotError(f"the learners in the header cannot be: {error}") from error
+
+
+def _recent(arrays: snapshot.Arrays, seq: int) -> RecentEvents:
+    name = "recent_events"
+    need(name in arrays, name, "it is missing")
+    rows = arrays[name]
+    is_table = rows.dtype == np.dtype("<u8") and rows.ndim == 2 and rows.shape[1] == 4
+    need(is_table, name, "it is not a table of remembered events")
+    of_log = bool(((rows[:, 3] > 0) & (rows[:, 3] <= seq)).all())  # type: ignore[operator]
+    need(of_log, name, "it has an event that the log does not have yet")
+    try:
+        return RecentEvents.load(rows)  # type: ignore[arg-type]  # the dtype is checked above
+    except ValueError as error:
+        raise SnapshotError(str(error), name) from error
+
+
+def _loaded(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int) -> Enrolled:
+    sections = _sections(place, arrays)
+    with named_within(_prefix(place)):
+        learner = load(options, sections, hash_seed)
+        # releases without calibration have none of its arrays
+        is_calibrated = any(name.startswith("calibration_") for name in sections)
+        calibration = Calibration.load(sections) if is_calibrated else Calibration()
+        progress = Progress.load(sections)
+    return Enrolled(options.specification, learner, progress, calibration)
 
 
 def _prefix(place: int) -> str:

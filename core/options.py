@@ -93,8 +93,8 @@ class Options:
             if not condition:
                 raise OptionError(option, message)
 
-        for field in fields(self):
-            object.__setattr__(self, field.name, _plain(field.name, getattr(self, field.name)))
+        for name in Options.__dataclass_fields__:
+            object.__setattr__(self, name, _plain(name, getattr(self, name)))
         need(self.learner in LEARNERS, "learner", f"must be one of {', '.join(LEARNERS)}")
         need(abs(self.margin_threshold) <= LARGEST, "margin_threshold", "must be -1e9 to 1e9")
         need(
@@ -143,11 +143,10 @@ class Options:
             "must name the members of a committee, as in ff+pa(replay=4), and of nothing else",
         )
         for name, value in defaults_of(self.learner).items():
-            need(
-                getattr(self, name) == value or name in MATTERS[self.learner],
-                name,
-                f"has no effect on learner {self.learner!r}, only on {_those_it_matters_to(name)}",
-            )
+            if getattr(self, name) != value and name not in MATTERS[self.learner]:
+                learners = _those_it_matters_to(name)
+                message = f"has no effect on learner {self.learner!r}, only on {learners}"
+                raise OptionError(name, message)
         members = members_of(self)
         need(
             self.vote != "probability" or all(each.learner in TREES for each in members),
@@ -195,13 +194,15 @@ class Options:
 
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as plain values."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: getattr(self, name) for name in Options.__dataclass_fields__}
 
     def differences(self, other: "Options") -> dict[str, tuple[Any, Any]]:
         """The options that differ: name -> (here, in the other)."""
         mine, others = self.to_dict(), other.to_dict()
         return {name: (mine[name], others[name]) for name in mine if mine[name] != others[name]}
 
+
+_PLAIN_DEFAULTS = {field.name: field.default for field in fields(Options)[1:]}  # but for learner
 
 LIMITS = ("max_features", "max_classes", "max_bytes")
 
@@ -301,8 +302,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 def defaults_of(learner: str) -> dict[str, Any]:
     """Every option but the learner's own name, as it is where nothing else is said."""
-    plain = {field.name: field.default for field in fields(Options) if field.name != "learner"}
-    return {**plain, **_DEFAULTS[learner]}
+    return {**_PLAIN_DEFAULTS, **_DEFAULTS[learner]}
 
 
 def members_of(options: Options) -> list[Options]:

@@ -1,15 +1,21 @@
 """Progressive accuracy: every instance is ranked before it is learned, and this keeps the score."""
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
+
+from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
 
 HITS_AT = (1, 5, 10)
 DEEPEST = max(HITS_AT)  # place of which there is a recall
 WINDOWS = (100, 1_000, 10_000)
 _LONGEST = max(WINDOWS)
 _NOT_RETRIEVED = 0
+
+SECTIONS = {
+    "progress_counts": "<u8",
+    "progress_reciprocal_ranks": "<f8",
+    "progress_ranks": "<u4",
+}
 
 
 class Progress:
@@ -56,15 +62,24 @@ class Progress:
         }
 
     @classmethod
-    def load(cls, sections: dict[str, NDArray[np.generic]]) -> "Progress":
-        """The score that was dumped; KeyError or ValueError when the arrays do not make one."""
+    def load(cls, sections: Sections) -> "Progress":
+        """Return the score that was dumped; SnapshotError when the arrays do not make one."""
+        arrays = runs(sections, SECTIONS)
+        counts: list[int] = arrays["progress_counts"].tolist()
+        sums: list[float] = arrays["progress_reciprocal_ranks"].tolist()
+        need(len(counts) == 1 + len(HITS_AT), "progress_counts", "it has more or fewer counts")
+        need(len(sums) == 1, "progress_reciprocal_ranks", "it is not one sum")
+        examples, *hits = counts
+        in_order = sorted([*hits, examples]) == [*hits, examples]
+        need(in_order, "progress_counts", "a deeper place has fewer hits, or more than examples")
+        need(examples <= LARGEST_COUNT, "progress_counts", "no count can be so large")
+        possible = 0 <= sums[0] <= examples
+        need(possible, "progress_reciprocal_ranks", "the examples cannot add up to it")
+        ranks = arrays["progress_ranks"]
+        need(len(ranks) == min(examples, _LONGEST), "progress_ranks", "examples are missing")
         progress = cls()
-        counts: Iterable[int] = sections["progress_counts"].tolist()
-        progress.examples, *hits = counts
+        progress.examples = examples
         progress.hits = dict(zip(HITS_AT, hits, strict=True))
-        (progress.reciprocal_rank_sum,) = sections["progress_reciprocal_ranks"].tolist()
-        ranks = sections["progress_ranks"]
-        if len(ranks) != min(progress.examples, _LONGEST):
-            raise ValueError("the ranks do not match the count of examples")
+        progress.reciprocal_rank_sum = sums[0]
         progress._ranks[: len(ranks)] = ranks
         return progress

@@ -8,8 +8,11 @@ The header says the format's version, free facts, and each array's name, type, l
 
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,7 @@ MAGIC = b"MANYCLAS"
 VERSION = 2
 VERSION_WITH_RULES = 3
 READS = (1, VERSION, VERSION_WITH_RULES)
+DTYPES = ("|u1", "<u2", "<u4", "<u8", "<f4", "<f8")  # of which arrays are
 _PREFIX = struct.Struct("<8sI16s")
 _LONGEST_HEADER = 1 << 20
 
@@ -72,30 +76,80 @@ def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
     if len(header) != header_size or _checksum(header) != header_checksum:
         raise SnapshotError("the snapshot's header is damaged")
     try:
-        return _read_sections(json.loads(bytes(header)), data[at + header_size :])
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, SnapshotError):
-            raise
-        raise SnapshotError(f"the snapshot's header makes no sense: {error!r}") from error
+        described = json.loads(bytes(header))
+    except (ValueError, RecursionError) as error:
+        raise _senseless(repr(error)) from error
+    facts, entries = _parsed_header(described)
+    return facts, _read_sections(entries, data[at + header_size :])
 
 
-def _read_sections(described: dict[str, Any], data: memoryview) -> tuple[dict[str, Any], Arrays]:
-    if described["version"] not in READS:
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A section as the header describes it."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+    checksum: str
+
+    @property
+    def size(self) -> int:
+        return self.dtype.itemsize * prod(self.shape)
+
+
+def _senseless(what: str) -> SnapshotError:
+    return SnapshotError(f"the snapshot's header makes no sense: {what}")
+
+
+def _parsed_header(described: Any) -> tuple[dict[str, Any], list[_Entry]]:
+    """Return the facts and the sections' entries; SnapshotError unless all is well formed."""
+    if not isinstance(described, dict) or described.keys() != {"version", "facts", "sections"}:
+        raise _senseless("it must have version, facts and sections")
+    version, facts, sections = described["version"], described["facts"], described["sections"]
+    if type(version) is not int or version not in READS:
         formats = ", ".join(map(str, READS))
         raise SnapshotError(
-            f"the snapshot has format {described['version']}; this program reads {formats}"
+            f"the snapshot's header has format {version!r}; this program reads {formats}"
         )
+    if not isinstance(facts, dict) or not isinstance(sections, list):
+        raise _senseless("facts must be an object and sections an array")
+    entries = [_parsed_entry(entry) for entry in sections]
+    names = Counter(entry.name for entry in entries)
+    for name, times in names.items():
+        if times > 1:
+            raise SnapshotError(f"it is there {times} times", name)
+    return facts, entries
+
+
+def _parsed_entry(entry: Any) -> _Entry:
+    if not isinstance(entry, dict) or entry.keys() != {"name", "dtype", "shape", "checksum"}:
+        raise _senseless("a section must have name, dtype, shape and checksum")
+    name, dtype, shape, checksum = (entry[key] for key in ("name", "dtype", "shape", "checksum"))
+    if not isinstance(name, str) or not name:
+        raise _senseless(f"{name!r} cannot name a section")
+    if dtype not in DTYPES:
+        raise SnapshotError(f"makes no sense: its type is {dtype!r}, not one of {DTYPES}", name)
+    if not isinstance(shape, list) or not 1 <= len(shape) <= 2 or not all(map(_is_size, shape)):
+        raise SnapshotError(f"makes no sense: it cannot have the shape {shape!r}", name)
+    if not isinstance(checksum, str):
+        raise SnapshotError("makes no sense: its checksum is not a text", name)
+    return _Entry(name, np.dtype(dtype), tuple(shape), checksum)
+
+
+def _is_size(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**48
+
+
+def _read_sections(entries: list[_Entry], data: memoryview) -> Arrays:
     at = 0
     arrays: Arrays = {}
-    for section in described["sections"]:
-        dtype, shape = np.dtype(section["dtype"]), tuple(section["shape"])
-        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        part = data[at : at + size]
-        if len(part) != size or _checksum(part).hex() != section["checksum"]:
-            raise SnapshotError(f"the snapshot's section {section['name']!r} is damaged")
+    for entry in entries:
+        part = data[at : at + entry.size]
+        if len(part) != entry.size or _checksum(part).hex() != entry.checksum:
+            raise SnapshotError("it is damaged or cut short", entry.name)
         # copied, so that the array is aligned and the joined bytes can go
-        arrays[section["name"]] = np.frombuffer(part, dtype).reshape(shape).copy()
-        at += size
+        arrays[entry.name] = np.frombuffer(part, entry.dtype).reshape(entry.shape).copy()
+        at += entry.size
     if at != len(data):
         raise SnapshotError("the snapshot goes on behind its last section")
-    return described["facts"], arrays
+    return arrays

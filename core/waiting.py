@@ -1,12 +1,13 @@
 """The events that wait for a member of a committee, which learns them in another order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.errors import EventError
+from manyclass.core.errors import EventError, SnapshotError
 from manyclass.core.event import Event, Instance
+from manyclass.core.sections import Sections, need, runs
 
 EVENT_BYTES = 100  # counted for a waiting event, its own bytes apart
 
@@ -85,23 +86,22 @@ class Waiting:
         }
 
     @classmethod
-    def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> "Waiting":
-        """What was dumped; KeyError or ValueError when the arrays do not make it."""
-        for name, dtype in SECTIONS.items():
-            if sections[name].dtype != dtype or sections[name].ndim != 1:
-                raise ValueError(f"{name} is not a run of {dtype}")
-        joined = sections["waiting_events"].tobytes()
-        sizes: list[int] = sections["waiting_sizes"].tolist()
-        first_passes: list[int] = sections["waiting_first_pass"].tolist()
-        if sum(sizes) != len(joined):
-            raise ValueError("the waiting events have other sizes than it says")
+    def load(cls, sections: Sections) -> "Waiting":
+        """Return what was dumped; SnapshotError when the arrays do not make it."""
+        arrays = runs(sections, SECTIONS)
+        joined = arrays["waiting_events"].tobytes()
+        sizes: list[int] = arrays["waiting_sizes"].tolist()
+        first_passes: list[int] = arrays["waiting_first_pass"].tolist()
+        need(sum(sizes) == len(joined), "waiting_sizes", "they do not add up to the events' bytes")
+        one_each = len(first_passes) == len(sizes) and {*first_passes} <= {0, 1}
+        need(one_each, "waiting_first_pass", "an event is of no pass")
         waiting, at = cls(), 0
         for size, first_pass in zip(sizes, first_passes, strict=True):
-            if first_pass not in (0, 1):
-                raise ValueError("a waiting event is of no pass")
-            event = Event.from_bytes(joined[at : at + size])
-            if event.kind != "learn":
-                raise EventError(f"a {event.kind} event cannot wait")
+            try:
+                event = Event.from_bytes(joined[at : at + size])
+            except EventError as error:
+                raise SnapshotError(str(error), "waiting_events") from error
+            need(event.kind == "learn", "waiting_events", f"a {event.kind} event cannot wait")
             waiting.add(event, first_pass == 1)
             at += size
         return waiting

@@ -14,11 +14,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "lesson.hpp"
 #include "logistic.hpp"
+#include "state.hpp"
 
 namespace manyclass {
 
@@ -111,18 +111,19 @@ public:
         }
     }
 
-    // std::invalid_argument when the state is none that outcomes could have led to.
+    // Take what was dumped; std::invalid_argument "section: fault" when no outcomes could have led
+    // to it.
     void load(std::uint64_t outcomes, const double* numbers, std::size_t kept,
               const float* confidences, const std::uint8_t* rights) {
+        need(outcomes <= LARGEST_COUNT, "calibration_outcomes", "no count can be so large");
         const std::uint64_t judged = outcomes - std::min(outcomes, FEWEST_OUTCOMES);
-        if (kept != std::min<std::uint64_t>(judged, OUTCOMES_KEPT))
-            throw std::invalid_argument("the confidences kept do not match the outcomes");
-        for (std::size_t i = 0; i < NUMBERS; ++i)
-            if (!std::isfinite(numbers[i]))
-                throw std::invalid_argument("a number of the calibration is not finite");
-        for (std::size_t i = 0; i < kept; ++i)
-            if (!(confidences[i] >= 0 && confidences[i] <= 1) || rights[i] > 1)
-                throw std::invalid_argument("a confidence kept is not between 0 and 1");
+        need(kept == std::min<std::uint64_t>(judged, OUTCOMES_KEPT), "calibration_confidences",
+             "the confidences kept do not match the outcomes");
+        for (std::size_t i = 0; i < kept; ++i) {
+            need(confidences[i] >= 0 && confidences[i] <= 1, "calibration_confidences",
+                 "a confidence kept is not between 0 and 1");
+            need(rights[i] <= 1, "calibration_right", "an outcome is neither right nor wrong");
+        }
         outcomes_ = outcomes;
         scale_ = *numbers++;
         for (auto* some : {&means_, &variances_}) {
@@ -133,16 +134,35 @@ public:
         numbers += INPUTS + 1;
         std::copy_n(numbers, KNOTS, counts_.begin());
         std::copy_n(numbers + KNOTS, KNOTS, residuals_.begin());
-        for (const double variance : variances_)
-            if (variance < 0) throw std::invalid_argument("a variance of the calibration is negative");
-        if (scale_ < 0 || *std::min_element(counts_.begin(), counts_.end()) < 0)
-            throw std::invalid_argument("a count of the calibration is negative");
+        check_numbers();
         confidences_.assign(confidences, confidences + kept);
         rights_.assign(rights, rights + kept);
         fit_knots();
     }
 
 private:
+    // Inputs are between -1 and 1, so means, variances and residuals are bounded; a step of the
+    // regression moves no weight by more than 1. The comparisons are false for what is no number.
+    void check_numbers() const {
+        constexpr const char* SECTION = "calibration_numbers";
+        need(scale_ >= 0 && scale_ <= LARGEST_SCORE, SECTION, "the scale is out of range");
+        for (std::size_t i = 0; i < INPUTS; ++i) {
+            need(std::fabs(means_[i]) <= 1, SECTION, "a mean is out of range");
+            need(variances_[i] >= 0 && variances_[i] <= 4, SECTION, "a variance is out of range");
+        }
+        const double largest_weight = 1 + static_cast<double>(outcomes_);
+        for (const double weight : weights_)
+            need(std::fabs(weight) <= largest_weight, SECTION, "a weight is out of range");
+        for (std::size_t lead = 0; lead < 2; ++lead)
+            need(weights_[lead] >= 0, SECTION, "a weight of a lead is negative");
+        for (std::size_t knot = 0; knot < KNOTS; ++knot) {
+            need(counts_[knot] >= 0 && counts_[knot] <= 1 / KNOT_FORGETTING + ROUNDING, SECTION,
+                 "a knot has a count out of range");
+            need(std::fabs(residuals_[knot]) <= counts_[knot] + ROUNDING, SECTION,
+                 "a knot has a residual out of range");
+        }
+    }
+
     using Inputs = std::array<double, INPUTS>;
 
     static constexpr double FORGETTING = 0.001;      // of scale, means and variances, an outcome
@@ -151,8 +171,13 @@ private:
     static constexpr double PRIOR = 10;  // outcomes by which a knot believes the regression
     static constexpr double SMALLEST_VARIANCE = 1e-6;
 
-    // Scores so large say nothing more, and their differences have to be numbers.
-    static double within_reason(double score) { return std::clamp(score, -1e150, 1e150); }
+    static constexpr double LARGEST_SCORE = 1e150;  // larger ones say nothing more
+    static constexpr double ROUNDING = 1e-6;  // by which sums may miss their bounds
+
+    // The differences of scores have to be numbers.
+    static double within_reason(double score) {
+        return std::clamp(score, -LARGEST_SCORE, LARGEST_SCORE);
+    }
 
     static double squashed(double x) { return x / (1 + std::fabs(x)); }
 

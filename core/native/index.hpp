@@ -28,6 +28,7 @@
 #include "scores.hpp"
 #include "shares.hpp"
 #include "state.hpp"
+#include "state_check.hpp"
 #include "tree.hpp"
 #include "updates.hpp"
 #include "weights.hpp"
@@ -514,28 +515,22 @@ public:
         return true;
     }
 
-    // Fill a new index; std::invalid_argument when the runs contradict themselves.
+    // Fill a new index; std::invalid_argument "section: fault" when the runs contradict themselves.
     void load(const State& state) {
-        features_.load(state.feature_name_sizes, state.features, state.feature_names,
+        StateCheck(state, options_).run();
+        features_.load("feature", state.feature_name_sizes, state.features, state.feature_names,
                        state.feature_name_bytes, state.feature_free, state.free_features);
-        classes_.load(state.class_name_sizes, state.classes, state.class_names,
+        classes_.load("class", state.class_name_sizes, state.classes, state.class_names,
                       state.class_name_bytes, state.class_free, state.free_classes);
         learned_ = state.counts[0];
         counted_ = state.counts[1];
         births_ = state.counts[2];
         evicted_features_ = state.counts[3];
         evicted_classes_ = state.counts[4];
+        planted_ = state.counts[10] != 0;
         for (std::uint64_t id = 0; id < state.classes; ++id)
             class_records_.push_back({state.class_learned[id], state.class_born[id],
                                       state.class_last_learned[id]});
-        std::vector<std::uint64_t> births;
-        for (std::uint32_t id = 0; id < classes_.end(); ++id)
-            if (classes_.alive(id)) births.push_back(class_records_[id].born);
-        std::sort(births.begin(), births.end());
-        if (std::adjacent_find(births.begin(), births.end()) != births.end() ||
-            (!births.empty() && births.back() >= births_))
-            throw std::invalid_argument("two classes were born at once");
-        std::vector<std::uint64_t> seen_in(state.classes, 0);
         std::uint64_t at = 0;
         for (std::uint64_t id = 0; id < state.features; ++id) {
             Row row;
@@ -543,29 +538,17 @@ public:
             row.times_seen = state.feature_times_seen[id];
             row.last_seen = state.feature_last_seen[id];
             row.outdegree = state.outdegrees[id];
-            if (state.edges - at < row.outdegree) throw std::invalid_argument("edges are cut short");
-            if (!features_.alive(static_cast<std::uint32_t>(id)) && row.outdegree != 0)
-                throw std::invalid_argument("a free feature has edges");
-            check_row(state, row, at, seen_in, id + 1);
             rows_.load(row, state.edge_classes + at, state.edge_masses + at,
                        state.edge_variances + at);
             at += row.outdegree;
         }
-        if (at != state.edges) throw std::invalid_argument("more edges than rows account for");
-        if (state.counts[10] > 1) throw std::invalid_argument("a sample is over or is not");
-        planted_ = state.counts[10] != 0;
-        if (options_.kind == Kind::label_tree ? state.edges > 0 : state.nodes > 0 || planted_)
-            throw std::invalid_argument("this is the state of another learner");
         limit_past();
         tree_.load(
             state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
             [this](std::uint32_t id) { return id < classes_.end() && classes_.alive(id); });
-        if (state.kept > most_past())
-            throw std::invalid_argument("more past instances than the options allow");
-        past_.load(
-            state, [this](std::uint32_t id) { return id < features_.end() && features_.alive(id); },
-            [this](std::uint32_t id) { return id < classes_.end() && classes_.alive(id); },
-            options_.kind == Kind::vector_machine);
+        need(state.kept <= most_past(), "kept_features",
+             "more past instances than the options allow");
+        past_.load(state);
         if (options_.kind == Kind::frequency)
             for (std::uint32_t id = 0; id < classes_.end(); ++id)
                 if (classes_.alive(id)) popular_.insert(popularity(id));
@@ -1239,42 +1222,6 @@ private:
         prepare(work);
         work.true_ids = kept.classes;
         work.lesson.demands = kept.demands;
-    }
-
-    double most_mass() const {
-        if (options_.signed_weights()) return 0;
-        if (options_.kind == Kind::slack) return 1 + 1e-9;
-        // EMA's is a scale, which is brought down when it is above the largest
-        return options_.kind == Kind::moving_average ? LARGEST_SCALE * LARGEST_SCALE : LARGEST_MASS;
-    }
-
-    // Throw std::invalid_argument unless the row that was dumped is one the learner could have.
-    void check_row(const State& state, const Row& row, std::uint64_t at,
-                   std::vector<std::uint64_t>& seen_in, std::uint64_t mark) const {
-        if (!(row.mass >= 0) || !(row.mass <= most_mass()) ||
-            (options_.shares() && row.outdegree && row.mass == 0))
-            throw std::invalid_argument("a feature mass is not a mass");
-        const bool positive = !options_.signed_weights();
-        double sum = 0;
-        for (std::uint64_t edge = at; edge < at + row.outdegree; ++edge) {
-            const std::uint32_t cls = state.edge_classes[edge];
-            const float mass = state.edge_masses[edge];
-            if (cls >= state.classes || !classes_.alive(cls) || seen_in[cls] == mark)
-                throw std::invalid_argument("an edge leads to no class, or twice to one");
-            seen_in[cls] = mark;
-            if (!std::isfinite(mass) || mass == 0 || (positive && mass < 0))
-                throw std::invalid_argument("an edge has no weight");
-            if (options_.shares() && edge > at && mass > state.edge_masses[edge - 1])
-                throw std::invalid_argument("the masses of a row are out of order");
-            if (rows_.has_variances() &&
-                !(state.edge_variances[edge] > 0 && state.edge_variances[edge] <= 1))
-                throw std::invalid_argument("a variance is not above 0 and at most 1");
-            sum += static_cast<double>(mass);
-        }
-        // EMA's weights add up to 1 but for the rounding of every update
-        const double most = options_.kind == Kind::moving_average ? 2 : 1 + 1e-9;
-        if (positive && sum > row.mass * most)
-            throw std::invalid_argument("a row has more mass in its edges than in all");
     }
 
     // --- forgetting ----------------------------------------------------------------------------

@@ -13,12 +13,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "arena.hpp"
+#include "state.hpp"
 #include "utf8.hpp"
+#include "wire.hpp"
 
 namespace manyclass {
 
@@ -125,8 +127,10 @@ public:
 
     // Take ids as they were dumped: `sizes` by id (0: free) over `bytes` end to end, and the free
     // ids in the order they were freed. Throws std::invalid_argument when they contradict.
-    void load(const std::uint16_t* sizes, std::size_t ids, const char* bytes, std::size_t byte_count,
-              const std::uint32_t* free_ids, std::size_t free_count) {
+    // `kind` is what the names of the sections begin with.
+    void load(const std::string& kind, const std::uint16_t* sizes, std::size_t ids,
+              const char* bytes, std::size_t byte_count, const std::uint32_t* free_ids,
+              std::size_t free_count) {
         std::size_t at = 0, free_seen = 0;
         for (std::size_t id = 0; id < ids; ++id) {
             if (sizes[id] == 0) {
@@ -134,10 +138,11 @@ public:
                 places_.append(Place{0, 0});
                 continue;
             }
-            if (byte_count - at < sizes[id]) throw std::invalid_argument("names are cut short");
+            if (byte_count - at < sizes[id]) refuse(kind + "_name_sizes", "names are cut short");
+            if (sizes[id] > LONGEST_NAME) refuse(kind + "_name_sizes", "a name is too long");
             const std::string_view name(bytes + at, sizes[id]);
-            if (!is_utf8(name)) throw std::invalid_argument("a name is not UTF-8");
-            if (find(name) != NO_ID) throw std::invalid_argument("a name stands twice");
+            if (!is_utf8(name)) refuse(kind + "_names", "a name is not UTF-8");
+            if (find(name) != NO_ID) refuse(kind + "_names", "a name stands twice");
             if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
                 rebuild(slots_.size() + slots_.size() / 4 + 16);
             places_.append(Place{});
@@ -145,15 +150,15 @@ public:
             insert(tag_of(hash(name)), static_cast<std::uint32_t>(id));
             at += sizes[id];
         }
-        if (at != byte_count) throw std::invalid_argument("more name bytes than names");
+        if (at != byte_count) refuse(kind + "_name_sizes", "more name bytes than names");
         std::vector<bool> taken(ids, false);
         for (std::size_t i = 0; i < free_count; ++i) {
             const std::uint32_t id = free_ids[i];
             if (id >= ids || sizes[id] != 0 || taken[id])
-                throw std::invalid_argument("the free ids do not match the names");
+                refuse(kind + "_free", "the free ids do not match the names");
             taken[id] = true;
         }
-        if (free_seen != free_count) throw std::invalid_argument("an id is neither used nor free");
+        if (free_seen != free_count) refuse(kind + "_free", "an id is neither used nor free");
         free_ids_.assign(free_ids, free_ids + free_count);
     }
 

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <deque>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -145,38 +143,28 @@ public:
         }
     }
 
-    // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
-    // feature or class that there is not.
-    template <class F, class C>
-    void load(const State& state, F&& is_feature, C&& is_class, bool may_demand) {
+    // Take what was dumped, which StateCheck has passed.
+    void load(const State& state) {
         offered_ = state.counts[5];
         random_ = state.counts[6];
         std::uint64_t value = 0, cls = 0, demand = 0;
         for (std::uint64_t i = 0; i < state.kept; ++i) {
-            if (state.kept_values - value < state.kept_features[i] ||
-                state.kept_classes - cls < state.kept_true[i] ||
-                state.kept_demands - demand < state.kept_demanded[i])
-                throw std::invalid_argument("past instances are cut short");
             Kept instance;
             instance.values.reserve(state.kept_features[i]);
-            instance.classes.reserve(state.kept_true[i]);
             instance.demands.reserve(state.kept_demanded[i]);
             for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
                 instance.values.emplace_back(state.kept_feature_ids[value],
                                              state.kept_feature_values[value]);
-            for (std::uint32_t left = state.kept_true[i]; left > 0; --left, ++cls)
-                instance.classes.push_back(state.kept_class_ids[cls]);
+            instance.classes.assign(state.kept_class_ids + cls,
+                                    state.kept_class_ids + cls + state.kept_true[i]);
+            cls += state.kept_true[i];
             for (std::uint32_t left = state.kept_demanded[i]; left > 0; --left, ++demand)
                 instance.demands.push_back({state.kept_demands_ahead[demand],
                                             state.kept_demands_behind[demand],
                                             state.kept_demands_multiplier[demand]});
-            check(instance, is_feature, is_class, may_demand);
             bytes_ += instance.bytes();
             kept_.push_back(std::move(instance));
         }
-        if (value != state.kept_values || cls != state.kept_classes ||
-            demand != state.kept_demands)
-            throw std::invalid_argument("more past than instances account for");
     }
 
 private:
@@ -187,21 +175,6 @@ private:
     template <class T, class F>
     static void remove_if(std::vector<T>& from, F&& which) {
         from.erase(std::remove_if(from.begin(), from.end(), which), from.end());
-    }
-
-    template <class F, class C>
-    static void check(const Kept& instance, F&& is_feature, C&& is_class, bool may_demand) {
-        for (const auto& [feature, given] : instance.values)
-            if (!is_feature(feature) || !(given > 0) || !std::isfinite(given))
-                throw std::invalid_argument("a past instance has no such feature");
-        for (const std::uint32_t cls : instance.classes)
-            if (!is_class(cls)) throw std::invalid_argument("a past instance has no such class");
-        for (const Demand& demand : instance.demands)
-            for (const std::uint32_t cls : {demand.ahead, demand.behind})
-                if (!may_demand || (cls != NO_ID && !is_class(cls)) ||
-                    demand.ahead == demand.behind || !(demand.multiplier > 0) ||
-                    !std::isfinite(demand.multiplier))
-                    throw std::invalid_argument("a past instance makes no such demand");
     }
 
     void take_out(std::size_t at) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 namespace manyclass {
 
@@ -56,5 +58,18 @@ struct State {
 // and the state of the generator that draws them; of the tree its root (0: none, else its id and
 // one), the leaves it ever had, and the state of its generator; whether its sample is over.
 constexpr std::size_t COUNTS = 11;
+
+// No count of a real state is larger: a million events a second would take 146,000 years.
+constexpr std::uint64_t LARGEST_COUNT = std::uint64_t{1} << 62;
+
+// Throw std::invalid_argument "section: fault".
+[[noreturn]] inline void refuse(const std::string& section, const char* fault) {
+    throw std::invalid_argument(section + ": " + fault);
+}
+
+// Refuse a section unless the condition holds.
+inline void need(bool holds, const char* section, const char* fault) {
+    if (!holds) refuse(section, fault);
+}
 
 }  // namespace manyclass

@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstdint>
 #include <queue>
-#include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -37,6 +36,7 @@ namespace manyclass {
 constexpr std::uint32_t BIAS = NO_ID - 1;  // the feature that every instance has, of value 1
 constexpr float MOST_SQUARES = 1e36f;      // so that sums of squares stay numbers
 constexpr float SMALLEST_GRADIENT = 0x1p-63f;  // whose square is a normal number
+constexpr std::size_t MOST_CHILDREN = 1000;  // arity and max_leaves are at most that
 constexpr float MOST_WEIGHT = 1e10f;       // steps of 100 at most are lost in what is far less
 
 class LabelTree {
@@ -325,36 +325,40 @@ public:
             state.class_turns[cls] = has(static_cast<std::uint32_t>(cls)) ? places_[cls].born : 0;
     }
 
-    // Take what was dumped; std::invalid_argument when the runs contradict themselves, or name a
-    // feature or class that there is not.
+    // Take what was dumped; std::invalid_argument "section: fault" when the runs contradict
+    // themselves, or name a feature or class that there is not.
     template <class F, class C>
     void load(const State& state, F&& is_feature, C&& is_class) {
         births_ = state.counts[8];
         random_ = state.counts[9];
-        if (state.counts[7] > state.nodes) throw std::invalid_argument("the tree has no such root");
-        if (births_ > state.counts[2]) throw std::invalid_argument("not so many classes ever came");
+        if (state.counts[7] > state.nodes) refuse("counts", "the tree has no such root");
+        if (births_ > state.counts[2]) refuse("counts", "not so many classes ever came");
         root_ = static_cast<std::uint32_t>(state.counts[7]) - 1;
         if ((root_ == NO_ID) != (state.turns == 0))
-            throw std::invalid_argument("either a root or turns of classes are missing");
+            refuse("class_turns", "either a root or turns of classes are missing");
         nodes_.resize(state.nodes);
         places_.resize(state.turns);
         std::uint64_t child = 0, place = 0, weight = 0;
         for (std::uint64_t id = 0; id < state.nodes; ++id) {
             Node& node = nodes_[id];
             if (state.node_kinds[id] > 3 || state.node_kinds[id] == 1)  // a pre-leaf may always grow
-                throw std::invalid_argument("there is no such node");
+                refuse("node_kinds", "there is no such node");
             node.is_preleaf = state.node_kinds[id] % 2;
             node.grows = state.node_kinds[id] / 2;
             if (state.children - child < state.node_children[id])
-                throw std::invalid_argument("children are cut short");
+                refuse("node_children", "children are cut short");
             node.children.assign(state.children_ids + child,
                                  state.children_ids + child + state.node_children[id]);
             child += state.node_children[id];
+            need(node.children.size() <= MOST_CHILDREN, "node_children",
+                 "a node has too many children");
+            need(!is_needless(node), "node_children", "a node says nothing of its only child");
             load_blocks(node, state, state.node_blocks[id], place, weight, is_feature);
             count(node);
         }
-        if (child != state.children || place != state.blocks || weight != state.weights)
-            throw std::invalid_argument("more in the tree than nodes account for");
+        need(child == state.children, "node_children", "more children than nodes account for");
+        need(place == state.blocks, "node_blocks", "more blocks than nodes account for");
+        need(weight == state.weights, "block_weights", "more weights than blocks account for");
         load_free(state);
         join(state, is_class);
     }
@@ -746,22 +750,22 @@ private:
     template <class F>
     static void load_blocks(Node& node, const State& state, std::uint32_t blocks,
                             std::uint64_t& place, std::uint64_t& weight, F&& is_feature) {
-        if (state.blocks - place < blocks) throw std::invalid_argument("blocks are cut short");
+        if (state.blocks - place < blocks) refuse("node_blocks", "blocks are cut short");
         const auto most = static_cast<std::uint32_t>(node.children.size()) + node.grows;
         node.blocks.make_room(most);
         for (const std::uint64_t end = place + blocks; place < end; ++place) {
             const std::uint32_t feature = state.block_features[place];
             const std::uint32_t count = state.block_weights[place];
             if ((feature != BIAS && !is_feature(feature)) || node.blocks.find(feature) != NO_ID)
-                throw std::invalid_argument("a block has no feature of its own");
+                refuse("block_features", "a block has no feature of its own");
             if (count == 0 || count > most || (!node.grows && count != most) ||
                 state.weights - weight < count)
-                throw std::invalid_argument("a block has more or fewer weights than its node");
+                refuse("block_weights", "a block has more or fewer weights than its node");
             const std::uint32_t block = node.blocks.add(feature, count);
             for (std::uint32_t at = 0; at < count; ++at, ++weight) {
                 const float value = state.tree_weights[weight], square = state.tree_squares[weight];
                 if (!(std::fabs(value) <= MOST_WEIGHT) || !(square >= 0) || square > MOST_SQUARES)
-                    throw std::invalid_argument("a weight of the tree is not one");
+                    refuse("tree_weights", "a weight of the tree is not one");
                 node.blocks.weights(block)[at] = value;
                 node.blocks.squares(block)[at] = square;
             }
@@ -773,14 +777,14 @@ private:
         for (std::uint64_t i = 0; i < state.free_nodes; ++i) {
             const std::uint32_t id = state.node_free[i];
             if (id >= nodes_.size() || is_free[id] || !nodes_[id].children.empty())
-                throw std::invalid_argument("a node is not free");
+                refuse("node_free", "a node is not free");
             is_free[id] = true;
             free_.push_back(id);
         }
         for (std::size_t id = 0; id < nodes_.size(); ++id) {
             const Node& node = nodes_[id];
             if (node.children.empty() && (!is_free[id] || node.blocks.count() != 0 || node.grows))
-                throw std::invalid_argument("a node has no children");
+                refuse("node_children", "a node has no children");
         }
     }
 
@@ -794,24 +798,24 @@ private:
         for (std::size_t at = 0; at < order.size(); ++at) {
             const std::uint32_t id = order[at];
             if (met[id]++ || nodes_[id].children.empty())
-                throw std::invalid_argument("a node is not where it should be");
+                refuse("children_ids", "a node is not where it should be");
             for (std::uint32_t place = 0; place < nodes_[id].children.size(); ++place) {
                 const std::uint32_t child = nodes_[id].children[place];
                 if (nodes_[id].is_preleaf) {
                     if (child >= places_.size() || !is_class(child) || has(child))
-                        throw std::invalid_argument("a class is not where it should be");
+                        refuse("children_ids", "a class is not where it should be");
                     places_[child] = {id, place, state.class_turns[child]};
                     births.push_back(state.class_turns[child]);
                 } else {
                     if (child >= nodes_.size())
-                        throw std::invalid_argument("the tree has no such node");
+                        refuse("children_ids", "the tree has no such node");
                     nodes_[child].parent = id;
                     order.push_back(child);
                 }
             }
         }
         if (order.size() + free_.size() != nodes_.size())
-            throw std::invalid_argument("a node is out of reach");
+            refuse("children_ids", "a node is out of reach");
         for (std::size_t at = order.size(); at-- > 0;) {
             Node& node = nodes_[order[at]];
             if (node.is_preleaf) node.leaves = static_cast<std::uint32_t>(node.children.size());
@@ -819,11 +823,11 @@ private:
         }
         for (std::uint32_t cls = 0; cls < state.turns; ++cls)
             if (!has(cls) && state.class_turns[cls] != 0)
-                throw std::invalid_argument("a class has a turn and no place");
+                refuse("class_turns", "a class has a turn and no place");
         std::sort(births.begin(), births.end());
         if (std::adjacent_find(births.begin(), births.end()) != births.end() ||
             (!births.empty() && births.back() >= births_))
-            throw std::invalid_argument("two classes came to the tree at once");
+            refuse("class_turns", "two classes came to the tree at once");
     }
 
     // --- accounts ------------------------------------------------------------------------------

@@ -467,8 +467,9 @@ def waiting_state():
 def test_waiting_events_that_are_none_are_not_loaded(name, damage):
     options, sections = waiting_state()
     sections[f"member_0_{name}"] = damage(sections[f"member_0_{name}"])
-    with pytest.raises(SnapshotError, match="committee"):
+    with pytest.raises(SnapshotError) as refused:
         Committee.load(options, sections)
+    assert refused.value.section.startswith("member_0_")
 
 
 def test_only_lessons_wait():
