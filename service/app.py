@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
 from manyclass.service import openapi
+from manyclass.service.edge import Edge
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Problem, problem_of
 from manyclass.service.front import Front
@@ -27,6 +28,7 @@ from manyclass.service.origin import Origins
 from manyclass.service.routes import health, learn, learners, names, rank, snapshots, state, stats
 from manyclass.service.routes.learn_stream import LearnStream
 from manyclass.service.settings import Settings
+from manyclass.service.state_downloads import StateDownloads
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import Store, StoreError
 from manyclass.service.writer import Refused
@@ -45,6 +47,7 @@ class App(Front):
         keys = Keys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
         late = LateLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
+        self.edge = Edge(settings)
         self.engine = Engine(
             settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
         )
@@ -55,15 +58,17 @@ class App(Front):
         self.api = _api(self.engine, neighbours)
         self.api.state.engine = self.engine
         self.api.state.keys = keys
+        self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.late = late
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, clock))
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
-        ranking = rank.Rank(settings, self.engine, keys, late, metrics)
+        ranking = rank.Rank(settings, self.engine, keys, late, metrics, self.edge.admission)
         learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
-        super().__init__(hot, self.api, Origins(settings.host, keys.open), metrics)
+        origins = Origins(settings.host, keys.open)
+        super().__init__(hot, self.api, origins, metrics, self.edge.budget)
 
 
 def create_app(
