@@ -22,7 +22,7 @@ from manyclass.service.front import Front
 from manyclass.service.intake import Intake
 from manyclass.service.keys import Keys
 from manyclass.service.late import LateLabels
-from manyclass.service.metrics import Exposition, Metrics, State
+from manyclass.service.metrics import EdgeState, Exposition, Metrics, State
 from manyclass.service.neighbours import Neighbours
 from manyclass.service.origin import Origins
 from manyclass.service.routes import health, learn, learners, names, rank, snapshots, state, stats
@@ -36,7 +36,15 @@ from manyclass.service.writer import Refused
 log = logging.getLogger(__name__)
 
 SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
-EXPECTED = (Problem, CoreError, StoreError, Refused, HTTPException, RequestValidationError)
+EXPECTED = (
+    Problem,
+    CoreError,
+    StoreError,
+    Refused,
+    HTTPException,
+    RequestValidationError,
+    MemoryError,
+)
 
 
 class App(Front):
@@ -61,7 +69,9 @@ class App(Front):
         self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.late = late
         self.api.state.metrics = metrics
-        self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, clock))
+        self.api.state.exposition = Exposition(
+            metrics, EdgeState(self.edge), State(self.engine, metrics, clock)
+        )
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
         ranking = rank.Rank(settings, self.engine, keys, late, metrics, self.edge.admission)
@@ -110,6 +120,7 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
 
 
 async def _answer_problem(request: Request, error: Exception) -> Response:
+    request.app.state.metrics.out_of_memory.note(error)
     problem = problem_of(error)
     if problem.status == 500 and isinstance(error, EXPECTED):  # others are logged by the server
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)

@@ -67,6 +67,7 @@ class Front:
             self._metrics.request(path, CLIENT_GONE, perf_counter() - began)
             return
         except Exception as error:
+            self._metrics.out_of_memory.note(error)
             problem = problem_of(error)
             if problem.status == 500:
                 logger.error("POST %s failed", path, exc_info=error)

@@ -30,9 +30,9 @@ LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
 RANK = "/rank"
 # A client that repeats a shed request at once is slowed down: its connection is not read for a
 # while, longer the more connections there are, so that all of them together cost little.
-PAUSE_SECONDS = 0.1
+PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 1.0
-SHED_A_SECOND = 2_000
+SHED_A_SECOND = 1_000
 
 
 class Outlet:

@@ -484,7 +484,7 @@ class Writer:
             self._on_broken(error)
         else:
             seq = self.model.seq + 1
-            self.fail(f"event {seq} is in the log but could not be applied: {error}")
+            self.fail(f"event {seq} is in the log but could not be applied: {error!r}")
 
 
 def _unknown_fate() -> StoreUncertain:

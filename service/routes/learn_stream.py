@@ -208,6 +208,7 @@ class _Call:
             problem = problem_of(error)
             if not (self._answering or self._accepted or self._duplicates):
                 raise
+            self._metrics.out_of_memory.note(error)
             if problem.status == 500:
                 logger.exception("a stream failed after line %d", self._settled)
             await self._end(
