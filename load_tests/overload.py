@@ -2,9 +2,10 @@
 
 python load_tests/overload.py [--seconds 5] [--source DIR] [--json FILE]
 
-Starts a service on one core and the clients, which repeat each request as soon as it is answered and
-ignore Retry-After, on another. First one connection alone: its p99 is that of the unloaded service.
-Then twice as many each time until the rate grows no more: these saturate it. Then ten times as many.
+Starts a service on one core and the clients on another; they repeat each request as soon as it is
+answered, and ignore Retry-After. First one connection alone: its p99 is that of the unloaded
+service. Then twice as many each time until the rate grows no more: these saturate it. Then ten
+times as many.
 `--source` runs the service of another checkout instead, for a comparison.
 """
 

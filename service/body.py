@@ -17,7 +17,7 @@ FED_BYTES = 4_096  # of packed bytes given to zlib at once
 MOST_SMALL_MEMBERS = 100  # of a gzipped body
 MEMBER_BYTES = 1_024  # for each of these packed bytes one more member is allowed
 GUNZIP_BYTES = 49_152  # zlib's own state and window
-TURN_BYTES = 2**20  # of a body unpacked in one turn of the event loop
+BLOCK_BYTES = 65_536  # of a body or line that is being put together
 MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
 
 
@@ -103,27 +103,55 @@ async def _read_pieces(
     gunzip: "Gunzip | None",
     hold: Hold,
 ) -> bytes:
-    body = bytearray()
+    body = Blocks()
     received = 0
-    turn_ends = TURN_BYTES
     while True:
         received += len(piece)
         if received > most_bytes:
             raise _too_large(most_bytes)
         for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
-            hold.resize(len(body) + len(unpacked))
-            body += unpacked
-            if len(body) > most_bytes:
+            hold.resize(body.size + len(unpacked))
+            body.add(unpacked)
+            if body.size > most_bytes:
                 raise _too_large(most_bytes)
-            if len(body) > turn_ends:
-                turn_ends += TURN_BYTES
-                await asyncio.sleep(0)  # so that one body does not keep the event loop
+            if gunzip is not None:
+                await asyncio.sleep(0)  # little may unpack to much: others have their turn
         if not more:
             break
         piece, more = await _next_piece(receive)
     if gunzip is not None:
         gunzip.end()
-    return bytes(body)
+    return body.join()
+
+
+class Blocks:
+    """Bytes that arrive in pieces, in blocks of about one size.
+
+    One large array that grows would be moved again and again among others that grow, and leave
+    gaps in the memory of the process that are larger than itself.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._blocks: list[bytearray] = []
+
+    def add(self, piece: bytes) -> None:
+        """Append a piece."""
+        if not self._blocks or len(self._blocks[-1]) >= BLOCK_BYTES:
+            self._blocks.append(bytearray())
+        self._blocks[-1] += piece
+        self.size += len(piece)
+
+    def join(self) -> bytes:
+        """Return all bytes, which are forgotten."""
+        whole = b"".join(self._blocks)
+        self.clear()
+        return whole
+
+    def clear(self) -> None:
+        """Forget all bytes."""
+        self._blocks.clear()
+        self.size = 0
 
 
 def _too_large(most_bytes: int) -> Problem:

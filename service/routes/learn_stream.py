@@ -11,7 +11,15 @@ import msgspec
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service.applier import Result
-from manyclass.service.body import GUNZIP_BYTES, Gunzip, Headers, Receive, Send, is_gzipped
+from manyclass.service.body import (
+    GUNZIP_BYTES,
+    Blocks,
+    Gunzip,
+    Headers,
+    Receive,
+    Send,
+    is_gzipped,
+)
 from manyclass.service.errors import (
     ClientGone,
     FaultDocument,
@@ -104,7 +112,7 @@ class Lines:
         self._held_before = hold.size
         self._seconds = seconds
         self._clock = clock
-        self._begun = bytearray()  # of a line whose end has not come yet
+        self._begun = Blocks()  # of a line whose end has not come yet
         self._begun_at = 0.0
         self._overlong = False
 
@@ -118,28 +126,33 @@ class Lines:
             yield self._line(data[start:end])
             start = end + 1
         if start < len(data):
-            if start or not (self._begun or self._overlong):
+            if start or not self._is_unfinished:
                 self._begun_at = self._clock()
-            self._hold.resize(self._held_before + len(self._begun) + len(data) - start)
-            self._begun += data[start:]
-            if len(self._begun) > self._longest:
+            self._hold.resize(self._held_before + self._begun.size + len(data) - start)
+            self._begun.add(data[start:])
+            if self._begun.size > self._longest:
                 self._overlong = True
                 self._begun.clear()
-        self._hold.resize(self._held_before + len(self._begun))
-        if (self._begun or self._overlong) and self._clock() - self._begun_at > self._seconds:
+        self._hold.resize(self._held_before + self._begun.size)
+        if self._is_unfinished and self._clock() - self._begun_at > self._seconds:
             raise Problem(408, f"A line has to end within {self._seconds:g} s.")
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._overlong or self._begun.size > 0
 
     def rest(self) -> Iterator[bytes | None]:
         """The last line, when no line end followed it."""
-        if self._begun or self._overlong:
+        if self._is_unfinished:
             yield self._line(b"")
 
     def _line(self, end: bytes) -> bytes | None:
-        line = bytes(self._begun) + end if self._begun else end
-        overlong = self._overlong or len(line) > self._longest
-        self._begun.clear()
+        if self._begun.size:
+            self._begun.add(end)
+            end = self._begun.join()
+        overlong = self._overlong or len(end) > self._longest
         self._overlong = False
-        return None if overlong else line
+        return None if overlong else end
 
 
 class _Pace:
@@ -355,6 +368,7 @@ async def _pieces(
             for piece in gunzip.feed(message.get("body", b"")):
                 yield piece
                 _go_on(stop)
+                await asyncio.sleep(0)  # little may unpack to much: others have their turn
     if gunzip is not None:
         gunzip.end()
 
