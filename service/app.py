@@ -17,18 +17,20 @@ from manyclass.core.errors import CoreError
 from manyclass.service import openapi
 from manyclass.service.body import Receive, Send
 from manyclass.service.cors import Cors
+from manyclass.service.edge import Edge
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Problem, problem_of
 from manyclass.service.front import Front, Scope
 from manyclass.service.intake import Intake
 from manyclass.service.keys import Keys
 from manyclass.service.late import LateLabels
-from manyclass.service.metrics import Exposition, Metrics, State
+from manyclass.service.metrics import EdgeState, Exposition, Metrics, State
 from manyclass.service.neighbours import Neighbours
 from manyclass.service.origin import Origins
 from manyclass.service.routes import health, learn, learners, names, rank, snapshots, state, stats
 from manyclass.service.routes.learn_stream import LearnStream
 from manyclass.service.settings import Settings
+from manyclass.service.state_downloads import StateDownloads
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import Store, StoreError
 from manyclass.service.writer import Refused
@@ -36,7 +38,15 @@ from manyclass.service.writer import Refused
 log = logging.getLogger(__name__)
 
 SUMMARY = "Ranks sparse instances against very many classes, and learns from each answer"
-EXPECTED = (Problem, CoreError, StoreError, Refused, HTTPException, RequestValidationError)
+EXPECTED = (
+    Problem,
+    CoreError,
+    StoreError,
+    Refused,
+    HTTPException,
+    RequestValidationError,
+    MemoryError,
+)
 
 
 class App(Front):
@@ -53,6 +63,7 @@ class App(Front):
         keys = Keys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
         late = LateLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
+        self.edge = Edge(settings)
         self.engine = Engine(
             settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
         )
@@ -63,16 +74,19 @@ class App(Front):
         self.api = _api(self.engine, neighbours)
         self.api.state.engine = self.engine
         self.api.state.keys = keys
+        self.api.state.downloads = StateDownloads(self.engine)
         self.api.state.late = late
         self.api.state.metrics = metrics
-        self.api.state.exposition = Exposition(metrics, State(self.engine, metrics, wall_clock))
+        self.api.state.exposition = Exposition(
+            metrics, EdgeState(self.edge), State(self.engine, metrics, wall_clock)
+        )
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
-        ranking = rank.Rank(settings, self.engine, keys, late, metrics)
+        ranking = rank.Rank(settings, self.engine, keys, late, metrics, self.edge.admission)
         learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
         origins = Origins(settings.host, keys.open, settings.allowed_origins)
-        super().__init__(hot, self.api, origins, metrics)
+        super().__init__(hot, self.api, origins, metrics, self.edge.budget)
         self._cors = Cors(settings.allowed_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,6 +137,7 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
 
 
 async def _answer_problem(request: Request, error: Exception) -> Response:
+    request.app.state.metrics.out_of_memory.note(error)
     problem = problem_of(error)
     if problem.status == 500 and isinstance(error, EXPECTED):  # others are logged by the server
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)

@@ -1,17 +1,24 @@
 """Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
 
+import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from manyclass.service.errors import ClientGone, Problem, unavailable
+from manyclass.service.errors import ClientGone, Problem
+from manyclass.service.memory_budget import Hold
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Headers = Mapping[bytes, bytes]
 
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
-MOST_LARGE_BODIES = 16  # as many of the largest size may be on their way at once
+FED_BYTES = 4_096  # of packed bytes given to zlib at once
+MOST_SMALL_MEMBERS = 100  # of a gzipped body
+MEMBER_BYTES = 1_024  # for each of these packed bytes one more member is allowed
+GUNZIP_BYTES = 49_152  # zlib's own state and window
+BLOCK_BYTES = 65_536  # of a body or line that is being put together
+MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
 
 
 def media_type(headers: Headers) -> bytes:
@@ -48,71 +55,103 @@ def is_gzipped(headers: Headers) -> bool:
     )
 
 
-class Room:
-    """What bodies that come in several pieces take until they are whole, all together."""
+async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: Hold) -> bytes:
+    """Return the whole body, unpacked; its bytes count in `hold`.
 
-    def __init__(self) -> None:
-        self.taken = 0
-
-    def take(self, size: int, most_bytes: int) -> None:
-        """Count these bytes; Problem 503 when they are more than fits."""
-        if self.taken + size > MOST_LARGE_BODIES * most_bytes:
-            raise unavailable("Too many large bodies are on their way at once.")
-        self.taken += size
-
-    def give_back(self, size: int) -> None:
-        """They are taken no longer."""
-        self.taken -= size
-
-
-_room = Room()  # one, as the memory of the process is
-
-
-async def read_body(headers: Headers, receive: Receive, most_bytes: int) -> bytes:
-    """The whole body, unpacked. Problem when too large or broken, ClientGone when cut short."""
-    gzipped = b"content-encoding" in headers and is_gzipped(headers)
+    Raises Problem when it is too large, broken, or does not fit into memory; ClientGone when it is
+    cut short.
+    """
+    gunzip = Gunzip() if b"content-encoding" in headers and is_gzipped(headers) else None
     announced = headers.get(b"content-length", b"")
     if announced.isdigit() and int(announced) > most_bytes:
         raise _too_large(most_bytes)
+    piece, more = await _next_piece(receive)
+    if more or gunzip is not None:
+        return await _read_pieces(piece, more, receive, most_bytes, gunzip, hold)
+    if len(piece) > most_bytes:
+        raise _too_large(most_bytes)
+    hold.resize(len(piece))
+    return piece
+
+
+async def discard_body(receive: Receive) -> None:
+    """Read the body of a request that needs none, to its end.
+
+    Raises Problem when it is too large, ClientGone when it is cut short.
+    """
+    size, more = 0, True
+    while more:
+        piece, more = await _next_piece(receive)
+        size += len(piece)
+        if size > MOST_UNUSED_BYTES:
+            raise Problem(413, f"This request needs no body; {MOST_UNUSED_BYTES} bytes are read.")
+
+
+async def _next_piece(receive: Receive) -> tuple[bytes, bool]:
+    """Return the next piece of a body, and whether more follow."""
     message = await receive()
-    body: bytes = message.get("body", b"")
     if message["type"] == "http.disconnect":
         raise ClientGone
-    if message.get("more_body", False):
-        body = await _read_rest(body, receive, most_bytes)
-    if len(body) > most_bytes:
-        raise _too_large(most_bytes)
-    return _unpack(body, most_bytes) if gzipped else body
+    return message.get("body", b""), message.get("more_body", False)
 
 
-async def _read_rest(start: bytes, receive: Receive, most_bytes: int, room: Room = _room) -> bytes:
-    body = bytearray()
-    piece = start
-    more = True
-    try:
-        while True:
-            room.take(len(piece), most_bytes)
-            body += piece
-            if not more or len(body) > most_bytes:
-                return bytes(body)
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            piece = message.get("body", b"")
-            more = message.get("more_body", False)
-    finally:
-        room.give_back(len(body))
-
-
-def _unpack(body: bytes, most_bytes: int) -> bytes:
-    gunzip = Gunzip()
-    unpacked = bytearray()
-    for piece in gunzip.feed(body):
-        unpacked += piece
-        if len(unpacked) > most_bytes:
+async def _read_pieces(
+    piece: bytes,
+    more: bool,
+    receive: Receive,
+    most_bytes: int,
+    gunzip: "Gunzip | None",
+    hold: Hold,
+) -> bytes:
+    body = Blocks()
+    received = 0
+    while True:
+        received += len(piece)
+        if received > most_bytes:
             raise _too_large(most_bytes)
-    gunzip.end()
-    return bytes(unpacked)
+        for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
+            hold.resize(body.size + len(unpacked))
+            body.add(unpacked)
+            if body.size > most_bytes:
+                raise _too_large(most_bytes)
+            if gunzip is not None:
+                await asyncio.sleep(0)  # little may unpack to much: others have their turn
+        if not more:
+            break
+        piece, more = await _next_piece(receive)
+    if gunzip is not None:
+        gunzip.end()
+    return body.join()
+
+
+class Blocks:
+    """Bytes that arrive in pieces, in blocks of about one size.
+
+    One large array that grows would be moved again and again among others that grow, and leave
+    gaps in the memory of the process that are larger than itself.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._blocks: list[bytearray] = []
+
+    def add(self, piece: bytes) -> None:
+        """Append a piece."""
+        if not self._blocks or len(self._blocks[-1]) >= BLOCK_BYTES:
+            self._blocks.append(bytearray())
+        self._blocks[-1] += piece
+        self.size += len(piece)
+
+    def join(self) -> bytes:
+        """Return all bytes, which are forgotten."""
+        whole = b"".join(self._blocks)
+        self.clear()
+        return whole
+
+    def clear(self) -> None:
+        """Forget all bytes."""
+        self._blocks.clear()
+        self.size = 0
 
 
 def _too_large(most_bytes: int) -> Problem:
@@ -120,26 +159,45 @@ def _too_large(most_bytes: int) -> Problem:
 
 
 class Gunzip:
-    """Unpacks gzip as it arrives, in pieces of bounded size, whatever it unpacks to."""
+    """Unpacks gzip as it arrives, in pieces of bounded size, in time linear in what arrives.
+
+    At the end of a member zlib copies the rest of its input, so it is given little at once. Each
+    member needs a decompressor of its own, so their number is bounded too.
+    """
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=31)
-        self._begun = False
+        self._members = 0
+        self._fed = 0  # bytes
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """What `data` unpacks to; Problem 400 when it is not gzip."""
-        while data:
-            if self._member.eof:  # a gzip file may be several, one after the other
-                self._member = zlib.decompressobj(wbits=31)
-            self._begun = True
-            try:
-                piece = self._member.decompress(data, PIECE_BYTES)
-            except zlib.error as error:
-                raise Problem(400, f"The body is not gzip: {error}.") from error
-            yield piece
-            data = self._member.unused_data or self._member.unconsumed_tail
+        """Yield the pieces `data` unpacks to; Problem 400 when it is not gzip."""
+        for start in range(0, len(data), FED_BYTES):
+            fed = data[start : start + FED_BYTES]
+            self._fed += len(fed)
+            while fed:
+                if self._member.eof or not self._members:
+                    self._begin_member()
+                try:
+                    piece = self._member.decompress(fed, PIECE_BYTES)
+                except zlib.error as error:
+                    raise Problem(400, f"The body is not gzip: {error}.") from error
+                if piece:
+                    yield piece
+                fed = self._member.unused_data or self._member.unconsumed_tail
 
     def end(self) -> None:
         """Raise Problem 400 when more should have come."""
-        if self._begun and not self._member.eof:
+        if self._members and not self._member.eof:
             raise Problem(400, "The gzipped body is cut short.")
+
+    def _begin_member(self) -> None:
+        self._members += 1
+        if self._members > MOST_SMALL_MEMBERS + self._fed // MEMBER_BYTES:
+            raise Problem(
+                400,
+                f"A gzipped body has at most {MOST_SMALL_MEMBERS} members, and one more for each"
+                f" {MEMBER_BYTES} bytes.",
+            )
+        if self._members > 1:
+            self._member = zlib.decompressobj(wbits=31)

@@ -124,6 +124,7 @@ class Engine:
         self._is_away = False  # the last beat was not answered
         self._answered_at = 0.0  # by the loop's clock: the last beat
         self._recovering: asyncio.Future[Model] | None = None
+        self._copying = asyncio.Lock()  # of the whole state: one copy is made at a time
         self._tasks: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -424,15 +425,17 @@ class Engine:
 
     async def digest(self) -> tuple[int, str]:
         """The seq and a hash of the whole state at one moment; equal in every process. NotReady."""
-        seq, frozen = await self._frozen()
-        return seq, await asyncio.to_thread(frozen.digest)
+        async with self._copying:
+            seq, frozen = await self._frozen()
+            return seq, await asyncio.to_thread(frozen.digest)
 
     async def state(self) -> tuple[int, list[memoryview]]:
         """The seq and the whole state at one moment, as the bytes of a snapshot. The store is not
         asked, so this works as long as the process ranks. NotReady.
         """
-        seq, frozen = await self._frozen()
-        return seq, await asyncio.to_thread(frozen.pieces)
+        async with self._copying:
+            seq, frozen = await self._frozen()
+            return seq, await asyncio.to_thread(frozen.pieces)
 
     async def _frozen(self) -> tuple[int, Frozen]:
         if self._writer is None or self._status == "closed":

@@ -24,6 +24,8 @@ from manyclass.service.writer import NotReady, QueueFull, with_hint, without_pla
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # when the error does not know better
+OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
+HALF_CHANGED = "left the index half changed"  # as an index says that an error left it so
 
 Place = tuple[str | int, ...]
 
@@ -156,6 +158,10 @@ def problem_of(error: BaseException) -> Problem:
             return unavailable(f"the store lost its last events; {_SEND_AGAIN}")
         case StoreError():
             return unavailable(without_place(error))
+        case MemoryError():
+            return unavailable("The process is out of memory.", OUT_OF_MEMORY_SECONDS)
+        case RuntimeError() if HALF_CHANGED in str(error):
+            return unavailable("Memory ran out amid a change; this process must be restarted.")
         case RequestValidationError():
             return _bad_parameters(error)
         case HTTPException():

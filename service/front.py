@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import perf_counter
 from typing import Any
 
-from manyclass.service.body import Headers, Receive, Send
+from manyclass.service.body import Headers, Receive, Send, discard_body
 from manyclass.service.errors import ClientGone, Problem, problem_of
 from manyclass.service.headers import headers_of
+from manyclass.service.memory_budget import Hold, MemoryBudget
 from manyclass.service.metrics import Metrics
 from manyclass.service.origin import Origins
 
@@ -18,11 +19,13 @@ logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-HotCall = Callable[[Headers, Receive, Send], Awaitable[bytes | None]]
+HotCall = Callable[[Headers, Receive, Send, Hold], Awaitable[bytes | None]]
 
 STREAM = " (stream)"  # after the path of a call that answered in a stream of its own
 UNKNOWN = "unknown"  # whatever path a client made up
 CLIENT_GONE = 499  # as nginx has it: nobody was there to be answered
+
+CHANGING = ("POST", "PUT", "PATCH", "DELETE")  # methods of calls that may change something
 
 _JSON = (b"content-type", b"application/json")
 
@@ -36,11 +39,13 @@ class Front:
         application: Application,
         origins: Origins,
         metrics: Metrics,
+        budget: MemoryBudget,
     ) -> None:
         self._hot = dict(hot)
         self._application = application
         self._origins = origins
         self._metrics = metrics
+        self._budget = budget
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass a lifespan on."""
@@ -53,14 +58,16 @@ class Front:
             return
         began = perf_counter()
         status = 200
+        hold = self._budget.hold()
         try:
             headers = headers_of(scope["headers"])
             self._origins.require("POST", headers)
-            body = await self._hot[path](headers, receive, send)
+            body = await self._hot[path](headers, receive, send, hold)
         except ClientGone:
             self._metrics.request(path, CLIENT_GONE, perf_counter() - began)
             return
         except Exception as error:
+            self._metrics.out_of_memory.note(error)
             problem = problem_of(error)
             if problem.status == 500:
                 logger.error("POST %s failed", path, exc_info=error)
@@ -72,6 +79,8 @@ class Front:
             head = [_JSON, (b"content-length", b"%d" % len(body))]
             await send({"type": "http.response.start", "status": 200, "headers": head})
             await send({"type": "http.response.body", "body": body})
+        finally:
+            hold.release()
         self._metrics.request(path, status, perf_counter() - began)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +95,13 @@ class Front:
 
         try:
             self._origins.require(scope["method"], headers_of(scope["headers"]))
+            if scope["method"] in CHANGING:
+                # No route acts on a request before it is known to be whole and well framed.
+                await discard_body(receive)
+                receive = _without_body(receive)
             await self._application(scope, receive, watch)
+        except ClientGone:
+            status = CLIENT_GONE
         except Problem as problem:  # the application's own never leave it
             await _refuse(problem, watch)
         except Exception:
@@ -100,6 +115,20 @@ async def _refuse(problem: Problem, send: Send) -> int:
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
     return status
+
+
+def _without_body(receive: Receive) -> Receive:
+    """Return a `receive` for a request whose body has been read."""
+    read = False
+
+    async def rest() -> Any:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return rest
 
 
 def _endpoint(scope: Scope) -> str:

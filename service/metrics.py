@@ -25,7 +25,9 @@ from manyclass.core.lineup import Role
 from manyclass.core.model import Model, Outcome
 from manyclass.core.reliability import calibration_error
 from manyclass.service.applier import Counts
+from manyclass.service.edge import Edge
 from manyclass.service.engine import Engine, Figures
+from manyclass.service.out_of_memory import OutOfMemory
 from manyclass.service.writer import NotReady
 
 PREFIX = "manyclass_"
@@ -84,6 +86,12 @@ HELP = {  # name without the prefix -> what it says
     "label_delay_seconds": "time from ranking an instance to its label by id",
     "late_labels_total": "labels by id that came when the instance was no longer kept",
     "late_questions_total": "ids the other processes were asked for, by what they said",
+    "connections": "open connections; MAX_CONNECTIONS bounds them",
+    "buffered_bytes": "bytes of bodies, unfinished lines and unsent answers",
+    "buffered_limit_bytes": "MAX_BUFFERED_BYTES, which bounds them",
+    "shed_total": "requests and connections refused or closed to limit the load, by reason",
+    "bad_requests_total": "requests that were not HTTP, or whose head was too large",
+    "out_of_memory_total": "requests that failed because memory ran out",
 }
 
 
@@ -151,6 +159,7 @@ class Metrics(Collector):
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
         self.late_labels = 0  # that came when their instance was no longer kept
         self.late_questions = {"found": 0, "too_late": 0, "unknown": 0, "no_answer": 0}
+        self.out_of_memory = OutOfMemory()
         self._scores: dict[Role, dict[str, Score]] = {"answers": {}, "shadow": {}}
 
     def request(self, endpoint: str, status: int, seconds: float) -> None:
@@ -208,6 +217,29 @@ class Metrics(Collector):
         yield _counter("learn_events_total", "result", self.learn_events)
         yield _counter("late_labels_total", value=self.late_labels)
         yield _counter("late_questions_total", "result", self.late_questions)
+        yield _counter("out_of_memory_total", value=self.out_of_memory.count)
+
+
+class EdgeState(Collector):
+    """What the connections hold when Prometheus asks, and what was refused to limit the load."""
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+
+    def collect(self) -> Iterator[Metric]:
+        """The edge as it is now."""
+        edge = self._edge
+        yield _gauge("connections", edge.connections)
+        yield _gauge("buffered_bytes", edge.budget.used)
+        yield _gauge("buffered_limit_bytes", edge.budget.limit)
+        shed = {
+            "concurrency": edge.admission.shed,
+            "connections": edge.rejected_connections,
+            "memory": edge.budget.refused,
+            "slow_reader": edge.slow_readers,
+        }
+        yield _counter("shed_total", "reason", shed)
+        yield _counter("bad_requests_total", value=edge.bad_requests)
 
 
 class State(Collector):

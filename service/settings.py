@@ -275,6 +275,28 @@ class Settings:
     max_features_per_instance: int = field(
         default=10_000, metadata=_about("whole number", "features of one instance, at most", 1)
     )
+    max_buffered_bytes: int = field(
+        default=128 * 2**20,
+        metadata=_about(
+            "bytes", "memory for bodies, unfinished lines and unsent answers, all together", 2048
+        ),
+    )
+    max_connections: int = field(
+        default=2000,
+        metadata=_about("whole number", "connections at once; more are refused with 503", 1),
+    )
+    max_concurrent: int = field(
+        default=16,
+        metadata=_about(
+            "whole number", "rankings in work at once; more are refused with 503 and Retry-After", 1
+        ),
+    )
+    max_concurrent_bytes: int = field(
+        default=8 * 2**20,
+        metadata=_about(
+            "bytes", "bodies above 64KiB of rankings in work at once; a single one may have more", 1
+        ),
+    )
     max_queue_events: int = field(
         default=20_000,
         metadata=_about("whole number", "events that may wait to be learned; more are refused", 1),
@@ -313,6 +335,14 @@ class Settings:
         """Raise SettingError for the first value out of range or at odds with another."""
         for row in TABLE:
             row.check(getattr(self, row.name))
+        if self.max_buffered_bytes < 2 * self.max_body_bytes:
+            row = _ROWS["max_buffered_bytes"]
+            least = _bytes_text(2 * self.max_body_bytes)
+            raise SettingError(
+                row.variable,
+                repr(row.text(self.max_buffered_bytes)),
+                f"must be at least twice {_ROWS['max_body_bytes'].variable}, so {least} or more",
+            )
         if self.learner is not None:
             self.lineup()
         else:

@@ -487,7 +487,8 @@ class Writer:
             self._on_broken(error)
         else:
             seq = self.model.seq + 1
-            self.fail(f"event {seq} is in the log but could not be applied: {error}")
+            reason = str(error) or type(error).__name__
+            self.fail(f"event {seq} is in the log but could not be applied: {reason}")
 
 
 def _unknown_fate() -> StoreUncertain:

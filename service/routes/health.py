@@ -7,10 +7,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from manyclass.service.errors import unavailable
+from manyclass.service.errors import OUT_OF_MEMORY_SECONDS, unavailable
 from manyclass.service.metrics import Exposition
 from manyclass.service.recovery import Recovery
 from manyclass.service.routes.contract import TheEngine, problems
+from manyclass.service.routes.learners import TheMetrics
 from manyclass.service.schemas import Live, Ready
 
 router = APIRouter(tags=["health"])
@@ -30,12 +31,17 @@ async def livez() -> Live:
 
 
 @router.get("/readyz", responses=problems(422, 503))
-async def readyz(engine: TheEngine, to: Literal["rank", "learn"] = "learn") -> Ready:
+async def readyz(
+    engine: TheEngine, metrics: TheMetrics, to: Literal["rank", "learn"] = "learn"
+) -> Ready:
     """Ready to learn: state restored and replayed, store reachable; else 503 with the reason.
 
     Ready to rank is a process that has a state, also while its store is away, or while it restores
-    the state anew because the log had lost events.
+    the state anew because the log had lost events. For half a minute after memory ran out the
+    process is ready for neither.
     """
+    if metrics.out_of_memory.is_recent:
+        raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
     if to == "rank" and engine.status != "closed":
         return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
     if engine.status == "recovering":

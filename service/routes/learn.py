@@ -14,6 +14,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.errors import problem_of
 from manyclass.service.intake import Intake, Known
 from manyclass.service.keys import Keys, Scope
+from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
 from manyclass.service.routes.learn_stream import MEDIA_TYPE, LearnStream
@@ -91,15 +92,17 @@ class Learn:
         self._metrics = metrics
         self._stream = stream
 
-    async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes | None:
+    async def answer(
+        self, headers: Headers, receive: Receive, send: Send, hold: Hold
+    ) -> bytes | None:
         """The body of the answer, None after a stream; raises what `problem_of` understands."""
         self._keys.require(Scope.LEARN, headers.get(b"authorization"))
         _ = self._engine.model  # NotReady before there is one
         if media_type(headers) == MEDIA_TYPE:
-            await self._stream.answer(headers, receive, send)
+            await self._stream.answer(headers, receive, send, hold)
             return None
         require_json(headers)
-        body = await read_body(headers, receive, self._most_bytes)
+        body = await read_body(headers, receive, self._most_bytes, hold)
         sent = 1
         try:
             request = decode(_decoder, body)

@@ -11,7 +11,15 @@ import msgspec
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service.applier import Result
-from manyclass.service.body import Gunzip, Headers, Receive, Send, is_gzipped
+from manyclass.service.body import (
+    GUNZIP_BYTES,
+    Blocks,
+    Gunzip,
+    Headers,
+    Receive,
+    Send,
+    is_gzipped,
+)
 from manyclass.service.errors import (
     ClientGone,
     FaultDocument,
@@ -22,6 +30,7 @@ from manyclass.service.errors import (
     unavailable,
 )
 from manyclass.service.intake import Intake
+from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.schemas import (
     LearnEvent,
@@ -47,6 +56,10 @@ MOST_PROGRESS_AT_ONE_PACE = 50
 MOST_FAULTS = 100
 LONGEST_DETAIL = 300
 
+# Between two lines a stream may be quiet for as long as it likes; a line that has begun takes
+# memory until its end comes.
+LINE_SECONDS = 60.0
+
 _decoder = msgspec.json.Decoder(LearnEvent)
 _encode = msgspec.json.Encoder().encode
 
@@ -61,21 +74,26 @@ class LearnStream:
         metrics: Metrics,
         stopping: asyncio.Event,
         progress_seconds: float = PROGRESS_SECONDS,
+        line_seconds: float = LINE_SECONDS,
     ) -> None:
         self._longest_line = settings.max_body_bytes
         self._intake = intake
         self._metrics = metrics
         self._stopping = stopping
         self._progress_seconds = progress_seconds
+        self._line_seconds = line_seconds
 
-    async def answer(self, headers: Headers, receive: Receive, send: Send) -> None:
+    async def answer(self, headers: Headers, receive: Receive, send: Send, hold: Hold) -> None:
         """Learn every line. Raises a Problem only while nothing was learned or answered."""
         gunzip = Gunzip() if is_gzipped(headers) else None
+        hold.resize(0 if gunzip is None else GUNZIP_BYTES)
+        clock = asyncio.get_running_loop().time
+        lines = Lines(self._longest_line, hold, self._line_seconds, clock)
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
-            progress = _Pace(self._progress_seconds, asyncio.get_running_loop().time)
+            progress = _Pace(self._progress_seconds, clock)
             minimal = _prefers_minimal(headers)
-            call = _Call(self._intake, self._metrics, send, self._longest_line, progress, minimal)
+            call = _Call(self._intake, self._metrics, send, lines, progress, minimal)
             async with aclosing(_pieces(receive, gunzip, stop, self._progress_seconds)) as pieces:
                 await call.run(pieces)
         finally:
@@ -83,35 +101,58 @@ class LearnStream:
 
 
 class Lines:
-    """Cuts what arrives into lines of bounded length."""
+    """Cuts what arrives into lines of bounded length that end in bounded time."""
 
-    def __init__(self, longest: int) -> None:
+    def __init__(
+        self, longest: int, hold: Hold, seconds: float, clock: Callable[[], float]
+    ) -> None:
+        """An unfinished line counts in `hold`; it has to end within `seconds`."""
         self._longest = longest
-        self._begun = bytearray()  # of a line whose end has not come yet
+        self._hold = hold
+        self._held_before = hold.size
+        self._seconds = seconds
+        self._clock = clock
+        self._begun = Blocks()  # of a line whose end has not come yet
+        self._begun_at = 0.0
         self._overlong = False
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Every line that ends in `data`; None stands for one that was too long."""
+        """Yield every line that ends in `data`; None stands for one that was too long.
+
+        Raises Problem 408 when the unfinished line is too old, 503 when it has no room in memory.
+        """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             yield self._line(data[start:end])
             start = end + 1
-        self._begun += data[start:]
-        if len(self._begun) > self._longest:
-            self._overlong = True
-            self._begun.clear()
+        if start < len(data):
+            if start or not self._is_unfinished:
+                self._begun_at = self._clock()
+            self._hold.resize(self._held_before + self._begun.size + len(data) - start)
+            self._begun.add(data[start:])
+            if self._begun.size > self._longest:
+                self._overlong = True
+                self._begun.clear()
+        self._hold.resize(self._held_before + self._begun.size)
+        if self._is_unfinished and self._clock() - self._begun_at > self._seconds:
+            raise Problem(408, f"A line has to end within {self._seconds:g} s.")
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._overlong or self._begun.size > 0
 
     def rest(self) -> Iterator[bytes | None]:
         """The last line, when no line end followed it."""
-        if self._begun or self._overlong:
+        if self._is_unfinished:
             yield self._line(b"")
 
     def _line(self, end: bytes) -> bytes | None:
-        line = bytes(self._begun) + end if self._begun else end
-        overlong = self._overlong or len(line) > self._longest
-        self._begun.clear()
+        if self._begun.size:
+            self._begun.add(end)
+            end = self._begun.join()
+        overlong = self._overlong or len(end) > self._longest
         self._overlong = False
-        return None if overlong else line
+        return None if overlong else end
 
 
 class _Pace:
@@ -147,14 +188,14 @@ class _Call:
         intake: Intake,
         metrics: Metrics,
         send: Send,
-        longest_line: int,
+        lines: Lines,
         progress: _Pace,
         minimal: bool,
     ) -> None:
         self._intake = intake
         self._metrics = metrics
         self._send = send
-        self._lines = Lines(longest_line)
+        self._lines = lines
         self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
         self._minimal = minimal  # no progress, and nothing is sent before the end
         self._unsent = b""
@@ -180,6 +221,7 @@ class _Call:
             problem = problem_of(error)
             if not (self._answering or self._accepted or self._duplicates):
                 raise
+            self._metrics.out_of_memory.note(error)
             if problem.status == 500:
                 logger.exception("a stream failed after line %d", self._settled)
             await self._end(
@@ -326,6 +368,7 @@ async def _pieces(
             for piece in gunzip.feed(message.get("body", b"")):
                 yield piece
                 _go_on(stop)
+                await asyncio.sleep(0)  # little may unpack to much: others have their turn
     if gunzip is not None:
         gunzip.end()
 

@@ -12,11 +12,13 @@ from msgspec import UNSET, UnsetType
 from manyclass.core.event import Instance
 from manyclass.core.index import Node
 from manyclass.core.model import Model
+from manyclass.service.admission import Admission
 from manyclass.service.body import Headers, Receive, Send, read_body, require_json
 from manyclass.service.engine import Engine
 from manyclass.service.errors import invalid, problem_of, unavailable
 from manyclass.service.keys import Keys, Scope
 from manyclass.service.late import LateLabels
+from manyclass.service.memory_budget import SMALL_BYTES, Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
 from manyclass.service.schemas import (
@@ -85,7 +87,13 @@ class Rank:
     """Answers which classes fit an instance, or each of many, best first. Changes nothing."""
 
     def __init__(
-        self, settings: Settings, engine: Engine, keys: Keys, late: LateLabels, metrics: Metrics
+        self,
+        settings: Settings,
+        engine: Engine,
+        keys: Keys,
+        late: LateLabels,
+        metrics: Metrics,
+        admission: Admission,
     ) -> None:
         self._most_bytes = settings.max_body_bytes
         self._most_instances = settings.max_batch
@@ -95,13 +103,21 @@ class Rank:
         self._keys = keys
         self._late = late
         self._metrics = metrics
+        self._admission = admission
 
-    async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes:
+    async def answer(self, headers: Headers, receive: Receive, send: Send, hold: Hold) -> bytes:
         """The body of the answer; raises what `problem_of` understands."""
         self._keys.require(Scope.RANK, headers.get(b"authorization"))
         model = self._engine.model  # NotReady before there is one
         require_json(headers)
-        request = decode(_decoder, await read_body(headers, receive, self._most_bytes))
+        body = await read_body(headers, receive, self._most_bytes, hold)
+        if len(body) <= SMALL_BYTES:
+            return await self._answer(model, body)
+        with self._admission.large(len(body)):
+            return await self._answer(model, body)
+
+    async def _answer(self, model: Model, body: bytes) -> bytes:
+        request = decode(_decoder, body)
         if isinstance(request.k, float):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:

@@ -148,6 +148,7 @@ class Served:
         self.server = server
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
+        self.loop = server.servers[0].get_loop()
 
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
@@ -182,11 +183,11 @@ def answer_on(connection):
 
 
 @contextmanager
-def serving(store="memory:", quiet_seconds=60, **settings):
+def serving(store="memory:", quiet_seconds=60, unread_seconds=30, **settings):
     """A real server as `service.server.run` makes it, on a free port."""
     chosen = Settings(store=store, port=0, **settings)
     app = create_app(chosen)
-    server = server_of(app, chosen, quiet_seconds)
+    server = server_of(app, chosen, quiet_seconds, unread_seconds)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -2,20 +2,26 @@ import asyncio
 import gzip
 import random
 import tracemalloc
+import zlib
 
 import pytest
 
 from manyclass.service import body
 from manyclass.service.body import (
-    MOST_LARGE_BODIES,
+    FED_BYTES,
+    MEMBER_BYTES,
+    MOST_SMALL_MEMBERS,
+    MOST_UNUSED_BYTES,
     PIECE_BYTES,
     Gunzip,
+    discard_body,
     is_gzipped,
     media_type,
     read_body,
     require_json,
 )
 from manyclass.service.errors import ClientGone, Problem
+from manyclass.service.memory_budget import MemoryBudget
 from tests.service.faulty import PATIENCE
 
 TEXT = b"x" * 1000
@@ -36,7 +42,15 @@ def read(*pieces, headers=None, most=1000, leave=False):
     async def receive():
         return next(waiting)
 
-    return asyncio.run(read_body(headers or {}, receive, most))
+    budget = MemoryBudget(10 * 2**20)
+    hold = budget.hold()
+    try:
+        whole = asyncio.run(read_body(headers or {}, receive, most, hold))
+        assert budget.used == len(whole)
+        return whole
+    finally:
+        hold.release()
+        assert budget.used == 0
 
 
 def refused(*pieces, **options):
@@ -75,18 +89,23 @@ def test_reads_no_more_than_it_may():
         return {"type": "http.request", "body": pieces.pop(), "more_body": True}
 
     with pytest.raises(Problem):
-        asyncio.run(read_body({}, receive, 1000))
+        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).hold()))
     assert asked == 2
 
 
-def test_bodies_on_their_way_take_bounded_room():
-    """And give it back, however they end."""
+def test_bodies_on_their_way_share_one_budget():
+    """And give it back, however they end. Small ones have room left."""
+    budget = MemoryBudget(8 * 100_000)
 
     async def reading(receive):
-        return await read_body({}, receive, 1000)
+        hold = budget.hold()
+        try:
+            return await read_body({}, receive, 100_000, hold)
+        finally:
+            hold.release()
 
     async def run():
-        queues = [asyncio.Queue() for _ in range(MOST_LARGE_BODIES + 1)]
+        queues = [asyncio.Queue() for _ in range(8)]
         tasks = [asyncio.create_task(reading(queue.get)) for queue in queues]
 
         async def say(number, data, more=True):
@@ -94,30 +113,31 @@ def test_bodies_on_their_way_take_bounded_room():
             for _ in range(5):
                 await asyncio.sleep(0)
 
-        for number in range(MOST_LARGE_BODIES):
-            await say(number, b"x" * 500)
-            await say(number, b"x" * 500)
-        await say(-1, b"x", more=True)
+        for number in range(7):
+            await say(number, b"x" * 50_000)
+            await say(number, b"x" * 50_000)
+        assert budget.used == 700_000
+        await say(7, b"x" * 50_000)
+        await say(7, b"x" * 50_000)
         with pytest.raises(Problem) as caught:
-            await tasks[-1]
+            await tasks[7]
         assert caught.value.status == 503
         assert int(caught.value.headers["Retry-After"]) >= 1
+        assert budget.refused == 1
+        assert len(await reading(one_message(b"x" * 60_000))) == 60_000
 
-        assert len(await read_body({}, one_message(b"x" * 1000), 1000)) == 1000  # needs none
-
-        await say(0, b"x")  # too large, and so are two
+        await say(0, b"x")  # too large
         with pytest.raises(Problem) as caught:
             await tasks[0]
+        assert caught.value.status == 413
         tasks[1].cancel()
         queues[2].put_nowait({"type": "http.disconnect"})
         with pytest.raises(ClientGone):
             await tasks[2]
-        await say(3, b"", more=False)
-        assert len(await tasks[3]) == 1000
-        for number in range(4, MOST_LARGE_BODIES):
+        for number in range(3, 7):
             await say(number, b"", more=False)
-            await tasks[number]
-        assert body._room.taken == 0
+            assert len(await tasks[number]) == 100_000
+        assert budget.used == 0
 
     asyncio.run(asyncio.wait_for(run(), PATIENCE))
 
@@ -127,6 +147,84 @@ def one_message(data):
         return {"type": "http.request", "body": data, "more_body": False}
 
     return receive
+
+
+def test_a_body_that_is_not_needed_is_read_to_its_end():
+    async def discard(*messages):
+        waiting = iter(messages)
+
+        async def receive():
+            return next(waiting)
+
+        await discard_body(receive)
+        assert list(waiting) == []
+
+    piece = {"type": "http.request", "body": b"x" * (MOST_UNUSED_BYTES // 2), "more_body": True}
+    last = {"type": "http.request", "body": b"", "more_body": False}
+    asyncio.run(discard(last))
+    asyncio.run(discard(piece, piece, last))
+    with pytest.raises(ClientGone):
+        asyncio.run(discard(piece, {"type": "http.disconnect"}))
+    with pytest.raises(Problem) as caught:
+        asyncio.run(discard(piece, piece, piece))
+    assert caught.value.status == 413
+
+
+class CountingZlib:
+    """zlib that counts its decompressors, and the bytes they were given."""
+
+    error = zlib.error
+
+    def __init__(self):
+        self.made = 0
+        self.given = 0
+
+    def decompressobj(self, wbits):
+        self.made += 1
+        return CountingMember(self, zlib.decompressobj(wbits=wbits))
+
+
+class CountingMember:
+    def __init__(self, counts, member):
+        self._counts = counts
+        self._member = member
+
+    def decompress(self, data, most):
+        self._counts.given += len(data)
+        return self._member.decompress(data, most)
+
+    def __getattr__(self, name):
+        return getattr(self._member, name)
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    counting = CountingZlib()
+    monkeypatch.setattr(body, "zlib", counting)
+    return counting
+
+
+@pytest.mark.parametrize("count", [200, 2000])
+def test_many_members_take_work_linear_in_their_bytes(count, counting):
+    """Of the smallest average size that is allowed."""
+    noise = random.Random(0).randbytes(MEMBER_BYTES)
+    packed = gzip.compress(noise) * count
+    assert read(packed, headers=GZIP, most=len(packed)) == noise * count
+    assert counting.made == count
+    assert counting.given <= (FED_BYTES // MEMBER_BYTES + 1) * len(packed)
+
+
+@pytest.mark.parametrize("size", [2**18, 2**20])
+def test_members_of_nothing_are_refused_before_they_take_work(size, counting):
+    empty = gzip.compress(b"")
+    assert refused(empty * (size // len(empty)), headers=GZIP, most=2**20) == 400
+    assert counting.made <= 2 * MOST_SMALL_MEMBERS
+    assert counting.given <= counting.made * FED_BYTES
+
+
+def test_a_few_members_may_be_as_small_as_they_like():
+    packed = gzip.compress(b"x") * MOST_SMALL_MEMBERS
+    assert read(packed, headers=GZIP, most=len(packed)) == b"x" * MOST_SMALL_MEMBERS
 
 
 def test_a_bomb_takes_no_memory():

@@ -4,6 +4,7 @@ import pytest
 
 from manyclass.service.errors import ClientGone
 from manyclass.service.front import Front
+from manyclass.service.memory_budget import MemoryBudget
 from manyclass.service.metrics import Metrics
 from manyclass.service.origin import Origins
 from tests.service.faulty import in_loop
@@ -39,10 +40,11 @@ async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, capl
 async def test_a_client_that_left_is_counted_and_not_answered():
     metrics = Metrics()
 
-    async def hot(headers, receive, send):
+    async def hot(headers, receive, send, hold):
         raise ClientGone
 
-    front = Front({"/rank": hot}, None, Origins("127.0.0.1", open_to_all=True), metrics)
+    origins = Origins("127.0.0.1", open_to_all=True)
+    front = Front({"/rank": hot}, None, origins, metrics, MemoryBudget(2**20))
     talk = Conversation(front, "/rank", {})
     assert await talk.end() is None
     text = str([family.samples for family in metrics.collect()])

@@ -14,7 +14,8 @@ import threading
 import httpx
 import pytest
 
-from manyclass.service.server import MOST_HEAD_BYTES, AddressUnavailable, StartFailed, run
+from manyclass.service.http_protocol import MOST_HEAD_BYTES
+from manyclass.service.server import AddressUnavailable, StartFailed, run
 from manyclass.service.settings import Settings
 from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, answer_on, assert_problem, serving

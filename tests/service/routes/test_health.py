@@ -1,7 +1,11 @@
 import asyncio
+import json
+import logging
+from unittest.mock import Mock
 
 import pytest
 
+from manyclass.service.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.protocol import StoreUnavailable
 from tests.service.faulty import FaultyStore, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
@@ -121,3 +125,64 @@ async def test_home_leads_to_the_reference():
         response = await call("GET", "/")
         assert response.is_redirect
         assert response.headers["location"] == "docs"
+
+
+@in_loop
+async def test_a_process_without_memory_says_so_for_a_while(monkeypatch, caplog):
+    """As native code says it: std::bad_alloc arrives as MemoryError."""
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        before = call.digest()
+        now = 1000.0
+        metrics = call.app.api.state.metrics
+        metrics.out_of_memory = OutOfMemory(lambda: now)
+
+        def fails(*arguments):
+            raise MemoryError("std::bad_alloc")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(call.app.engine.model, "answer", fails)
+            patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
+            patched.setattr(call.app.engine._writer, "admit", fails)
+            event = {"features": ["a"], "classes": ["x"]}
+            for method, path, body in (
+                ("POST", "/rank", {"features": ["a"]}),
+                ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
+                ("POST", "/learn", event),
+                ("GET", "/stats", None),
+            ):
+                answer = await call(method, path, body)
+                assert_problem(answer, 503)
+                assert int(answer.headers["retry-after"]) >= 1
+            stream = json.dumps(event).encode() + b"\n"
+            assert_problem(await call("POST", "/learn", stream, headers=NDJSON), 503)
+        assert call.digest() == before
+        assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+        for query in ("", "?to=rank", "?to=learn"):
+            assert_problem(await call("GET", "/readyz" + query), 503)
+        assert (await call.metrics())["out_of_memory_total"] == 5
+        now += NOT_READY_SECONDS
+        assert (await call("GET", "/readyz")).status_code == 200
+        errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
+        assert len(errors) == 1  # and no traceback for each
+        assert not errors[0].exc_info
+
+
+@in_loop
+async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(monkeypatch):
+    """It is in the log, so the next start applies it."""
+    async with calling() as call:
+
+        def fails(*arguments):
+            raise MemoryError("std::bad_alloc")
+
+        monkeypatch.setattr(call.app.engine.model, "apply", fails)
+        event = {"features": ["a"], "classes": ["x"]}
+        assert_problem(await call("POST", "/learn", event), 503)
+        problem = assert_problem(await call("GET", "/readyz"), 503)
+        assert "bad_alloc" in problem["detail"]
+        assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+        half = RuntimeError("an error left the index half changed")
+        monkeypatch.setattr(call.app.engine.model, "answer", Mock(side_effect=half))
+        problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
+        assert "restarted" in problem["detail"]

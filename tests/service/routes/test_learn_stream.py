@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.service.body import GUNZIP_BYTES
+from manyclass.service.errors import Problem
 from manyclass.service.front import Front
 from manyclass.service.intake import Intake
+from manyclass.service.memory_budget import MemoryBudget
 from manyclass.service.metrics import Metrics
 from manyclass.service.neighbours import Neighbours
 from manyclass.service.origin import Origins
@@ -162,13 +165,15 @@ async def test_progress_is_told_while_it_lasts(monkeypatch):
         await talk.end()
 
 
-def slow_streaming(call, progress_seconds):
+def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
     """A stream whose progress is told that often, whatever came."""
+    budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
     engine, late = call.app.engine, call.app.api.state.late
     intake = Intake(engine, late, Neighbours(engine, late, metrics), metrics, 100)
-    stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds)
-    front = Front({"/learn": stream.answer}, None, Origins("127.0.0.1", True), metrics)
+    stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds, line_seconds)
+    origins = Origins("127.0.0.1", True)
+    front = Front({"/learn": stream.answer}, None, origins, metrics, budget)
     return Conversation(front, "/learn", NDJSON)
 
 
@@ -474,7 +479,9 @@ async def test_others_have_their_turn_while_a_client_sends_rubbish():
 def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
     borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    lines = Lines(longest=8)
+    budget = MemoryBudget(2**20)
+    hold = budget.hold()
+    lines = Lines(8, hold, 60.0, Clock())
     found = []
     for start, end in pairwise(borders):
         found += lines.feed(data[start:end])
@@ -483,3 +490,95 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     if not expected[-1]:
         expected.pop()
     assert found == [None if len(text) > 8 else text for text in expected]
+
+
+@in_loop
+async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not():
+    async with calling() as call:
+        budget = call.app.edge.budget
+        talk = streaming(call)
+        talk.say(line("a") + line("b")[:-10])
+        await settled(call, 1)
+        await many_turns()
+        assert budget.used == len(line("b")) - 10
+        talk.say(line("b")[-10:])
+        await settled(call, 2)
+        await many_turns()
+        assert budget.used == 0
+        talk.say(line()[:7])
+        await many_turns()
+        assert budget.used == 7
+        talk.leave()
+        await talk.end()
+        assert budget.used == 0
+
+
+@in_loop
+async def test_the_unpacking_of_a_stream_counts_too():
+    async with calling() as call:
+        budget = call.app.edge.budget
+        talk = streaming(call, **{"content-encoding": "gzip"})
+        talk.say(gzip.compress(b" " * 5000))
+        await many_turns()
+        assert budget.used == GUNZIP_BYTES + 5000
+        talk.say(gzip.compress(b"\n"), more=False)
+        assert (await talk.end())[0] == 200
+        assert budget.used == 0
+
+
+@in_loop
+async def test_a_line_for_which_there_is_no_memory_is_refused():
+    async with calling() as call:
+        budget = MemoryBudget(10_000)
+        talk = slow_streaming(call, progress_seconds=60, budget=budget)
+        talk.say(line())
+        await settled(call, 1)
+        talk.say(b" " * 10_001)
+        failure = await talk.hear_line()
+        assert (failure["kind"], failure["status"]) == ("failure", 503)
+        assert failure["learned_up_to_line"] == 1
+        await talk.end()
+        assert budget.used == 0
+        talk = slow_streaming(call, progress_seconds=60, budget=budget)
+        talk.say(b" " * 10_001)
+        status, headers, _ = await talk.end()
+        assert status == 503
+        assert int(headers[b"retry-after"]) >= 1
+
+
+@in_loop
+async def test_a_line_that_does_not_end_ends_its_stream():
+    """Whether nothing more comes or a little now and then; between lines it may be quiet."""
+    async with calling() as call:
+        for more in (b"", b" "):
+            seq = call.app.engine.model.seq
+            talk = slow_streaming(call, progress_seconds=0.001, line_seconds=0.05)
+            talk.say(line())
+            assert (await talk.hear_line())["kind"] == "progress"
+            await asyncio.sleep(0.1)
+            assert not talk.task.done()
+            talk.say(line()[:5])
+            while not talk.unheard():
+                talk.say(more)
+                await asyncio.sleep(0.001)
+            failure = await talk.hear_line()
+            assert (failure["kind"], failure["status"]) == ("failure", 408)
+            assert failure["accepted"] == 1
+            assert call.app.engine.model.seq == seq + 1
+            await talk.end()
+
+
+def test_the_time_for_a_line_begins_with_the_line():
+    clock = Clock()
+    lines = Lines(100, MemoryBudget(2**20).hold(), 60.0, clock)
+    for _ in range(10):
+        clock.now += 59.0
+        list(lines.feed(b"a\nb"))
+    clock.now += 61.0
+    assert list(lines.feed(b"\n")) == [b"b"]
+    list(lines.feed(b"c"))
+    clock.now += 59.0
+    list(lines.feed(b"c"))
+    clock.now += 2.0
+    with pytest.raises(Problem):
+        list(lines.feed(b""))

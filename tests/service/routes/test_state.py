@@ -1,9 +1,11 @@
 """GET /state: the whole state, from the process and not from the store."""
 
+import asyncio
 import re
 
 from manyclass.core.model import Model
 from manyclass.service.routes import state as state_module
+from manyclass.service.state_downloads import MOST_READERS
 from manyclass.service.store.protocol import StoreUnavailable
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
@@ -41,3 +43,46 @@ async def test_it_needs_the_key_of_an_administrator():
         assert_problem(await call("GET", "/state", headers=lesser), 403)
         key = {"authorization": "Bearer rule"}
         assert (await call("GET", "/state", headers=key)).status_code == 200
+
+
+@in_loop
+async def test_one_copy_is_made_for_all_who_read_at_once(monkeypatch):
+    async with calling() as call:
+        await call.learn(("a b", "x"))
+        engine, downloads = call.app.engine, call.app.api.state.downloads
+        made = 0
+        state = engine.state
+
+        async def counted():
+            nonlocal made
+            made += 1
+            return await state()
+
+        monkeypatch.setattr(engine, "state", counted)
+        opened = await asyncio.gather(*(downloads.open() for _ in range(MOST_READERS)))
+        assert made == 1
+        assert all(pieces is opened[0][1] for _, pieces in opened)
+        assert_problem(await call("GET", "/state"), 503)  # too many
+        downloads.close()
+        await call.learn(("c", "y"))
+        assert_problem(await call("GET", "/state"), 503)  # an older one is being read
+        for _ in range(MOST_READERS - 1):
+            downloads.close()
+        answer = await call("GET", "/state")
+        assert Model.load([answer.content]).digest() == call.digest()
+        assert made == 2
+        assert downloads._readers == 0
+
+
+@in_loop
+async def test_a_copy_that_fails_is_not_kept(monkeypatch):
+    async with calling() as call:
+        engine = call.app.engine
+        with monkeypatch.context() as patched:
+
+            async def fails():
+                raise StoreUnavailable("a test wants it so")
+
+            patched.setattr(engine, "state", fails)
+            assert_problem(await call("GET", "/state"), 503)
+        assert (await call("GET", "/state")).status_code == 200
