@@ -12,7 +12,8 @@ from manyclass.core.errors import InstanceError
 from manyclass.core.event import Instance
 from manyclass.core.lineup import Role
 from manyclass.core.text import features_of, has_more_features
-from manyclass.service.errors import FaultDocument, Problem, invalid, problem_of
+from manyclass.service.errors import FaultDocument, Place, Problem, invalid
+from manyclass.service.mismatch import mismatch
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
@@ -211,10 +212,15 @@ _features = msgspec.json.Decoder(dict[str, float] | Names)
 Body = TypeVar("Body")
 
 
-def decode(decoder: msgspec.json.Decoder[Body], body: bytes) -> Body:
-    """The body as its type; a Problem or msgspec's error when it is not one."""
+def decode(decoder: msgspec.json.Decoder[Body], body: bytes, within: Place = ()) -> Body:
+    """The body, or the part of it at `within`, as its type.
+
+    Raises Problem for another type, and msgspec's error for what is not JSON.
+    """
     try:
         return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise mismatch(error, decoder.type, within) from error
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
     except RecursionError as error:
@@ -254,10 +260,7 @@ def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: i
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     """The same for features that are not plain, and the one to say what is wrong with them."""
-    try:
-        features = decode(_features, bytes(data))
-    except msgspec.ValidationError as error:
-        raise problem_of(error).within("features") from error
+    features = decode(_features, bytes(data), ("features",))
     if len(features) > most_features:
         detail = f"An instance has at most {most_features} features; this one has {len(features)}."
         raise invalid(detail, "features")

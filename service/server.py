@@ -165,13 +165,13 @@ class Server(uvicorn.Server):
 
 
 def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
-    known = error.errno is not None and error.errno > 0  # else the name has no address
-    reason = os.strerror(error.errno) if known else str(error)
+    number = error.errno or 0  # below 0: the name has no address
+    reason = os.strerror(number) if number > 0 else str(error)
     remedy = {
         EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
         " MANYCLASS_PORT (0 takes a free one)",
         EACCES: "choose a port above 1023 with --port or MANYCLASS_PORT",
-    }.get(error.errno or 0, "name an address of this machine with --host or MANYCLASS_HOST")
+    }.get(number, "name an address of this machine with --host or MANYCLASS_HOST")
     return AddressUnavailable(f"cannot listen on {config.host}:{config.port}: {reason}; {remedy}")
 
 

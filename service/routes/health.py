@@ -23,7 +23,7 @@ def report(recovery: Recovery) -> dict[str, Any]:
     return told
 
 
-@router.get("/livez")
+@router.get("/livez", responses=problems(422))
 async def livez() -> Live:
     """The process runs."""
     return Live()
@@ -51,7 +51,7 @@ async def readyz(engine: TheEngine, to: Literal["rank", "learn"] = "learn") -> R
     return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))
 async def metrics(request: Request) -> Response:
     """Metrics in the text format of Prometheus."""
     exposition: Exposition = request.app.state.exposition
