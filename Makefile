@@ -5,7 +5,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help run demo check lint types test deploy-check api-check peers-check generate sanitize coverage measure load chaos wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ test: .venv/built ## the test suite
 
 deploy-check: .venv/built ## what of deploy/ can be run with nginx and prometheus installed
 	pytest -q deploy/tests
+
+api-check: .venv/built ## Spectral on the OpenAPI document (needs npm)
+	npm ci --prefix tests_api --silent
+	pytest -q tests_api
 
 peers-check: .venv/built ## the peers with their real packages, in an environment of their own
 	test -d .venv-peers || $(PYTHON) -m venv .venv-peers

@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Instance
@@ -308,6 +309,11 @@ def _instance_of_text(text: str, most_features: int) -> Instance:
 
 # --- answers of the other routes -----------------------------------------------------------------
 
+# Maps with a name, so that they are components of the document: generated clients name them too.
+LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | str])
+SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
+RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
+
 
 class ClassCount(BaseModel):
     """A class and how many events named it."""
@@ -382,6 +388,17 @@ class Restored(BaseModel):
     restored: int
 
 
+class RecoveryReport(BaseModel):
+    """How the state was restored: the snapshot that was loaded, those that could not be, by number,
+    and the events that were replayed after it."""
+
+    snapshot: Snapshot | None
+    refused: RefusedSnapshots
+    replayed: int
+    last_seq: int = Field(description="where the replay ends")
+    seconds: float
+
+
 class Live(BaseModel):
     """The process runs."""
 
@@ -396,7 +413,7 @@ class Ready(BaseModel):
 
     status: str = "ready"
     seq: int
-    recovery: dict[str, object]
+    recovery: RecoveryReport
 
 
 class Accuracy(BaseModel):
@@ -407,6 +424,9 @@ class Accuracy(BaseModel):
     r5: float
     r10: float
     mrr: float
+
+
+AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])
 
 
 class ReliabilityBin(BaseModel):
@@ -433,7 +453,7 @@ class MemberStats(BaseModel):
     """A member of a committee by itself, over the events of the committee."""
 
     learner: str
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
 
 
 class LearnerStats(BaseModel):
@@ -446,7 +466,7 @@ class LearnerStats(BaseModel):
 
     learner: str
     role: Role
-    options: dict[str, bool | int | float | str]
+    options: LearnerOptions
     features: int
     classes: int
     edges: int
@@ -456,7 +476,7 @@ class LearnerStats(BaseModel):
     evicted_features: int
     evicted_classes: int
     learn_seconds: float | None
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
     confidence: Confidence
     members: list[MemberStats] = Field(description="of a committee, else empty")
 
@@ -518,10 +538,10 @@ class Stats(BaseModel):
     evicted_features: int
     evicted_classes: int
     outdegrees: list[int] = Field(description="how many features have 0, 1, 2, … edges")
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
     learners: list[LearnerStats]
     late_labels: LateLabelStats
     newest_snapshot: Snapshot | None
-    recovery: dict[str, object]
+    recovery: RecoveryReport
     durability: str
-    settings: dict[str, str]
+    settings: SettingTexts

@@ -96,17 +96,28 @@ async def require_known_parameters(request: Request) -> None:
         return
     path = request.scope["route"].path_format
     operation = request.app.openapi()["paths"][path][request.method.lower()]
-    parameters = operation.get("parameters", ())
-    known = [each["name"] for each in parameters if each["in"] == "query"]
+    known = _parameters(operation)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        faults = [Fault(_unknown_parameter(name, known), parameter=name) for name in unknown]
-        raise Problem(422, faults[0].detail, faults)
+        raise unknown_parameter(unknown, operation)
 
 
-def _unknown_parameter(name: str, known: Sequence[str]) -> str:
+def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Problem:
+    """Return the problem of parameters that this operation of the document does not have."""
+    known = _parameters(operation)
     told = f"known are {', '.join(known)}" if known else "this call takes none"
-    return f"There is no parameter {name[:LONGEST_SHOWN]!r}; {did_you_mean(name, known) or told}"
+    faults = [
+        Fault(
+            f"There is no parameter {name[:LONGEST_SHOWN]!r}; {did_you_mean(name, known) or told}",
+            parameter=name,
+        )
+        for name in names
+    ]
+    return Problem(422, faults[0].detail, faults)
+
+
+def _parameters(operation: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
 
 
 async def _engine(request: Request) -> Engine:
