@@ -95,7 +95,9 @@ async def require_known_parameters(request: Request) -> None:
     if not request.query_params:
         return
     path = request.scope["route"].path_format
-    operation = request.app.openapi()["paths"][path][request.method.lower()]
+    operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower())
+    if operation is None:  # a page, as /docs
+        return
     known = _parameters(operation)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
