@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
 from manyclass.service import schemas
 from manyclass.service.errors import ProblemDocument
-from manyclass.service.openapi_examples import add_examples
+from manyclass.service.openapi_examples import add_examples, general_problems
 from manyclass.service.routes.contract import REFERENCE
 from manyclass.service.schemas import (
     DEFAULT_RANKED,
@@ -97,11 +97,12 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
     components["schemas"] = _titled({**_ours(settings), **_theirs(components.get("schemas", {}))})
     if not open_to_all:
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    problems = general_problems(settings, open_to_all)
     made["paths"] = _without_titles(made["paths"])
     for path in made["paths"].values():
         for operation in path.values():
             _say_who_may(operation, open_to_all)
-            add_examples(operation)
+            add_examples(operation, problems)
     return made
 
 

@@ -4,15 +4,22 @@ The test of this module makes the calls and compares the answers.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 
-from manyclass.service.errors import MEDIA_TYPE, Problem, no_parameters
+from manyclass.service.body import require_json
+from manyclass.service.errors import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
+from manyclass.service.headers import headers_of
+from manyclass.service.keys import Keys, Scope
+from manyclass.service.origin import Origins
 from manyclass.service.routes.contract import unknown_parameter
+from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import SnapshotDamaged
+from manyclass.service.writer import NotReady
 
 Json = Any
 
@@ -379,23 +386,47 @@ CALLS: Final = (
     ),
 )
 
-# One for each status that any call may end with, where no call above has its own.
-PROBLEMS: Final = {
-    400: "The header authorization may come once only.",
-    401: "A key is needed: Authorization: Bearer KEY.",
-    403: "This key may not do that; it needs the scope admin.",
-    408: "Nothing more of this request came in 60 s.",
-    409: "snapshot 5 is damaged: section 'model' does not match its checksum",
-    410: "The instance with id 'q-1' is no longer kept.",
-    413: "A body has at most 8388608 bytes, unpacked.",
-    415: "Content-Type must be application/json; this request says text/plain.",
-    431: "A URL and headers have at most 65536 bytes together.",
-    503: "the service is recovering: 0 events replayed, up to event 5",
-}
+
+def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem]:
+    """Return a problem for each status that a call may end with whatever it is for, by status.
+
+    Most are made by what refuses the request, so that they are what it says.
+    """
+    keys = Keys(["rank-key"], [], ["admin-key"])
+    other = {b"host": b"localhost", b"origin": b"https://elsewhere.example"}
+    forbidden = (
+        _raised(Origins("localhost", open_to_all=True).require, "POST", other)
+        if open_to_all
+        else _raised(keys.require, Scope.ADMIN, b"Bearer rank-key")
+    )
+    too_late = "The instance of id 'q-1' is no longer kept."
+    return {
+        400: _raised(headers_of, [(b"authorization", b"")] * 2),
+        401: _raised(keys.require, Scope.ADMIN, None),
+        403: forbidden,
+        408: Problem(408, "Nothing more of this request came in 60 s."),
+        409: problem_of(SnapshotDamaged(5, "manifest", "its checksum does not fit")),
+        410: Problem(410, too_late, [Fault(too_late, ("id",))]),
+        413: Problem(413, f"A body has at most {settings.max_body_bytes} bytes, unpacked."),
+        415: _raised(require_json, {b"content-type": b"text/plain"}),
+        431: Problem(431, "A URL and headers have at most 65536 bytes together."),
+        503: problem_of(NotReady("recovering")),
+    }
 
 
-def add_examples(operation: dict[str, Any]) -> None:
-    """Add to an operation of the document the examples of its parameters, body and answers."""
+def _raised(check: Callable[..., object], *arguments: object) -> Problem:
+    try:
+        check(*arguments)
+    except Problem as problem:
+        return problem
+    raise AssertionError(f"{check} refused nothing")
+
+
+def add_examples(operation: dict[str, Any], problems: Mapping[int, Problem]) -> None:
+    """Add to an operation of the document the examples of its parameters, body and answers.
+
+    `problems` are those of `general_problems`, for what no call of CALLS ends with.
+    """
     calls = [call for call in CALLS if call.operation == operation["operationId"]]
     for parameter in operation.get("parameters", ()):
         for call in calls:
@@ -408,23 +439,20 @@ def add_examples(operation: dict[str, Any]) -> None:
         _add(content[call.answer_media], call.summary, call.answer)
     for status, response in operation["responses"].items():
         content = response["content"].get(MEDIA_TYPE)
-        if content is not None:
-            problem = general_problem(int(status), operation)
-            if problem is not None and (status == "422" or "examples" not in content):
-                _add(content, problem["detail"], problem)
-
-
-def general_problem(status: int, operation: dict[str, Any]) -> Json | None:
-    """Return a problem of this status that does not depend on what the call is for."""
-    if status == 422:
-        return msgspec.to_builtins(_unknown_parameter(operation).document())
-    return _problem(status, PROBLEMS[status]) if status in PROBLEMS else None
+        if status == "422":
+            _add_problem(content, _unknown_parameter(operation))
+        elif content is not None and "examples" not in content:
+            _add_problem(content, problems[int(status)])
 
 
 def _unknown_parameter(operation: dict[str, Any]) -> Problem:
     if "requestBody" in operation:
         return no_parameters(f"{UNKNOWN}=yes".encode())
     return unknown_parameter([UNKNOWN], operation)
+
+
+def _add_problem(content: dict[str, Any], problem: Problem) -> None:
+    _add(content, problem.detail, msgspec.to_builtins(problem.document()))
 
 
 def _add(content: dict[str, Any], summary: str, value: Json) -> None:

@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from manyclass.service.errors import MEDIA_TYPE
-from manyclass.service.openapi_examples import CALLS, NDJSON, PROBLEMS, SHADOW, UNKNOWN
+from manyclass.service.openapi_examples import CALLS, NDJSON, SHADOW, UNKNOWN
 from tests.service.faulty import in_loop
 from tests.service.serving import calling
 from tests.service.test_openapi import document
@@ -146,19 +146,30 @@ def test_the_lines_of_the_streams_are_allowed_one_by_one():
     assert refused == 1  # the line that shows how a bad one is answered
 
 
-PROVOKED = {  # status -> settings, method, path, headers, body
-    400: ({}, "GET", "/stats", [("authorization", "a"), ("authorization", "b")], None),
-    401: (KEYS, "GET", "/stats", [], None),
-    403: (KEYS, "POST", "/snapshots", [("authorization", "Bearer r")], None),
-    413: ({}, "POST", "/rank", [("content-type", "application/json")], b" " * (2**23 + 1)),
-    415: ({}, "POST", "/rank", [("content-type", "text/plain")], b"{}"),
-}
+ELSEWHERE = [("origin", "https://elsewhere.example"), ("host", "localhost")]
+JSON = [("content-type", "application/json")]
+PROVOKED = [  # status, settings, method, path, headers, body
+    (400, {}, "GET", "/stats", [("authorization", "a"), ("authorization", "b")], None),
+    (401, KEYS, "POST", "/snapshots", [], None),
+    (403, KEYS, "POST", "/snapshots", [("authorization", "Bearer r")], None),
+    (403, {}, "POST", "/snapshots", ELSEWHERE, None),
+    (410, {"late_label_seconds": 0}, "POST", "/learn", JSON, b'{"id": "q-1", "classes": ["x"]}'),
+    (413, {"max_body_bytes": 1024}, "POST", "/rank", JSON, b" " * 1025),
+    (415, {}, "POST", "/rank", [("content-type", "text/plain")], b"{}"),
+    (503, {"ready": False}, "GET", "/stats", [], None),
+]
 
 
-@pytest.mark.parametrize("status", PROVOKED)
+@pytest.mark.parametrize(("status", "settings", "method", "path", "headers", "body"), PROVOKED)
 @in_loop
-async def test_the_general_problems_are_those_of_the_service(status):
-    settings, method, path, headers, body = PROVOKED[status]
+async def test_the_general_problems_are_those_of_the_service(
+    status, settings, method, path, headers, body
+):
     async with calling(**settings) as call:
+        if status == 410:
+            await call("POST", "/rank", {"text": "a puck", "id": "q-1"})
+            call.clock.now += 1
         response = await call.client.request(method, path, headers=headers, content=body)
-    assert (response.status_code, response.json()["detail"]) == (status, PROBLEMS[status])
+        assert response.status_code == status
+        made = call.app.api.openapi()["paths"][path][method.lower()]
+        assert response.json() in examples(made["responses"][str(status)]["content"][MEDIA_TYPE])
