@@ -119,7 +119,7 @@ def no_parameters(query: bytes) -> Problem:
     """A call that reads its body only, with the first parameter of its URL as the fault."""
     name = next(iter(parse_qs(query.decode("latin-1"), keep_blank_values=True)), "")
     detail = "This call takes no parameters in its URL; write them into the body."
-    return Problem(422, detail, [Fault(detail, parameter=name)] if name else ())
+    return Problem(422, detail, [Fault(detail, parameter=name[:100])] if name else ())
 
 
 def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:

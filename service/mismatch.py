@@ -43,7 +43,9 @@ def mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> P
         known = _keys(form, place)
         shown = key if len(key) <= LONGEST_SHOWN else key[:LONGEST_SHOWN] + "…"
         hint = did_you_mean(key, known) or f"known are {', '.join(f'`{each}`' for each in known)}."
-        return invalid(f"There is no key `{shown}` here; {hint}", *place, key)
+        if shown == key:  # else its place is that of the object, which is shorter
+            place = (*place, key)
+        return invalid(f"There is no key `{shown}` here; {hint}", *place)
     if missing := _MISSING.fullmatch(detail):
         key = missing["key"]
         return invalid(f"`{key}` is missing. It must be {_TAKES[key]}", *place)

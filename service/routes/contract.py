@@ -13,6 +13,7 @@ from manyclass.service.keys import Keys, Scope
 REFERENCE = "#/components/schemas/{name}"
 
 LONGEST_SHOWN = 100  # characters of a name the client made up
+MOST_NAMED = 10  # unknown parameters of a request
 
 REASONS = {
     400: "Not HTTP, a path that is not UTF-8, a header twice that may come once, or a body that is"
@@ -101,7 +102,7 @@ async def require_known_parameters(request: Request) -> None:
     known = _parameters(operation)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
-        raise unknown_parameter(unknown, operation)
+        raise unknown_parameter(unknown[:MOST_NAMED], operation)
 
 
 def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Problem:
@@ -111,7 +112,7 @@ def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Proble
     faults = [
         Fault(
             f"There is no parameter {name[:LONGEST_SHOWN]!r}; {did_you_mean(name, known) or told}",
-            parameter=name,
+            parameter=name[:LONGEST_SHOWN],
         )
         for name in names
     ]

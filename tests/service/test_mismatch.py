@@ -66,8 +66,19 @@ def test_every_key_has_an_example_the_service_reads(form):
 
 
 def test_a_long_key_is_cut_short():
-    detail, _ = refused(RankRequest, {"x" * 10_000: 1})
+    detail, pointer = refused(RankRequest, {"x" * 10_000: 1})
     assert len(detail) < 300
+    assert pointer == "#"
+
+
+@in_loop
+async def test_many_unknown_parameters_make_a_short_answer():
+    async with calling() as call:
+        query = "&".join(f"{name * 50}{number}=1" for name in "ab" for number in range(100))
+        for method, path in (("GET", "/stats"), ("POST", "/rank")):
+            response = await call(method, f"{path}?{query}&{'x' * 10_000}=1")
+            assert 0 < len(assert_problem(response, 422)["errors"]) <= 10
+            assert len(response.content) < 5000
 
 
 @in_loop
