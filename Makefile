@@ -9,8 +9,8 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check wheel-check image-check peers-check lock generate \
-        sanitize coverage measure load chaos damage crafted wheel clean
+.PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check peers-check lock \
+        generate sanitize coverage measure load chaos damage crafted wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ wheel-check: $(VENV)/dev ## the wheel: made three ways, installed where nothing 
 
 image-check: ## the image: built, started and asked (as root, with buildah and debootstrap)
 	deploy/image-check
+
+api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)
+	npm ci --prefix tests_api --silent
+	pytest -q tests_api
 
 peers-check: $(VENV)/built ## the peers with their real packages, in an environment of their own
 	test -d .venv-peers || $(PYTHON) -m venv .venv-peers

@@ -1,5 +1,16 @@
 """The errors the engine raises. A caller acts on class and fields, a person on the text."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+LONGEST_COMPARED = 200  # characters of a name somebody made up
+
+
+def did_you_mean(given: str, known: Sequence[str]) -> str:
+    """Return a question about the known name that is close to an unknown one; empty without one."""
+    close = get_close_matches(given[:LONGEST_COMPARED], known, n=1)
+    return f"did you mean `{close[0]}`?" if close else ""
+
 
 class CoreError(Exception):
     """Base of the engine's own errors."""

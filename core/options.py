@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from manyclass.core.errors import OptionError
+from manyclass.core.errors import OptionError, did_you_mean
 from manyclass.core.progress import DEEPEST
 
 LONGEST_ROW = 65_535
@@ -166,10 +166,12 @@ class Options:
     def of(cls, learner: str, **given: Any) -> "Options":
         """The options of a learner: its own defaults, but for those `given`."""
         if learner not in LEARNERS:
-            raise OptionError("learner", f"must be one of {', '.join(LEARNERS)}, not {learner!r}")
+            message = f"must be one of {', '.join(LEARNERS)}, not {learner!r}"
+            suggestion = did_you_mean(learner, LEARNERS)
+            raise OptionError("learner", f"{message}; {suggestion}" if suggestion else message)
         unknown = given.keys() - cls.__dataclass_fields__.keys()
         if unknown:
-            raise OptionError(min(unknown), "is not an option of a learner")
+            raise OptionError(min(unknown), _unknown_option(min(unknown)))
         return cls(**{**defaults_of(learner), **given, "learner": learner})
 
     @classmethod
@@ -369,10 +371,16 @@ def _parsed(specification: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), given
 
 
+def _unknown_option(option: str) -> str:
+    known = [each for each in Options.__dataclass_fields__ if each != "learner"]
+    suggestion = did_you_mean(option, known) or f"known are {', '.join(known)}"
+    return f"is not an option of a learner; {suggestion}"
+
+
 def _value(option: str, text: str) -> Any:
     """The value that a text means for this option."""
     if option not in Options.__dataclass_fields__ or option == "learner":
-        raise OptionError(option, "is not an option of a learner")
+        raise OptionError(option, _unknown_option(option))
     default: Any = Options.__dataclass_fields__[option].default
     if isinstance(default, bool):
         if text not in ("yes", "no"):

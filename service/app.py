@@ -9,7 +9,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from secrets import randbits
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
@@ -27,7 +27,18 @@ from manyclass.service.late import LateLabels
 from manyclass.service.metrics import EdgeState, Exposition, Metrics, State
 from manyclass.service.neighbours import Neighbours
 from manyclass.service.origin import Origins
-from manyclass.service.routes import health, learn, learners, names, rank, snapshots, state, stats
+from manyclass.service.routes import (
+    health,
+    learn,
+    learners,
+    names,
+    rank,
+    reference,
+    snapshots,
+    state,
+    stats,
+)
+from manyclass.service.routes.contract import require_known_parameters
 from manyclass.service.routes.learn_stream import LearnStream
 from manyclass.service.settings import Settings
 from manyclass.service.state_downloads import StateDownloads
@@ -126,13 +137,16 @@ def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
         summary=SUMMARY,
         version=version("manyclass"),
         lifespan=lifespan,
+        docs_url=None,  # routes/reference.py
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
+        dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    for routes in (rank, learn, names, learners, stats, snapshots, state, health):
+    for routes in (rank, learn, names, learners, stats, snapshots, state, health, reference):
         api.include_router(routes.router)
+    api.mount("/docs/files", reference.FILES)
     return api
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
@@ -117,6 +117,13 @@ def invalid(detail: str, *place: str | int) -> Problem:
     return Problem(422, detail, [Fault(detail, place)])
 
 
+def no_parameters(query: bytes) -> Problem:
+    """A call that reads its body only, with the first parameter of its URL as the fault."""
+    name = next(iter(parse_qs(query.decode("latin-1"), keep_blank_values=True)), "")
+    detail = "This call takes no parameters in its URL; write them into the body."
+    return Problem(422, detail, [Fault(detail, parameter=name[:100])] if name else ())
+
+
 def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:
     """A refusal that a later try may not meet."""
     return Problem(503, detail, headers={"Retry-After": str(max(1, round(retry_after)))})
@@ -134,7 +141,8 @@ def problem_of(error: BaseException) -> Problem:
         case Problem():
             return error
         case msgspec.ValidationError():
-            return _not_as_documented(str(error))
+            detail, place = parted(str(error))
+            return invalid(detail, *place)
         case msgspec.DecodeError():
             return Problem(400, f"The body is not JSON: {error}.")
         case InstanceError():
@@ -174,15 +182,16 @@ _PLACE = re.compile(r"^(?P<detail>.*?)(?: - at (?:`key` in )?`\$(?P<path>[^`]*)`
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<position>\d+)\]")
 
 
-def _not_as_documented(message: str) -> Problem:
+def parted(message: str) -> tuple[str, Place]:
+    """Return the detail and the place that a message of msgspec holds."""
     match = _PLACE.match(message)
     if match is None:
-        return Problem(422, message)
+        return message, ()
     place: Place = tuple(
         int(step["position"]) if step["position"] else step["key"]
         for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # some key; not which
     )
-    return invalid(match["detail"], *place)
+    return match["detail"], place
 
 
 def _bad_parameters(error: RequestValidationError) -> Problem:

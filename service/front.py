@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from manyclass.service.body import Headers, Receive, Send, discard_body
-from manyclass.service.errors import ClientGone, Problem, problem_of
+from manyclass.service.errors import ClientGone, Problem, no_parameters, problem_of
 from manyclass.service.headers import headers_of
 from manyclass.service.memory_budget import Hold, MemoryBudget
 from manyclass.service.metrics import Metrics
@@ -62,6 +62,8 @@ class Front:
         try:
             headers = headers_of(scope["headers"])
             self._origins.require("POST", headers)
+            if scope.get("query_string"):
+                raise no_parameters(scope["query_string"])
             body = await self._hot[path](headers, receive, send, hold)
         except ClientGone:
             self._metrics.request(path, CLIENT_GONE, perf_counter() - began)

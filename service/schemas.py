@@ -7,12 +7,14 @@ from typing import Annotated, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Instance
 from manyclass.core.lineup import Role
 from manyclass.core.text import features_of, has_more_features
-from manyclass.service.errors import FaultDocument, Problem, invalid, problem_of
+from manyclass.service.errors import FaultDocument, Place, Problem, invalid
+from manyclass.service.mismatch import mismatch
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
@@ -211,10 +213,15 @@ _features = msgspec.json.Decoder(dict[str, float] | Names)
 Body = TypeVar("Body")
 
 
-def decode(decoder: msgspec.json.Decoder[Body], body: bytes) -> Body:
-    """The body as its type; a Problem or msgspec's error when it is not one."""
+def decode(decoder: msgspec.json.Decoder[Body], body: bytes, within: Place = ()) -> Body:
+    """The body, or the part of it at `within`, as its type.
+
+    Raises Problem for another type, and msgspec's error for what is not JSON.
+    """
     try:
         return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise mismatch(error, decoder.type, within) from error
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
     except RecursionError as error:
@@ -254,10 +261,7 @@ def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: i
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     """The same for features that are not plain, and the one to say what is wrong with them."""
-    try:
-        features = decode(_features, bytes(data))
-    except msgspec.ValidationError as error:
-        raise problem_of(error).within("features") from error
+    features = decode(_features, bytes(data), ("features",))
     if len(features) > most_features:
         detail = f"An instance has at most {most_features} features; this one has {len(features)}."
         raise invalid(detail, "features")
@@ -304,6 +308,11 @@ def _instance_of_text(text: str, most_features: int) -> Instance:
 
 
 # --- answers of the other routes -----------------------------------------------------------------
+
+# Maps with a name, so that they are components of the document: generated clients name them too.
+LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | str])
+SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
+RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
 
 
 class ClassCount(BaseModel):
@@ -379,6 +388,17 @@ class Restored(BaseModel):
     restored: int
 
 
+class RecoveryReport(BaseModel):
+    """How the state was restored: the snapshot that was loaded, those that could not be, by number,
+    and the events that were replayed after it."""
+
+    snapshot: Snapshot | None
+    refused: RefusedSnapshots
+    replayed: int
+    last_seq: int = Field(description="where the replay ends")
+    seconds: float
+
+
 class Live(BaseModel):
     """The process runs."""
 
@@ -393,7 +413,7 @@ class Ready(BaseModel):
 
     status: str = "ready"
     seq: int
-    recovery: dict[str, object]
+    recovery: RecoveryReport
 
 
 class Accuracy(BaseModel):
@@ -404,6 +424,9 @@ class Accuracy(BaseModel):
     r5: float
     r10: float
     mrr: float
+
+
+AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])
 
 
 class ReliabilityBin(BaseModel):
@@ -430,7 +453,7 @@ class MemberStats(BaseModel):
     """A member of a committee by itself, over the events of the committee."""
 
     learner: str
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
 
 
 class LearnerStats(BaseModel):
@@ -443,7 +466,7 @@ class LearnerStats(BaseModel):
 
     learner: str
     role: Role
-    options: dict[str, bool | int | float | str]
+    options: LearnerOptions
     features: int
     classes: int
     edges: int
@@ -453,7 +476,7 @@ class LearnerStats(BaseModel):
     evicted_features: int
     evicted_classes: int
     learn_seconds: float | None
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
     confidence: Confidence
     members: list[MemberStats] = Field(description="of a committee, else empty")
 
@@ -515,10 +538,10 @@ class Stats(BaseModel):
     evicted_features: int
     evicted_classes: int
     outdegrees: list[int] = Field(description="how many features have 0, 1, 2, … edges")
-    accuracy: dict[str, Accuracy] = Field(description="over the last so many events")
+    accuracy: AccuracyByWindow = Field(description="over the last so many events")
     learners: list[LearnerStats]
     late_labels: LateLabelStats
     newest_snapshot: Snapshot | None
-    recovery: dict[str, object]
+    recovery: RecoveryReport
     durability: str
-    settings: dict[str, str]
+    settings: SettingTexts

@@ -694,7 +694,9 @@ def _has(options: Options, given: Mapping[str, Any]) -> bool:
 
 def _unknown(variable: str, known: list[str]) -> str:
     close = get_close_matches(variable, known, n=1)
-    return "is not a setting" + (f"; did you mean {close[0]}?" if close else "")
+    return "is not a setting" + (
+        f"; did you mean {close[0]}?" if close else "; see docs/settings.md"
+    )
 
 
 def _is_loopback(host: str) -> bool:

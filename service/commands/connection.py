@@ -22,10 +22,13 @@ UNREACHABLE: Final = 3
 ADDRESS_UNAVAILABLE: Final = 4
 INTERRUPTED: Final = 130
 
-Url = Annotated[str, typer.Option(envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")]
+Url = Annotated[
+    str, typer.Option("--url", envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")
+]
 Key = Annotated[
     str | None,
     typer.Option(
+        "--key",
         envvar=KEY_VARIABLE,
         help="A key of the service; the variable keeps it out of the list of processes.",
         metavar="KEY",

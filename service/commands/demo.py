@@ -33,6 +33,7 @@ def demo(
     url: Annotated[
         str | None,
         typer.Option(
+            "--url",
             envvar=URL_VARIABLE,
             help="Teach the service there; without it, one is started and ended again.",
             metavar="URL",

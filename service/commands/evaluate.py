@@ -44,11 +44,14 @@ def evaluate(
     ] = "",
     learner: Annotated[
         list[str] | None,
-        typer.Option(help="A learner: svm, 'pa(replay=4)'; again for more.", metavar="SPEC"),
+        typer.Option(
+            "--learner", help="A learner: svm, 'pa(replay=4)'; again for more.", metavar="SPEC"
+        ),
     ] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
+            "--vary",
             help="Each learner also with other values of an option: max_outdegree=1,5,25.",
             metavar="OPTION=VALUES",
         ),
@@ -56,7 +59,9 @@ def evaluate(
     peers: Annotated[
         str,
         typer.Option(
-            help="Other methods: linearsvc,fasttext; a wrong name lists them.", metavar="NAMES"
+            "--peers",
+            help="Other methods: linearsvc,fasttext; a wrong name lists them.",
+            metavar="NAMES",
         ),
     ] = "",
     passes: Annotated[int, typer.Option(min=1, help="How often our learners learn a row.")] = 1,
@@ -74,7 +79,9 @@ def evaluate(
     ] = False,
     test: Annotated[
         list[str] | None,
-        typer.Option(help="A file to test on, beside the ones to train on.", metavar="FILE"),
+        typer.Option(
+            "--test", help="A file to test on, beside the ones to train on.", metavar="FILE"
+        ),
     ] = None,
     held_out: Annotated[
         float, typer.Option(help="Share of the files' rows to test on, without --test.")
@@ -83,6 +90,7 @@ def evaluate(
     data: Annotated[
         Path | None,
         typer.Option(
+            "--data",
             help="Folder of the public data sets.",
             envvar="BENCHMARK_DATA",
             metavar="FOLDER",
@@ -91,12 +99,17 @@ def evaluate(
     ] = None,
     json: Annotated[
         Path | None,
-        typer.Option(help="Write every figure there.", metavar="FILE", show_default=False),
+        typer.Option(
+            "--json", help="Write every figure there.", metavar="FILE", show_default=False
+        ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
-            help="Write tables and plots there, one page.", metavar="FILE", show_default=False
+            "--html",
+            help="Write tables and plots there, one page.",
+            metavar="FILE",
+            show_default=False,
         ),
     ] = None,
     markdown: Annotated[

@@ -37,6 +37,7 @@ def export(
     store: Annotated[
         str | None,
         typer.Option(
+            "--store",
             help="The store of a service that is stopped, as MANYCLASS_STORE has it.",
             metavar="URL",
             show_default=False,

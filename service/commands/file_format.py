@@ -7,6 +7,7 @@ import typer
 FileFormat = Annotated[
     str | None,
     typer.Option(
+        "--format",
         help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
         metavar="FORMAT",
         show_default=False,

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from manyclass.core.errors import did_you_mean
 from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
@@ -46,5 +47,7 @@ def _only(body: Body, keys: frozenset[str], ignore_unknown: bool) -> Body:
     unknown = sorted(body.keys() - keys)
     if unknown and not ignore_unknown:
         names = ", ".join(f"`{name}`" for name in unknown)
-        raise LineFault(f"{names} cannot be used here (--ignore-unknown would drop it)")
+        known = sorted(keys)
+        hint = did_you_mean(unknown[0], known) or f"known are {', '.join(known)}"
+        raise LineFault(f"{names} cannot be used here; {hint} (--ignore-unknown would drop it)")
     return {name: value for name, value in body.items() if name in keys}

@@ -46,7 +46,12 @@ def rank(
     ] = None,
     min_confidence: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Withhold rankings whose first class is less certain."),
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Withhold rankings whose first class is less certain.",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which features voted for each class.")

@@ -1,6 +1,7 @@
 """manyclass serve: run the service."""
 
 import logging
+from contextlib import suppress
 from signal import SIGTERM, default_int_handler, signal
 
 import typer
@@ -20,6 +21,11 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     on, 2 when a setting is wrong, 1 when the store or its state cannot be used.
     """
     signal(SIGTERM, default_int_handler)  # as Ctrl-C: a stop that was asked for is a success
+    with suppress(KeyboardInterrupt):  # before the server runs, which has an end of its own
+        _serve(settings)
+
+
+def _serve(settings: Settings) -> None:
     # Here, not above: the other commands start without loading the server.
     from manyclass.service.server import AddressUnavailable, StartFailed, run
     from manyclass.service.store.protocol import StoreError
@@ -37,5 +43,3 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     except StartFailed as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
-    except KeyboardInterrupt:
-        return  # before the server ran, which has an end of its own

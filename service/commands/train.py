@@ -18,11 +18,14 @@ def train(
     ],
     learner: Annotated[
         str,
-        typer.Option(help="What learns, with its options: pa, ff(rating=5).", metavar="SPEC"),
+        typer.Option(
+            "--learner", help="What learns, with its options: pa, ff(rating=5).", metavar="SPEC"
+        ),
     ] = DEFAULT_LEARNER,
     out: Annotated[
         Path | None,
         typer.Option(
+            "--out",
             help="A file for the state, as `manyclass snapshot save` writes one.",
             metavar="FILE",
             show_default=False,
@@ -31,6 +34,7 @@ def train(
     store: Annotated[
         str | None,
         typer.Option(
+            "--store",
             help="A new store for a service, as MANYCLASS_STORE has it.",
             metavar="URL",
             show_default=False,

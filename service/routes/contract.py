@@ -1,14 +1,19 @@
 """What the OpenAPI document says of a route beside its parameters: errors, and who may use it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from manyclass.core.errors import did_you_mean
 from manyclass.service.engine import Engine
-from manyclass.service.errors import MEDIA_TYPE
+from manyclass.service.errors import MEDIA_TYPE, Fault, Problem
 from manyclass.service.keys import Keys, Scope
 
 REFERENCE = "#/components/schemas/{name}"
+
+LONGEST_SHOWN = 100  # characters of a name the client made up
+MOST_NAMED = 10  # unknown parameters of a request
 
 REASONS = {
     400: "Not HTTP, a path that is not UTF-8, a header twice that may come once, or a body that is"
@@ -63,7 +68,7 @@ def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
     return {
         "dependencies": [Depends(check)],
         "openapi_extra": {"x-scope": scope.name.lower()},
-        "responses": problems(400, 401, 403, *statuses, 408, 431, 503),
+        "responses": problems(400, 401, 403, *statuses, 408, 422, 431, 503),
     }
 
 
@@ -81,6 +86,41 @@ def one_of(*names: str) -> dict[str, Any]:
     """A body of one of the named components."""
     references = [{"$ref": REFERENCE.format(name=name)} for name in names]
     return {"schema": references[0] if len(references) == 1 else {"oneOf": references}}
+
+
+async def require_known_parameters(request: Request) -> None:
+    """Raise Problem 422 for a parameter of the URL that the call does not read.
+
+    A misspelt `limit` would otherwise be no limit.
+    """
+    if not request.query_params:
+        return
+    path = request.scope["route"].path_format
+    operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower())
+    if operation is None:  # a page, as /docs
+        return
+    known = _parameters(operation)
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        raise unknown_parameter(unknown[:MOST_NAMED], operation)
+
+
+def unknown_parameter(names: Sequence[str], operation: dict[str, Any]) -> Problem:
+    """Return the problem of parameters that this operation of the document does not have."""
+    known = _parameters(operation)
+    told = f"known are {', '.join(known)}" if known else "this call takes none"
+    faults = [
+        Fault(
+            f"There is no parameter {name[:LONGEST_SHOWN]!r}; {did_you_mean(name, known) or told}",
+            parameter=name[:LONGEST_SHOWN],
+        )
+        for name in names
+    ]
+    return Problem(422, faults[0].detail, faults)
+
+
+def _parameters(operation: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"]
 
 
 async def _engine(request: Request) -> Engine:

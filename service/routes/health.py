@@ -1,7 +1,6 @@
 """Whether the process runs, whether it can answer, what it has counted. Open to everybody."""
 
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
@@ -12,19 +11,25 @@ from manyclass.service.metrics import Exposition
 from manyclass.service.recovery import Recovery
 from manyclass.service.routes.contract import TheEngine, problems
 from manyclass.service.routes.learners import TheMetrics
-from manyclass.service.schemas import Live, Ready
+from manyclass.service.routes.snapshots import snapshot
+from manyclass.service.schemas import Live, Ready, RecoveryReport
 
 router = APIRouter(tags=["health"])
 
 
-def report(recovery: Recovery) -> dict[str, Any]:
+def report(recovery: Recovery) -> RecoveryReport:
     """How the state was brought back, for people."""
-    told = asdict(recovery)
-    del told["given_up"]
-    return told
+    info = recovery.snapshot
+    return RecoveryReport(
+        snapshot=None if info is None else snapshot(info),
+        refused={str(seq): reason for seq, reason in recovery.refused.items()},
+        replayed=recovery.replayed,
+        last_seq=recovery.last_seq,
+        seconds=recovery.seconds,
+    )
 
 
-@router.get("/livez")
+@router.get("/livez", responses=problems(422))
 async def livez() -> Live:
     """The process runs."""
     return Live()
@@ -59,7 +64,7 @@ async def readyz(
     return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))
 async def metrics(request: Request) -> Response:
     """Metrics in the text format of Prometheus."""
     exposition: Exposition = request.app.state.exposition

@@ -82,7 +82,7 @@ def test_bad_lines_leave_no_result(manyclass, hockey):
     ids = [json.loads(line)["id"] for line in result.stdout.splitlines()]
     assert ids == ["one", "three"]
     assert "standard input:2: " in result.stderr
-    assert "standard input:4: Expected `str`, got `int`" in result.stderr
+    assert "standard input:4: `text` must be a string" in result.stderr
 
 
 def test_a_wrong_option_ends_the_run_and_blames_no_line(manyclass, hockey):

@@ -224,7 +224,7 @@ async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
         ({"features": ["a"], "classes": ["x"], "event_id": ""}, ["#/event_id"]),
         ({"features": ["a"], "classes": ["x"], "event_id": "e" * 201}, ["#/event_id"]),
         ({"features": ["a"], "classes": ["x"], "event_id": 5}, ["#/event_id"]),
-        ({"features": ["a"], "classes": ["x"], "k": 5}, ["#"]),
+        ({"features": ["a"], "classes": ["x"], "k": 5}, ["#/k"]),
         ({"events": []}, ["#/events"]),
         ({"events": [{"features": ["a"]}]}, ["#/events/0"]),
         ({"events": [{"features": ["a"], "classes": ["x"]}, {"classes": ["x"]}]}, ["#/events/1"]),

@@ -253,10 +253,10 @@ async def test_ranking_changes_nothing():
         ({"text": "a", "id": "x" * 201}, ["#/id"]),
         ({"text": "a", "explain": 1}, ["#/explain"]),
         ({"text": "a", "threshold": "0"}, ["#/threshold"]),
-        ({"text": "a", "unknown": 1}, ["#"]),
+        ({"text": "a", "unknown": 1}, ["#/unknown"]),
         ({"instances": []}, ["#/instances"]),
         ({"instances": [{"text": "a"}, {}]}, ["#/instances/1"]),
-        ({"instances": [{"text": "a"}, {"text": "a", "k": 1}]}, ["#/instances/1"]),
+        ({"instances": [{"text": "a"}, {"text": "a", "k": 1}]}, ["#/instances/1/k"]),
         ({"instances": [{"text": "a"}, {"features": ["a", ""]}]}, ["#/instances/1/features/1"]),
         ({"instances": [{"features": {"a": "x"}}]}, ["#/instances/0/features"]),
         ({"instances": [{"text": "a"}], "text": "a"}, ["#/text"]),
@@ -394,7 +394,7 @@ async def test_a_request_that_makes_no_sense_is_not_kept_waiting():
         many = {"instances": [{"features": ["a"]}, {"features": [""]}], "min_seq": 5}
         assert_problem(await call("POST", "/rank", many), 422, "#/instances/1/features/0")
         each = {"instances": [{"features": ["a"], "min_seq": 0}]}
-        assert_problem(await call("POST", "/rank", each), 422, "#/instances/0")
+        assert_problem(await call("POST", "/rank", each), 422, "#/instances/0/min_seq")
 
 
 @in_loop

@@ -1,0 +1,68 @@
+"""GET /docs: the interface to read and to try, shown by Swagger UI. Nothing comes from elsewhere.
+
+The package fastapi-offline brings the files of Swagger UI. They are larger than this whole service,
+so they are a dependency and not part of the wheel.
+"""
+
+from typing import Final
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse, Response
+from fastapi.staticfiles import StaticFiles
+
+router = APIRouter(include_in_schema=False)
+
+FILES: Final = StaticFiles(packages=[("fastapi_offline", "static")])
+
+# Addresses are relative, so that a proxy may serve all of this below a path of its own.
+PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Manyclass: the interface</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/files/swagger-ui.css">
+</head>
+<body>
+<div id="reference"><a href="openapi.json">openapi.json</a></div>
+<script src="docs/files/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+# Without validatorUrl null, Swagger UI has the document checked by a service of its makers.
+START: Final = """SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#reference",
+  validatorUrl: null,
+  deepLinking: true,
+  displayOperationId: true,
+});
+"""
+# The browser asks nobody else, whatever the script does. Swagger UI has styles in its elements.
+POLICY: Final = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+_NOSNIFF = {"X-Content-Type-Options": "nosniff"}
+
+
+@router.get("/docs")
+async def page() -> HTMLResponse:
+    """The page."""
+    return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY, **_NOSNIFF})
+
+
+@router.get("/docs/start.js")
+async def start() -> Response:
+    """What the page starts Swagger UI with."""
+    return Response(START, media_type="text/javascript", headers=_NOSNIFF)
