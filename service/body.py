@@ -5,12 +5,14 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from manyclass.service.errors import ClientGone, Problem, unavailable
+from manyclass.service.turn import Turn
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Headers = Mapping[bytes, bytes]
 
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
+PACKED_BYTES = 4096  # of it are unpacked at a time
 MOST_LARGE_BODIES = 16  # as many of the largest size may be on their way at once
 
 
@@ -82,7 +84,7 @@ async def read_body(headers: Headers, receive: Receive, most_bytes: int) -> byte
         body = await _read_rest(body, receive, most_bytes)
     if len(body) > most_bytes:
         raise _too_large(most_bytes)
-    return _unpack(body, most_bytes) if gzipped else body
+    return await _unpack(body, most_bytes) if gzipped else body
 
 
 async def _read_rest(start: bytes, receive: Receive, most_bytes: int, room: Room = _room) -> bytes:
@@ -104,13 +106,16 @@ async def _read_rest(start: bytes, receive: Receive, most_bytes: int, room: Room
         room.give_back(len(body))
 
 
-def _unpack(body: bytes, most_bytes: int) -> bytes:
+async def _unpack(body: bytes, most_bytes: int) -> bytes:
     gunzip = Gunzip()
     unpacked = bytearray()
+    turn = Turn()
     for piece in gunzip.feed(body):
         unpacked += piece
         if len(unpacked) > most_bytes:
             raise _too_large(most_bytes)
+        if turn.is_over:
+            await turn.pass_on()
     gunzip.end()
     return bytes(unpacked)
 
@@ -120,7 +125,11 @@ def _too_large(most_bytes: int) -> Problem:
 
 
 class Gunzip:
-    """Unpacks gzip as it arrives, in pieces of bounded size, whatever it unpacks to."""
+    """Unpacks gzip as it arrives, in pieces of bounded size, whatever it unpacks to.
+
+    What is packed is read in pieces too: zlib copies the rest of a piece whenever a member ends,
+    and a member may have 20 bytes.
+    """
 
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=31)
@@ -128,6 +137,10 @@ class Gunzip:
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """What `data` unpacks to; Problem 400 when it is not gzip."""
+        for begin in range(0, len(data), PACKED_BYTES):
+            yield from self._feed(data[begin : begin + PACKED_BYTES])
+
+    def _feed(self, data: bytes) -> Iterator[bytes]:
         while data:
             if self._member.eof:  # a gzip file may be several, one after the other
                 self._member = zlib.decompressobj(wbits=31)

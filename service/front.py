@@ -3,6 +3,7 @@
 FastAPI's way from a request to a route and back costs more than ranking does.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import perf_counter
@@ -18,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-HotCall = Callable[[Headers, Receive, Send], Awaitable[bytes | None]]
+HotCall = Callable[[Headers, Receive, Send], Awaitable[bytes | list[bytes] | None]]
 
 STREAM = " (stream)"  # after the path of a call that answered in a stream of its own
 UNKNOWN = "unknown"  # whatever path a client made up
@@ -28,7 +29,8 @@ _JSON = (b"content-type", b"application/json")
 
 
 class Front:
-    """The ASGI application. A hot call returns the body of its answer, or None if it sent it."""
+    """The ASGI application. A hot call returns the body of its answer, whole or in pieces, or None
+    if it sent it."""
 
     def __init__(
         self,
@@ -69,9 +71,12 @@ class Front:
             if body is None:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
                 return
-            head = [_JSON, (b"content-length", b"%d" % len(body))]
-            await send({"type": "http.response.start", "status": 200, "headers": head})
-            await send({"type": "http.response.body", "body": body})
+            if isinstance(body, list):
+                await _send_pieces(body, send)
+            else:
+                head = [_JSON, (b"content-length", b"%d" % len(body))]
+                await send({"type": "http.response.start", "status": 200, "headers": head})
+                await send({"type": "http.response.body", "body": body})
         self._metrics.request(path, status, perf_counter() - began)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,6 +98,16 @@ class Front:
             # Starlette has answered this with a problem before raising it.
             logger.exception("%s %s failed", scope["method"], _endpoint(scope))
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
+
+
+async def _send_pieces(body: list[bytes], send: Send) -> None:
+    """Send the answer, and let others have their turns before each piece of it."""
+    head = [_JSON, (b"content-length", b"%d" % sum(map(len, body)))]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    for piece in body:
+        await asyncio.sleep(0)
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _refuse(problem: Problem, send: Send) -> int:

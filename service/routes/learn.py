@@ -14,6 +14,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.errors import problem_of
 from manyclass.service.intake import Intake, Known
 from manyclass.service.keys import Keys, Scope
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
 from manyclass.service.routes.learn_stream import MEDIA_TYPE, LearnStream
@@ -26,6 +27,7 @@ from manyclass.service.schemas import (
     decode,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 router = APIRouter(tags=["learn"])
 
@@ -90,6 +92,7 @@ class Learn:
         self._intake = intake
         self._metrics = metrics
         self._stream = stream
+        self._large = LargeBodies(LearnRequest, LearnEvent, "events", settings.max_batch)
 
     async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes | None:
         """The body of the answer, None after a stream; raises what `problem_of` understands."""
@@ -102,11 +105,16 @@ class Learn:
         body = await read_body(headers, receive, self._most_bytes)
         sent = 1
         try:
-            request = decode(_decoder, body)
+            turn = Turn()
+            if len(body) > LARGE_BYTES:
+                request = await self._large.request(body, turn)
+            else:
+                request = decode(_decoder, body)
             if request.events is not UNSET:
                 sent = len(request.events)
-                return await self._many(request, request.events)
-            event = self._intake.event(request, await self._intake.instances([request]))
+                return await self._many(request, request.events, turn)
+            known = await self._intake.instances([request])
+            event = await self._intake.event_in_turns(request, known, turn)
             [result] = await self._intake.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # else nothing is wrong with what was sent
@@ -120,10 +128,14 @@ class Learn:
             )
         )
 
-    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
+    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent], turn: Turn) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
         known = await self._intake.instances(forms)
-        events = [self._event(position, form, known) for position, form in enumerate(forms)]
+        events = []
+        for position, form in enumerate(forms):
+            events.append(await self._event(position, form, known, turn))
+            if turn.is_over:
+                await turn.pass_on()
         try:
             results = await self._intake.submit(events)
         except EventConflict as conflict:
@@ -139,8 +151,10 @@ class Learn:
             )
         )
 
-    def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
+    async def _event(
+        self, position: int, form: LearnEvent, known: Known, turn: Turn
+    ) -> Event | Result:
         try:
-            return self._intake.event(form, known)
+            return await self._intake.event_in_turns(form, known, turn)
         except Exception as error:
             raise problem_of(error).within("events", position) from error

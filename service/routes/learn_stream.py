@@ -22,9 +22,11 @@ from manyclass.service.errors import (
     unavailable,
 )
 from manyclass.service.intake import Intake
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.metrics import Metrics
 from manyclass.service.schemas import (
     LearnEvent,
+    LearnRequest,
     Progress,
     StreamFailure,
     StreamFault,
@@ -32,6 +34,7 @@ from manyclass.service.schemas import (
     decode,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +78,10 @@ class LearnStream:
         try:
             progress = _Pace(self._progress_seconds, asyncio.get_running_loop().time)
             minimal = _prefers_minimal(headers)
-            call = _Call(self._intake, self._metrics, send, self._longest_line, progress, minimal)
+            large = LargeBodies(LearnRequest, LearnEvent, "events", 1)
+            call = _Call(
+                self._intake, self._metrics, send, self._longest_line, progress, minimal, large
+            )
             async with aclosing(_pieces(receive, gunzip, stop, self._progress_seconds)) as pieces:
                 await call.run(pieces)
         finally:
@@ -150,6 +156,7 @@ class _Call:
         longest_line: int,
         progress: _Pace,
         minimal: bool,
+        large: LargeBodies[LearnRequest, LearnEvent],
     ) -> None:
         self._intake = intake
         self._metrics = metrics
@@ -167,6 +174,8 @@ class _Call:
         self._seq = 0
         self._hits = {1: 0, 5: 0}
         self._progress = progress
+        self._large = large
+        self._turn = Turn()
 
     async def run(self, pieces: AsyncIterator[bytes]) -> None:
         """Learn all lines, and say how it went. Raises a Problem while nothing was learned."""
@@ -198,12 +207,14 @@ class _Call:
         for line in lines:
             self._line += 1
             if line is None or (line and not line.isspace()):
-                self._read.append((self._line, _form_of(line)))
+                self._read.append((self._line, await self._form_of(line)))
             if len(self._read) >= BATCH_EVENTS:
                 await self._learn()
-            if self._line % BATCH_EVENTS == 0:  # also when there is nothing to wait for
-                await asyncio.sleep(0)
+            if self._turn.is_over:  # also when there is nothing to wait for
+                await self._turn.pass_on()
         await self._learn()
+        if self._turn.is_over:  # also when no line ends
+            await self._turn.pass_on()
         if not self._minimal and self._progress.is_due(self._settled):
             await self._write(Progress(*self._counts()))
 
@@ -231,13 +242,26 @@ class _Call:
             try:
                 if isinstance(form, Problem):
                     raise form
-                events.append((line, self._intake.event(form, known)))
+                events.append((line, await self._intake.event_in_turns(form, known, self._turn)))
             except Exception as error:
                 problem = problem_of(error)
                 if problem.status >= 500:  # not the line's fault
                     raise
                 await self._reject(line, problem)
+            if self._turn.is_over:
+                await self._turn.pass_on()
         return events
+
+    async def _form_of(self, line: bytes | None) -> LearnEvent | Problem:
+        """What a line says, or what is wrong with it."""
+        if line is None:
+            return invalid("The line is too long.")
+        try:
+            if len(line) > LARGE_BYTES:
+                return await self._large.form(line, self._turn)
+            return decode(_decoder, line)
+        except (Problem, msgspec.MsgspecError) as error:
+            return problem_of(error)
 
     def _count(self, results: list[Result]) -> None:
         for result in results:
@@ -289,16 +313,6 @@ def _prefers_minimal(headers: Headers) -> bool:
     """
     preferences = headers.get(b"prefer", b"").lower().split(b",")
     return any(each.split(b";")[0].strip() == b"return=minimal" for each in preferences)
-
-
-def _form_of(line: bytes | None) -> LearnEvent | Problem:
-    """What a line says, or what is wrong with it."""
-    if line is None:
-        return invalid("The line is too long.")
-    try:
-        return decode(_decoder, line)
-    except (Problem, msgspec.MsgspecError) as error:
-        return problem_of(error)
 
 
 async def _pieces(

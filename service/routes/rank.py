@@ -1,6 +1,5 @@
 """POST /rank. Hot: reads and writes its bodies itself."""
 
-import asyncio
 from collections.abc import Sequence
 from itertools import starmap
 from time import perf_counter
@@ -12,10 +11,12 @@ from msgspec import UNSET, UnsetType
 from manyclass.core.event import Instance
 from manyclass.core.index import Node
 from manyclass.core.model import Model
+from manyclass.service.answer import joined
 from manyclass.service.body import Headers, Receive, Send, read_body, require_json
 from manyclass.service.engine import Engine
 from manyclass.service.errors import invalid, problem_of, unavailable
 from manyclass.service.keys import Keys, Scope
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
 from manyclass.service.late import LateLabels
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
@@ -29,7 +30,6 @@ from manyclass.service.schemas import (
     RankAnswer,
     Ranked,
     RankInstance,
-    RankManyAnswer,
     RankRequest,
     RankResult,
     Vote,
@@ -39,6 +39,7 @@ from manyclass.service.schemas import (
     whole,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 router = APIRouter(tags=["rank"])
 
@@ -75,8 +76,6 @@ async def rank() -> None:
     raise AssertionError("the front answers this call")
 
 
-TURN_SECONDS = 0.005  # of the event loop; then whoever waits has one
-
 _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
 
@@ -95,45 +94,65 @@ class Rank:
         self._keys = keys
         self._late = late
         self._metrics = metrics
+        self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
-    async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes:
+    async def answer(self, headers: Headers, receive: Receive, send: Send) -> bytes | list[bytes]:
         """The body of the answer; raises what `problem_of` understands."""
         self._keys.require(Scope.RANK, headers.get(b"authorization"))
         model = self._engine.model  # NotReady before there is one
         require_json(headers)
-        request = decode(_decoder, await read_body(headers, receive, self._most_bytes))
+        body = await read_body(headers, receive, self._most_bytes)
+        turn = Turn()
+        if len(body) > LARGE_BYTES:
+            request = await self._large.request(body, turn)
+        else:
+            request = decode(_decoder, body)
         if isinstance(request.k, float):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
-            return await self._many(model, request, request.instances)
-        instance = instance_of(request, self._most_features)
+            return await self._many(model, request, request.instances, turn)
+        if is_large(request):
+            instance = await large_instance_of(request, self._most_features, turn)
+        else:
+            instance = instance_of(request, self._most_features)
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        answer = self._rank(model, request, instance)
-        return _encode(RankAnswer(self._keep(request, instance), model.seq, *answer))
+        seq = model.seq
+        ranked, confidence, withheld = self._rank(model, request, instance)
+        answer = RankAnswer(self._keep(request, instance), seq, [], confidence, withheld)
+        if request.explain:
+            return joined(await self._explained(model, instance, answer, ranked, turn))
+        answer.ranked = list(starmap(Ranked, ranked))
+        return _encode(answer)
 
     async def _many(
-        self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
-    ) -> bytes:
+        self, model: Model, request: RankRequest, forms: Sequence[RankInstance], turn: Turn
+    ) -> bytes | list[bytes]:
         self._check(request, forms)
-        turn = _Turn()
         instances = []
         for position, form in enumerate(forms):
-            instances.append(self._instance(position, form))
+            instances.append(await self._instance(position, form, turn))
             if turn.is_over:
                 await turn.pass_on()
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        seq = model.seq  # others have their turns: each ranking has seen this event or later ones
-        results = []
+        # Others have their turns: each ranking has seen this event or later ones.
+        pieces = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
-            answer = self._rank(model, request, instance)
-            results.append(RankResult(self._keep(form, instance), *answer))
+            ranked, confidence, withheld = self._rank(model, request, instance)
+            result = RankResult(self._keep(form, instance), [], confidence, withheld)
+            if request.explain:
+                pieces += await self._explained(model, instance, result, ranked, turn)
+            else:
+                result.ranked = list(starmap(Ranked, ranked))
+                pieces.append(_encode(result))
+            pieces.append(b",")
             if turn.is_over:
                 await turn.pass_on()
-        return _encode(RankManyAnswer(seq, results))
+        pieces[-1] = b"]}"
+        return joined(pieces)
 
     async def _model_after(self, min_seq: float) -> Model:
         """The model when it has seen that event; Problem 503 when this takes too long."""
@@ -156,15 +175,17 @@ class Rank:
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
 
-    def _instance(self, position: int, form: RankInstance) -> Instance:
+    async def _instance(self, position: int, form: RankInstance, turn: Turn) -> Instance:
         try:
+            if is_large(form):
+                return await large_instance_of(form, self._most_features, turn)
             return instance_of(form, self._most_features)
         except Exception as error:
             raise problem_of(error).within("instances", position) from error
 
     def _rank(
         self, model: Model, request: RankRequest, instance: Instance
-    ) -> tuple[list[Ranked], float | None, bool | UnsetType]:
+    ) -> tuple[list[tuple[str, float]], float | None, bool | UnsetType]:
         """What is ranked, the confidence, and whether the ranking is withheld."""
         began = perf_counter()
         ranked, confidence = model.answer(instance, int(request.k), request.threshold)
@@ -173,23 +194,41 @@ class Rank:
         if least is not None and (confidence is None or confidence < least):
             self._metrics.withheld += 1
             return [], confidence, True
-        if request.explain:
-            return _explained(model, instance, ranked), confidence, UNSET
-        return list(starmap(Ranked, ranked)), confidence, UNSET
+        return ranked, confidence, UNSET
+
+    async def _explained(
+        self,
+        model: Model,
+        instance: Instance,
+        answer: RankAnswer | RankResult,
+        ranked: list[tuple[str, float]],
+        turn: Turn,
+    ) -> list[bytes]:
+        """The answer as JSON in pieces, each class with its reasons.
+
+        Between two classes of an instance with very many features events may be learned.
+        """
+        if not ranked:
+            return [_encode(answer)]
+        # A name with these signs would have its quotes escaped.
+        begin, empty, end = _encode(answer).partition(b'"ranked":[]')
+        pieces = [begin + empty[:-1]]
+        for name, score in ranked:
+            pieces += _encode(_with_reasons(model, instance, name, score)), b","
+            if turn.is_over:
+                await turn.pass_on()
+        pieces[-1] = b"]" + end
+        return pieces
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
 
 
-def _explained(model: Model, instance: Instance, ranked: list[tuple[str, float]]) -> list[Ranked]:
-    """The classes with the features that voted for them, and the paths to them."""
-    names = [name for name, _ in ranked]
-    reasons = model.explain(instance, names, MOST_VOTES)
-    paths = model.paths(instance, names, MOST_MOVES)
-    return [
-        Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
-        for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True)
-    ]
+def _with_reasons(model: Model, instance: Instance, name: str, score: float) -> Ranked:
+    """The class with the features that voted for it, and the path to it."""
+    [votes] = model.explain(instance, [name], MOST_VOTES)
+    [nodes] = model.paths(instance, [name], MOST_MOVES)
+    return Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
 
 
 def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
@@ -199,19 +238,3 @@ def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
         PathNode(node.classes, node.probability, node.bias, list(starmap(Vote, node.moved)))
         for node in nodes
     ]
-
-
-class _Turn:
-    """The time one request has the event loop for itself."""
-
-    def __init__(self) -> None:
-        self._end = perf_counter() + TURN_SECONDS
-
-    @property
-    def is_over(self) -> bool:
-        return perf_counter() >= self._end
-
-    async def pass_on(self) -> None:
-        """Let the others have theirs, then begin another."""
-        await asyncio.sleep(0)
-        self._end = perf_counter() + TURN_SECONDS
