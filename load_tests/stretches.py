@@ -9,6 +9,7 @@ The exit status is 1 when a stretch exceeds --limit.
 
 import argparse
 import asyncio
+import gc
 import gzip
 import json
 import sys
@@ -280,12 +281,6 @@ async def send(app: App, body: Body) -> Sent:
     return Sent(status, answer_bytes, stretches.longest, stretches.total, stretches.callbacks)
 
 
-@contextmanager
-def quiet_loop() -> Iterator[asyncio.Runner]:
-    with asyncio.Runner() as runner:
-        yield runner
-
-
 async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
     """What a body costs a service of its own, and what an empty request costs that service."""
     app = create_app(Settings(store="memory:", learner=learner, max_body_bytes=size))
@@ -296,6 +291,8 @@ async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
             sent = await send(app, each)
             if sent.status != 200:
                 raise SystemExit(f"a request that prepares the service was answered {sent.status}")
+        gc.collect()
+        gc.freeze()  # as the server does
         nothing = Body(body.path, b"{}")
         await send(app, nothing)
         empty = await send(app, nothing)

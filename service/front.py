@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import perf_counter
 from typing import Any
 
+from manyclass.service.answer import pieces_of
 from manyclass.service.body import Headers, Receive, Send
 from manyclass.service.errors import ClientGone, Problem, problem_of
 from manyclass.service.headers import headers_of
@@ -29,8 +30,9 @@ _JSON = (b"content-type", b"application/json")
 
 
 class Front:
-    """The ASGI application. A hot call returns the body of its answer, whole or in pieces, or None
-    if it sent it."""
+    """The ASGI application. A hot call returns the body of its answer, whole or in parts; None if
+    it sent the answer itself.
+    """
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Front:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
                 return
             if isinstance(body, list):
-                await _send_pieces(body, send)
+                await _send_parts(body, send)
             else:
                 head = [_JSON, (b"content-length", b"%d" % len(body))]
                 await send({"type": "http.response.start", "status": 200, "headers": head})
@@ -100,14 +102,16 @@ class Front:
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
 
 
-async def _send_pieces(body: list[bytes], send: Send) -> None:
-    """Send the answer, and let others have their turns before each piece of it."""
-    head = [_JSON, (b"content-length", b"%d" % sum(map(len, body)))]
+async def _send_parts(parts: list[bytes], send: Send) -> None:
+    """Send an answer made in parts. Others have their turns before each piece of a large one."""
+    size = sum(map(len, parts))
+    head = [_JSON, (b"content-length", b"%d" % size)]
     await send({"type": "http.response.start", "status": 200, "headers": head})
-    for piece in body:
-        await asyncio.sleep(0)
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})
+    for piece in pieces_of(parts):
+        size -= len(piece)
+        await send({"type": "http.response.body", "body": piece, "more_body": size > 0})
+        if size:
+            await asyncio.sleep(0)
 
 
 async def _refuse(problem: Problem, send: Send) -> int:

@@ -22,7 +22,7 @@ from manyclass.service.schemas import (
     instance_of,
     names_of,
 )
-from manyclass.service.turn import Turn, in_thread
+from manyclass.service.turn import in_thread
 
 Known = Mapping[str, Kept | Absence]  # what there is for an id
 
@@ -88,14 +88,12 @@ class Intake:
         self._metrics.label_delay.observe(kept.age)
         return _learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
 
-    async def event_in_turns(
-        self, form: LearnEvent | LearnRequest, known: Known, turn: Turn
-    ) -> Event | Result:
+    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
         if form.id is not UNSET or not is_large(form):
             return self.event(form, known)
         _classes_of(form)
-        instance = await large_instance_of(form, self._most_features, turn)
+        instance = await large_instance_of(form, self._most_features)
         return await in_thread(self._event_of, form, instance)
 
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:

@@ -38,11 +38,11 @@ def is_large(form: RankInstance | LearnEvent | LearnRequest) -> bool:
 
 
 async def large_instance_of(
-    form: RankInstance | LearnEvent | LearnRequest, most_features: int, turn: Turn
+    form: RankInstance | LearnEvent | LearnRequest, most_features: int
 ) -> Instance:
     """Return the same as `instance_of`, made in slices or with the GIL released."""
     if form.features is UNSET and form.text is not UNSET:
-        return await turn.run(instance_of_long_text(form.text, most_features))
+        return await Turn().run(instance_of_long_text(form.text, most_features))
     return await in_thread(instance_of, form, most_features)
 
 
@@ -55,11 +55,12 @@ class LargeBodies(Generic[Request, Form]):
         self._place = place
         self._most = most
 
-    async def request(self, body: bytes, turn: Turn) -> Request:
+    async def request(self, body: bytes) -> Request:
         """Return the request a body describes; a Problem or msgspec's error when it is not one.
 
         Limits are checked before any object is made. An element with a fault is named.
         """
+        turn = Turn()
         outline = await self._outline(body)
         request = decode(self._requests, outline.rest)
         if outline.elements is not None:
@@ -75,12 +76,10 @@ class LargeBodies(Generic[Request, Form]):
         await turn.pass_on()
         return request
 
-    async def form(self, body: bytes, turn: Turn) -> Form:
+    async def form(self, body: bytes) -> Form:
         """Return the form that a whole body, or a line of a stream, describes."""
         outline = await self._outline(body)
-        form = decode(self._forms, outline.rest)
-        await turn.pass_on()
-        return form
+        return decode(self._forms, outline.rest)
 
     async def _outline(self, body: bytes) -> Outline:
         outline = await in_thread(Outline, body, self._place.encode(), self._most, MOST_VALUES)

@@ -105,16 +105,13 @@ class Learn:
         body = await read_body(headers, receive, self._most_bytes)
         sent = 1
         try:
-            turn = Turn()
-            if len(body) > LARGE_BYTES:
-                request = await self._large.request(body, turn)
-            else:
-                request = decode(_decoder, body)
+            large = len(body) > LARGE_BYTES
+            request = await self._large.request(body) if large else decode(_decoder, body)
             if request.events is not UNSET:
                 sent = len(request.events)
-                return await self._many(request, request.events, turn)
+                return await self._many(request, request.events)
             known = await self._intake.instances([request])
-            event = await self._intake.event_in_turns(request, known, turn)
+            event = await self._intake.event_in_turns(request, known)
             [result] = await self._intake.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # else nothing is wrong with what was sent
@@ -128,12 +125,13 @@ class Learn:
             )
         )
 
-    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent], turn: Turn) -> bytes:
+    async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
         known = await self._intake.instances(forms)
+        turn = Turn()
         events = []
         for position, form in enumerate(forms):
-            events.append(await self._event(position, form, known, turn))
+            events.append(await self._event(position, form, known))
             if turn.is_over:
                 await turn.pass_on()
         try:
@@ -151,10 +149,8 @@ class Learn:
             )
         )
 
-    async def _event(
-        self, position: int, form: LearnEvent, known: Known, turn: Turn
-    ) -> Event | Result:
+    async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:
-            return await self._intake.event_in_turns(form, known, turn)
+            return await self._intake.event_in_turns(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error

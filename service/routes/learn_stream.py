@@ -242,7 +242,7 @@ class _Call:
             try:
                 if isinstance(form, Problem):
                     raise form
-                events.append((line, await self._intake.event_in_turns(form, known, self._turn)))
+                events.append((line, await self._intake.event_in_turns(form, known)))
             except Exception as error:
                 problem = problem_of(error)
                 if problem.status >= 500:  # not the line's fault
@@ -258,7 +258,7 @@ class _Call:
             return invalid("The line is too long.")
         try:
             if len(line) > LARGE_BYTES:
-                return await self._large.form(line, self._turn)
+                return await self._large.form(line)
             return decode(_decoder, line)
         except (Problem, msgspec.MsgspecError) as error:
             return problem_of(error)

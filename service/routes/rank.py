@@ -11,7 +11,6 @@ from msgspec import UNSET, UnsetType
 from manyclass.core.event import Instance
 from manyclass.core.index import Node
 from manyclass.core.model import Model
-from manyclass.service.answer import joined
 from manyclass.service.body import Headers, Receive, Send, read_body, require_json
 from manyclass.service.engine import Engine
 from manyclass.service.errors import invalid, problem_of, unavailable
@@ -102,19 +101,16 @@ class Rank:
         model = self._engine.model  # NotReady before there is one
         require_json(headers)
         body = await read_body(headers, receive, self._most_bytes)
-        turn = Turn()
-        if len(body) > LARGE_BYTES:
-            request = await self._large.request(body, turn)
-        else:
-            request = decode(_decoder, body)
+        large = len(body) > LARGE_BYTES
+        request = await self._large.request(body) if large else decode(_decoder, body)
         if isinstance(request.k, float):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
-            return await self._many(model, request, request.instances, turn)
-        if is_large(request):
-            instance = await large_instance_of(request, self._most_features, turn)
+            return await self._many(model, request, request.instances)
+        if large and is_large(request):
+            instance = await large_instance_of(request, self._most_features)
         else:
             instance = instance_of(request, self._most_features)
         if request.min_seq:
@@ -123,36 +119,37 @@ class Rank:
         ranked, confidence, withheld = self._rank(model, request, instance)
         answer = RankAnswer(self._keep(request, instance), seq, [], confidence, withheld)
         if request.explain:
-            return joined(await self._explained(model, instance, answer, ranked, turn))
+            return await self._explained(model, instance, answer, ranked, Turn())
         answer.ranked = list(starmap(Ranked, ranked))
         return _encode(answer)
 
     async def _many(
-        self, model: Model, request: RankRequest, forms: Sequence[RankInstance], turn: Turn
-    ) -> bytes | list[bytes]:
+        self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
+    ) -> list[bytes]:
         self._check(request, forms)
+        turn = Turn()
         instances = []
         for position, form in enumerate(forms):
-            instances.append(await self._instance(position, form, turn))
+            instances.append(await self._instance(position, form))
             if turn.is_over:
                 await turn.pass_on()
         if request.min_seq:
             model = await self._model_after(request.min_seq)
         # Others have their turns: each ranking has seen this event or later ones.
-        pieces = [b'{"seq":%d,"results":[' % model.seq]
+        parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
             ranked, confidence, withheld = self._rank(model, request, instance)
             result = RankResult(self._keep(form, instance), [], confidence, withheld)
             if request.explain:
-                pieces += await self._explained(model, instance, result, ranked, turn)
+                parts += await self._explained(model, instance, result, ranked, turn)
             else:
                 result.ranked = list(starmap(Ranked, ranked))
-                pieces.append(_encode(result))
-            pieces.append(b",")
+                parts.append(_encode(result))
+            parts.append(b",")
             if turn.is_over:
                 await turn.pass_on()
-        pieces[-1] = b"]}"
-        return joined(pieces)
+        parts[-1] = b"]}"
+        return parts
 
     async def _model_after(self, min_seq: float) -> Model:
         """The model when it has seen that event; Problem 503 when this takes too long."""
@@ -175,10 +172,10 @@ class Rank:
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
 
-    async def _instance(self, position: int, form: RankInstance, turn: Turn) -> Instance:
+    async def _instance(self, position: int, form: RankInstance) -> Instance:
         try:
             if is_large(form):
-                return await large_instance_of(form, self._most_features, turn)
+                return await large_instance_of(form, self._most_features)
             return instance_of(form, self._most_features)
         except Exception as error:
             raise problem_of(error).within("instances", position) from error
@@ -204,7 +201,7 @@ class Rank:
         ranked: list[tuple[str, float]],
         turn: Turn,
     ) -> list[bytes]:
-        """The answer as JSON in pieces, each class with its reasons.
+        """The answer as JSON, each class with its reasons a part.
 
         Between two classes of an instance with very many features events may be learned.
         """
@@ -212,13 +209,13 @@ class Rank:
             return [_encode(answer)]
         # A name with these signs would have its quotes escaped.
         begin, empty, end = _encode(answer).partition(b'"ranked":[]')
-        pieces = [begin + empty[:-1]]
+        parts = [begin + empty[:-1]]
         for name, score in ranked:
-            pieces += _encode(_with_reasons(model, instance, name, score)), b","
+            parts += _encode(_with_reasons(model, instance, name, score)), b","
             if turn.is_over:
                 await turn.pass_on()
-        pieces[-1] = b"]" + end
-        return pieces
+        parts[-1] = b"]" + end
+        return parts
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
