@@ -62,6 +62,7 @@ cdef tuple KINDS = (
 _HEAD = struct.Struct("<BQH")
 cdef enum:
     JOINED = 0x80
+    SHORT_JSON = 16384  # bytes
 
 
 cdef double number(object value, object name) except? -1:
@@ -197,12 +198,23 @@ cdef class Instance:
         cdef JsonFeatures* features = &JsonFeatures.mine()
         cdef Py_buffer view
         cdef string out
-        cdef uint32_t count
+        cdef string_view text
+        cdef uint32_t count = 0
+        cdef bint plain
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
-            if not features.read(string_view(<const char*>view.buf, view.len), most):
+            text = string_view(<const char*>view.buf, view.len)
+            if view.len <= SHORT_JSON:  # to release the GIL takes longer than to read
+                plain = features.read(text, most)
+                if plain:
+                    count = features.write(out)
+            else:
+                with nogil:
+                    plain = features.read(text, most)
+                    if plain:
+                        count = features.write(out)
+            if not plain:
                 return None
-            count = features.write(out)
         finally:
             PyBuffer_Release(&view)
         return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)

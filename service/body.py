@@ -1,12 +1,12 @@
 """Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
 
-import asyncio
 import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
 from manyclass.service.errors import ClientGone, Problem
 from manyclass.service.memory_budget import Hold
+from manyclass.service.turn import Turn
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -104,6 +104,7 @@ async def _read_pieces(
     hold: Hold,
 ) -> bytes:
     body = Blocks()
+    turn = Turn()
     received = 0
     while True:
         received += len(piece)
@@ -114,8 +115,8 @@ async def _read_pieces(
             body.add(unpacked)
             if body.size > most_bytes:
                 raise _too_large(most_bytes)
-            if gunzip is not None:
-                await asyncio.sleep(0)  # little may unpack to much: others have their turn
+            if turn.is_over:  # little may unpack to much
+                await turn.pass_on()
         if not more:
             break
         piece, more = await _next_piece(receive)

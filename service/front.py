@@ -3,11 +3,13 @@
 FastAPI's way from a request to a route and back costs more than ranking does.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from time import perf_counter
 from typing import Any
 
+from manyclass.service.answer import pieces_of
 from manyclass.service.body import Headers, Receive, Send, discard_body
 from manyclass.service.errors import ClientGone, Problem, no_parameters, problem_of
 from manyclass.service.headers import headers_of
@@ -19,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-HotCall = Callable[[Headers, Receive, Send, Hold], Awaitable[bytes | None]]
+HotCall = Callable[[Headers, Receive, Send, Hold], Awaitable[bytes | list[bytes] | None]]
 
 STREAM = " (stream)"  # after the path of a call that answered in a stream of its own
 UNKNOWN = "unknown"  # whatever path a client made up
@@ -31,7 +33,9 @@ _JSON = (b"content-type", b"application/json")
 
 
 class Front:
-    """The ASGI application. A hot call returns the body of its answer, or None if it sent it."""
+    """The ASGI application. A hot call returns the body of its answer, whole or in parts; None if
+    it sent the answer itself.
+    """
 
     def __init__(
         self,
@@ -78,9 +82,12 @@ class Front:
             if body is None:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
                 return
-            head = [_JSON, (b"content-length", b"%d" % len(body))]
-            await send({"type": "http.response.start", "status": 200, "headers": head})
-            await send({"type": "http.response.body", "body": body})
+            if isinstance(body, list):
+                await _send_parts(body, send)
+            else:
+                head = [_JSON, (b"content-length", b"%d" % len(body))]
+                await send({"type": "http.response.start", "status": 200, "headers": head})
+                await send({"type": "http.response.body", "body": body})
         finally:
             hold.release()
         self._metrics.request(path, status, perf_counter() - began)
@@ -110,6 +117,18 @@ class Front:
             # Starlette has answered this with a problem before raising it.
             logger.exception("%s %s failed", scope["method"], _endpoint(scope))
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
+
+
+async def _send_parts(parts: list[bytes], send: Send) -> None:
+    """Send an answer made in parts. Others have their turns before each piece of a large one."""
+    size = sum(map(len, parts))
+    head = [_JSON, (b"content-length", b"%d" % size)]
+    await send({"type": "http.response.start", "status": 200, "headers": head})
+    for piece in pieces_of(parts):
+        size -= len(piece)
+        await send({"type": "http.response.body", "body": piece, "more_body": size > 0})
+        if size:
+            await asyncio.sleep(0)
 
 
 async def _refuse(problem: Problem, send: Send) -> int:

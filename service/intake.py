@@ -11,10 +11,18 @@ from manyclass.core.event import Event, Instance
 from manyclass.service.applier import Result
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Fault, Problem, invalid, unavailable
+from manyclass.service.large_body import is_large, large_instance_of
 from manyclass.service.late import Absence, Kept, LateLabels
 from manyclass.service.metrics import Metrics
 from manyclass.service.neighbours import Neighbours
-from manyclass.service.schemas import LearnEvent, LearnRequest, instance_of, names_of
+from manyclass.service.schemas import (
+    MOST_PAIRS,
+    LearnEvent,
+    LearnRequest,
+    instance_of,
+    names_of,
+)
+from manyclass.service.turn import in_thread
 
 Known = Mapping[str, Kept | Absence]  # what there is for an id
 
@@ -62,18 +70,12 @@ class Intake:
 
         `known`: what `instances` said of the form, among others.
         """
-        if form.classes is UNSET:
-            raise invalid("An event needs `classes`.")
-        classes = names_of(form.classes, "classes")
-        event_id = None if form.event_id is UNSET else form.event_id
         if form.id is UNSET:
-            instance = instance_of(form, self._most_features)
-            fingerprint = 0
-            if event_id is not None:
-                fingerprint = _fingerprint(sorted(instance.items()), classes)
-            return Event.learn(instance, classes, event_id, fingerprint)
+            return self._event_of(form, instance_of(form, self._most_features))
+        classes = _classes_of(form)
         if form.features is not UNSET or form.text is not UNSET:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
+        event_id = None if form.event_id is UNSET else form.event_id
         fingerprint = 0
         if event_id is not None:
             fingerprint = _fingerprint(form.id, classes)
@@ -84,7 +86,22 @@ class Intake:
         if isinstance(kept, Absence):
             raise self._without_instance(form.id, kept)
         self._metrics.label_delay.observe(kept.age)
-        return Event.learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
+        return _learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
+
+    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+        """Return the same as `event`, made in slices when its instance is large."""
+        if form.id is not UNSET or not is_large(form):
+            return self.event(form, known)
+        _classes_of(form)
+        instance = await large_instance_of(form, self._most_features)
+        return await in_thread(self._event_of, form, instance)
+
+    def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
+        classes = _classes_of(form)
+        if form.event_id is UNSET:
+            return _learn(instance, classes, None, 0)
+        fingerprint = _fingerprint(sorted(instance.items()), classes)
+        return _learn(instance, classes, form.event_id, fingerprint)
 
     async def submit(self, events: Sequence[Event | Result], wait: bool = False) -> list[Result]:
         """A Result for each, in order, when all are durable and learned; or none is taken.
@@ -124,6 +141,24 @@ class Intake:
         if its_fingerprint != fingerprint:
             raise EventConflict(0, event_id, seq)  # of one event; who has many knows its place
         return Result(seq, True, None, False)
+
+
+def _classes_of(form: LearnEvent | LearnRequest) -> list[str | int]:
+    if form.classes is UNSET:
+        raise invalid("An event needs `classes`.")
+    return names_of(form.classes, "classes")
+
+
+def _learn(
+    instance: Instance, classes: list[str | int], event_id: str | None, fingerprint: int
+) -> Event:
+    if len(instance) * len(classes) > MOST_PAIRS:
+        raise invalid(
+            f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
+            f" this one has {len(instance)} features.",
+            "classes",
+        )
+    return Event.learn(instance, classes, event_id, fingerprint)
 
 
 def _fingerprint(what: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:

@@ -1,7 +1,7 @@
 """The bodies of requests and answers. msgspec reads and writes those of /rank and /learn, which are
 hot; pydantic writes the others, as FastAPI has it."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Annotated, TypeVar, cast
 
 import msgspec
@@ -12,7 +12,14 @@ from typing_extensions import TypeAliasType
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Instance
 from manyclass.core.lineup import Role
-from manyclass.core.text import features_of, has_more_features
+from manyclass.core.outline import count_members
+from manyclass.core.text import (
+    features_of,
+    has_more_features,
+    most_words,
+    with_pairs,
+    words_by_slice,
+)
 from manyclass.service.errors import FaultDocument, Place, Problem, invalid
 from manyclass.service.mismatch import mismatch
 
@@ -24,6 +31,7 @@ MOST_EXPLAINED_INSTANCES = 20  # of one request
 MOST_VOTES = 1000  # of one explained class
 MOST_MOVES = 10  # features of a node on the path to it
 MOST_CLASSES = 1000  # true classes of one event
+MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned at one stretch
 LONGEST_ID = 200
 
 LARGEST_SEQ = 2**63 - 1
@@ -213,8 +221,12 @@ _features = msgspec.json.Decoder(dict[str, float] | Names)
 Body = TypeVar("Body")
 
 
-def decode(decoder: msgspec.json.Decoder[Body], body: bytes, within: Place = ()) -> Body:
-    """The body, or the part of it at `within`, as its type.
+def decode(
+    decoder: msgspec.json.Decoder[Body],
+    body: bytes | memoryview | msgspec.Raw,
+    within: Place = (),
+) -> Body:
+    """Return the body, or the part of it at `within`, as its type.
 
     Raises Problem for another type, and msgspec's error for what is not JSON.
     """
@@ -243,7 +255,12 @@ def check_many(
     if not forms:
         raise invalid(f"There is no {wanted}.", place)
     if len(forms) > most:
-        raise invalid(f"A request has at most {most} {place}.", place, most)
+        raise too_many(place, most)
+
+
+def too_many(place: str, most: int) -> Problem:
+    """Return the refusal of a list of more than `most` instances or events."""
+    return invalid(f"A request has at most {most} {place}.", place, most)
 
 
 def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: int) -> Instance:
@@ -261,10 +278,9 @@ def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: i
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     """The same for features that are not plain, and the one to say what is wrong with them."""
-    features = decode(_features, bytes(data), ("features",))
-    if len(features) > most_features:
-        detail = f"An instance has at most {most_features} features; this one has {len(features)}."
-        raise invalid(detail, "features")
+    if count_members(data, most_features) > most_features:  # before an object is made of each
+        raise invalid(f"An instance has at most {most_features} features.", "features")
+    features = decode(_features, data, ("features",))
     if isinstance(features, dict):
         return Instance(features)
     return _instance_of_names(names_of(features, "features"))
@@ -301,8 +317,23 @@ def whole(number: float, *place: str | int) -> int:
 def _instance_of_text(text: str, most_features: int) -> Instance:
     if has_more_features(text, most_features):
         raise invalid(f"An instance has at most {most_features} features.", "text")
+    return _instance_of_words(features_of(text))
+
+
+def instance_of_long_text(text: str, most_features: int) -> Generator[None, None, Instance]:
+    """Return the instance of a text of any length; yield after each slice of it."""
+    words: list[str] = []
+    for found in words_by_slice(text):
+        words += found
+        if len(words) > most_words(most_features):
+            raise invalid(f"An instance has at most {most_features} features.", "text")
+        yield
+    return _instance_of_words(with_pairs(words))
+
+
+def _instance_of_words(features: list[str]) -> Instance:
     try:
-        return Instance(features_of(text))
+        return Instance(features)
     except InstanceError as error:
         raise invalid(str(error), "text") from error
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
@@ -102,7 +102,6 @@ class Submission:
         "events",
         "fresh",
         "has_ids",
-        "payloads",
         "repeated",
         "sent",
         "size",
@@ -113,12 +112,7 @@ class Submission:
     ) -> None:
         self.events = events
         self.has_ids = any(event.event_id is not None for event in events)
-        if self.has_ids and len(events) > 1:  # a conflict of one keeps all of them out
-            first, *others = events
-            self.payloads = [bytes(first), *(bytes(event.join()) for event in others)]
-        else:
-            self.payloads = [bytes(event) for event in events]
-        self.size = sum(map(len, self.payloads))
+        self.size = sum(len(bytes(event)) for event in events)
         self.came_at = came_at
         self.answer = answer
         self.fresh = events  # what is left to do once retries were set aside
@@ -140,9 +134,12 @@ class Submission:
         }
         if known:
             self.fresh = [e for position, e in enumerate(self.events) if position not in known]
-            self.payloads = [p for position, p in enumerate(self.payloads) if position not in known]
-            if self.fresh:
-                self.payloads[0] = bytes(self.fresh[0])  # it may have been joined to a retry
+
+    def payloads(self) -> Iterator[bytes]:
+        """Yield the bytes of the fresh events for the log. They may be many: not in the loop."""
+        for position, event in enumerate(self.fresh):
+            # A conflict of one with an id keeps all of them out.
+            yield bytes(event.join() if self.has_ids and position else event)
 
     def in_order(self, results: list[Result]) -> list[Result]:
         """The results of all events, in the order in which they came."""
@@ -307,24 +304,25 @@ class Writer:
         self._commit_is_due = False
         if self._appending or not self._waiting or self._closed:
             return
-        payloads = self._gather()
+        self._gather()
         if self._appending:
             self._ticket += 1
-            if self._shared is not None and payloads:
-                self._landing[self._ticket] = [each for each in self._appending if each.fresh]
-            self._thread.submit(self._append, payloads, self._ticket)
+            fresh = [each for each in self._appending if each.fresh]
+            if self._shared is not None and fresh:
+                self._landing[self._ticket] = fresh
+            self._thread.submit(self._append, fresh, self._ticket)
 
-    def _gather(self) -> list[bytes]:
-        """The next append. Its submissions become `_appending`; what need not be learned is
+    def _gather(self) -> None:
+        """The submissions of the next append become `_appending`; what need not be learned is
         answered at once.
         """
-        payloads: list[bytes] = []
+        count = 0
         self._appending = []
         size = 0
         while self._waiting:
             submission = self._waiting[0]
-            if payloads and (
-                len(payloads) + len(submission.events) > COMMIT_EVENTS
+            if count and (
+                count + len(submission.events) > COMMIT_EVENTS
                 or size + submission.size > COMMIT_BYTES
             ):
                 break
@@ -343,17 +341,18 @@ class Writer:
                 if self._shared is None:  # what it repeats is as durable as can be
                     self._answer(submission, [])
                     continue
-            payloads += submission.payloads
+            count += len(submission.fresh)
             size += submission.size
             submission.sent = True
             self._appending.append(submission)
-        return payloads
 
-    def _append(self, payloads: list[bytes], ticket: int) -> None:
+    def _append(self, submissions: Sequence[Submission], ticket: int) -> None:
         """In the thread: append, and let the loop know what the store answered, or the error."""
         began = perf_counter()
         last, error = 0, None
+        count = sum(len(submission.fresh) for submission in submissions)
         try:
+            payloads = [payload for each in submissions for payload in each.payloads()]
             if self._shared is None:
                 last = self._store.append(payloads)
             elif payloads:
@@ -365,9 +364,7 @@ class Writer:
         ) as caught:  # whatever it is, those who wait for this append must hear of it
             error = caught
         seconds = perf_counter() - began
-        self._loop.call_soon_threadsafe(
-            self._on_append, ticket, len(payloads), last, error, seconds
-        )
+        self._loop.call_soon_threadsafe(self._on_append, ticket, count, last, error, seconds)
 
     def _on_append(
         self, ticket: int, count: int, last: int, error: Exception | None, seconds: float

@@ -14,6 +14,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.errors import problem_of
 from manyclass.service.intake import Intake, Known
 from manyclass.service.keys import Keys, Scope
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
@@ -27,6 +28,7 @@ from manyclass.service.schemas import (
     decode,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 router = APIRouter(tags=["learn"])
 
@@ -91,6 +93,7 @@ class Learn:
         self._intake = intake
         self._metrics = metrics
         self._stream = stream
+        self._large = LargeBodies(LearnRequest, LearnEvent, "events", settings.max_batch)
 
     async def answer(
         self, headers: Headers, receive: Receive, send: Send, hold: Hold
@@ -105,11 +108,13 @@ class Learn:
         body = await read_body(headers, receive, self._most_bytes, hold)
         sent = 1
         try:
-            request = decode(_decoder, body)
+            large = len(body) > LARGE_BYTES
+            request = await self._large.request(body) if large else decode(_decoder, body)
             if request.events is not UNSET:
                 sent = len(request.events)
                 return await self._many(request, request.events)
-            event = self._intake.event(request, await self._intake.instances([request]))
+            known = await self._intake.instances([request])
+            event = await self._intake.event_in_turns(request, known)
             [result] = await self._intake.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # else nothing is wrong with what was sent
@@ -126,7 +131,12 @@ class Learn:
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
         known = await self._intake.instances(forms)
-        events = [self._event(position, form, known) for position, form in enumerate(forms)]
+        turn = Turn()
+        events = []
+        for position, form in enumerate(forms):
+            events.append(await self._event(position, form, known))
+            if turn.is_over:
+                await turn.pass_on()
         try:
             results = await self._intake.submit(events)
         except EventConflict as conflict:
@@ -142,8 +152,8 @@ class Learn:
             )
         )
 
-    def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
+    async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:
-            return self._intake.event(form, known)
+            return await self._intake.event_in_turns(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error

@@ -30,10 +30,12 @@ from manyclass.service.errors import (
     unavailable,
 )
 from manyclass.service.intake import Intake
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.schemas import (
     LearnEvent,
+    LearnRequest,
     Progress,
     StreamFailure,
     StreamFault,
@@ -41,6 +43,7 @@ from manyclass.service.schemas import (
     decode,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +96,8 @@ class LearnStream:
         try:
             progress = _Pace(self._progress_seconds, clock)
             minimal = _prefers_minimal(headers)
-            call = _Call(self._intake, self._metrics, send, lines, progress, minimal)
+            large = LargeBodies(LearnRequest, LearnEvent, "events", 1)
+            call = _Call(self._intake, self._metrics, send, lines, progress, minimal, large)
             async with aclosing(_pieces(receive, gunzip, stop, self._progress_seconds)) as pieces:
                 await call.run(pieces)
         finally:
@@ -191,6 +195,7 @@ class _Call:
         lines: Lines,
         progress: _Pace,
         minimal: bool,
+        large: LargeBodies[LearnRequest, LearnEvent],
     ) -> None:
         self._intake = intake
         self._metrics = metrics
@@ -208,6 +213,8 @@ class _Call:
         self._seq = 0
         self._hits = {1: 0, 5: 0}
         self._progress = progress
+        self._large = large
+        self._turn = Turn()
 
     async def run(self, pieces: AsyncIterator[bytes]) -> None:
         """Learn all lines, and say how it went. Raises a Problem while nothing was learned."""
@@ -240,12 +247,14 @@ class _Call:
         for line in lines:
             self._line += 1
             if line is None or (line and not line.isspace()):
-                self._read.append((self._line, _form_of(line)))
+                self._read.append((self._line, await self._form_of(line)))
             if len(self._read) >= BATCH_EVENTS:
                 await self._learn()
-            if self._line % BATCH_EVENTS == 0:  # also when there is nothing to wait for
-                await asyncio.sleep(0)
+            if self._turn.is_over:  # also when there is nothing to wait for
+                await self._turn.pass_on()
         await self._learn()
+        if self._turn.is_over:  # also when no line ends
+            await self._turn.pass_on()
         if not self._minimal and self._progress.is_due(self._settled):
             await self._write(Progress(*self._counts()))
 
@@ -273,13 +282,26 @@ class _Call:
             try:
                 if isinstance(form, Problem):
                     raise form
-                events.append((line, self._intake.event(form, known)))
+                events.append((line, await self._intake.event_in_turns(form, known)))
             except Exception as error:
                 problem = problem_of(error)
                 if problem.status >= 500:  # not the line's fault
                     raise
                 await self._reject(line, problem)
+            if self._turn.is_over:
+                await self._turn.pass_on()
         return events
+
+    async def _form_of(self, line: bytes | None) -> LearnEvent | Problem:
+        """What a line says, or what is wrong with it."""
+        if line is None:
+            return invalid("The line is too long.")
+        try:
+            if len(line) > LARGE_BYTES:
+                return await self._large.form(line)
+            return decode(_decoder, line)
+        except (Problem, msgspec.MsgspecError) as error:
+            return problem_of(error)
 
     def _count(self, results: list[Result]) -> None:
         for result in results:
@@ -331,16 +353,6 @@ def _prefers_minimal(headers: Headers) -> bool:
     """
     preferences = headers.get(b"prefer", b"").lower().split(b",")
     return any(each.split(b";")[0].strip() == b"return=minimal" for each in preferences)
-
-
-def _form_of(line: bytes | None) -> LearnEvent | Problem:
-    """What a line says, or what is wrong with it."""
-    if line is None:
-        return invalid("The line is too long.")
-    try:
-        return decode(_decoder, line)
-    except (Problem, msgspec.MsgspecError) as error:
-        return problem_of(error)
 
 
 async def _pieces(

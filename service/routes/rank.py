@@ -1,6 +1,5 @@
 """POST /rank. Hot: reads and writes its bodies itself."""
 
-import asyncio
 from collections.abc import Sequence
 from itertools import starmap
 from time import perf_counter
@@ -17,8 +16,9 @@ from manyclass.service.body import Headers, Receive, Send, read_body, require_js
 from manyclass.service.engine import Engine
 from manyclass.service.errors import invalid, problem_of, unavailable
 from manyclass.service.keys import Keys, Scope
+from manyclass.service.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
 from manyclass.service.late import LateLabels
-from manyclass.service.memory_budget import SMALL_BYTES, Hold
+from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
 from manyclass.service.routes.contract import hot, one_of
 from manyclass.service.schemas import (
@@ -31,7 +31,6 @@ from manyclass.service.schemas import (
     RankAnswer,
     Ranked,
     RankInstance,
-    RankManyAnswer,
     RankRequest,
     RankResult,
     Vote,
@@ -41,6 +40,7 @@ from manyclass.service.schemas import (
     whole,
 )
 from manyclass.service.settings import Settings
+from manyclass.service.turn import Turn
 
 router = APIRouter(tags=["rank"])
 
@@ -77,8 +77,6 @@ async def rank() -> None:
     raise AssertionError("the front answers this call")
 
 
-TURN_SECONDS = 0.005  # of the event loop; then whoever waits has one
-
 _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
 
@@ -104,52 +102,69 @@ class Rank:
         self._late = late
         self._metrics = metrics
         self._admission = admission
+        self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
-    async def answer(self, headers: Headers, receive: Receive, send: Send, hold: Hold) -> bytes:
+    async def answer(
+        self, headers: Headers, receive: Receive, send: Send, hold: Hold
+    ) -> bytes | list[bytes]:
         """The body of the answer; raises what `problem_of` understands."""
         self._keys.require(Scope.RANK, headers.get(b"authorization"))
         model = self._engine.model  # NotReady before there is one
         require_json(headers)
         body = await read_body(headers, receive, self._most_bytes, hold)
-        if len(body) <= SMALL_BYTES:
-            return await self._answer(model, body)
+        if len(body) <= LARGE_BYTES:
+            return await self._answer(model, decode(_decoder, body), False)
         with self._admission.large(len(body)):
-            return await self._answer(model, body)
+            return await self._answer(model, await self._large.request(body), True)
 
-    async def _answer(self, model: Model, body: bytes) -> bytes:
-        request = decode(_decoder, body)
+    async def _answer(self, model: Model, request: RankRequest, large: bool) -> bytes | list[bytes]:
         if isinstance(request.k, float):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
             return await self._many(model, request, request.instances)
-        instance = instance_of(request, self._most_features)
+        if large and is_large(request):
+            instance = await large_instance_of(request, self._most_features)
+        else:
+            instance = instance_of(request, self._most_features)
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        answer = self._rank(model, request, instance)
-        return _encode(RankAnswer(self._keep(request, instance), model.seq, *answer))
+        seq = model.seq
+        ranked, confidence, withheld = self._rank(model, request, instance)
+        answer = RankAnswer(self._keep(request, instance), seq, [], confidence, withheld)
+        if request.explain:
+            return await self._explained(model, instance, answer, ranked, Turn())
+        answer.ranked = list(starmap(Ranked, ranked))
+        return _encode(answer)
 
     async def _many(
         self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
-    ) -> bytes:
+    ) -> list[bytes]:
         self._check(request, forms)
-        turn = _Turn()
+        turn = Turn()
         instances = []
         for position, form in enumerate(forms):
-            instances.append(self._instance(position, form))
+            instances.append(await self._instance(position, form))
             if turn.is_over:
                 await turn.pass_on()
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        seq = model.seq  # others have their turns: each ranking has seen this event or later ones
-        results = []
+        # Others have their turns: each ranking has seen this event or later ones.
+        parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
-            answer = self._rank(model, request, instance)
-            results.append(RankResult(self._keep(form, instance), *answer))
+            ranked, confidence, withheld = self._rank(model, request, instance)
+            result = RankResult(self._keep(form, instance), [], confidence, withheld)
+            if request.explain:
+                parts += await self._explained(model, instance, result, ranked, turn)
+            else:
+                result.ranked = list(starmap(Ranked, ranked))
+                parts.append(_encode(result))
+            parts.append(b",")
             if turn.is_over:
                 await turn.pass_on()
-        return _encode(RankManyAnswer(seq, results))
+        parts[-1] = b"]}"
+        return parts
 
     async def _model_after(self, min_seq: float) -> Model:
         """The model when it has seen that event; Problem 503 when this takes too long."""
@@ -172,15 +187,17 @@ class Rank:
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
 
-    def _instance(self, position: int, form: RankInstance) -> Instance:
+    async def _instance(self, position: int, form: RankInstance) -> Instance:
         try:
+            if is_large(form):
+                return await large_instance_of(form, self._most_features)
             return instance_of(form, self._most_features)
         except Exception as error:
             raise problem_of(error).within("instances", position) from error
 
     def _rank(
         self, model: Model, request: RankRequest, instance: Instance
-    ) -> tuple[list[Ranked], float | None, bool | UnsetType]:
+    ) -> tuple[list[tuple[str, float]], float | None, bool | UnsetType]:
         """What is ranked, the confidence, and whether the ranking is withheld."""
         began = perf_counter()
         ranked, confidence = model.answer(instance, int(request.k), request.threshold)
@@ -189,23 +206,41 @@ class Rank:
         if least is not None and (confidence is None or confidence < least):
             self._metrics.withheld += 1
             return [], confidence, True
-        if request.explain:
-            return _explained(model, instance, ranked), confidence, UNSET
-        return list(starmap(Ranked, ranked)), confidence, UNSET
+        return ranked, confidence, UNSET
+
+    async def _explained(
+        self,
+        model: Model,
+        instance: Instance,
+        answer: RankAnswer | RankResult,
+        ranked: list[tuple[str, float]],
+        turn: Turn,
+    ) -> list[bytes]:
+        """The answer as JSON, each class with its reasons a part.
+
+        Between two classes of an instance with very many features events may be learned.
+        """
+        if not ranked:
+            return [_encode(answer)]
+        # A name with these signs would have its quotes escaped.
+        begin, empty, end = _encode(answer).partition(b'"ranked":[]')
+        parts = [begin + empty[:-1]]
+        for name, score in ranked:
+            parts += _encode(_with_reasons(model, instance, name, score)), b","
+            if turn.is_over:
+                await turn.pass_on()
+        parts[-1] = b"]" + end
+        return parts
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._late.keep(instance, None if form.id is UNSET else form.id)
 
 
-def _explained(model: Model, instance: Instance, ranked: list[tuple[str, float]]) -> list[Ranked]:
-    """The classes with the features that voted for them, and the paths to them."""
-    names = [name for name, _ in ranked]
-    reasons = model.explain(instance, names, MOST_VOTES)
-    paths = model.paths(instance, names, MOST_MOVES)
-    return [
-        Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
-        for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True)
-    ]
+def _with_reasons(model: Model, instance: Instance, name: str, score: float) -> Ranked:
+    """The class with the features that voted for it, and the path to it."""
+    [votes] = model.explain(instance, [name], MOST_VOTES)
+    [nodes] = model.paths(instance, [name], MOST_MOVES)
+    return Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
 
 
 def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
@@ -215,19 +250,3 @@ def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
         PathNode(node.classes, node.probability, node.bias, list(starmap(Vote, node.moved)))
         for node in nodes
     ]
-
-
-class _Turn:
-    """The time one request has the event loop for itself."""
-
-    def __init__(self) -> None:
-        self._end = perf_counter() + TURN_SECONDS
-
-    @property
-    def is_over(self) -> bool:
-        return perf_counter() >= self._end
-
-    async def pass_on(self) -> None:
-        """Let the others have theirs, then begin another."""
-        await asyncio.sleep(0)
-        self._end = perf_counter() + TURN_SECONDS

@@ -5,7 +5,7 @@ from math import log, prod
 
 import pytest
 
-from manyclass.service import schemas
+from manyclass.service import schemas, turn
 from manyclass.service.routes import rank
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, many_turns
 from tests.service.serving import Conversation, assert_problem, calling, side_by_side
@@ -127,7 +127,7 @@ async def test_explains_a_probability_by_the_path_to_it():
 
 @in_loop
 async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
-    monkeypatch.setattr(rank, "TURN_SECONDS", 0)
+    monkeypatch.setattr(turn, "TURN_SECONDS", 0)
     async with calling() as call:
         many = Conversation(call.app, "/rank", JSON)
         many.say(json.dumps({"instances": [{"features": ["a"]}] * 500}).encode(), more=False)
@@ -141,13 +141,15 @@ async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
 
 @in_loop
 async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
-    monkeypatch.setattr(rank, "TURN_SECONDS", 0)
     async with calling() as call:
 
-        async def learn_meanwhile(turn):
-            await call.learn(("a", "x"))
+        class Busy(turn.Turn):
+            is_over = True
 
-        monkeypatch.setattr(rank._Turn, "pass_on", learn_meanwhile)
+            async def pass_on(self):
+                await call.learn(("a", "x"))
+
+        monkeypatch.setattr(rank, "Turn", Busy)
         body = {"instances": [{"features": ["a"]}] * 2}
         answer = (await call("POST", "/rank", body)).json()
         first, second = ([each["class"] for each in each["ranked"]] for each in answer["results"])
