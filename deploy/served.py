@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from checking import CheckFailed
 
@@ -32,7 +33,7 @@ def free_port() -> int:
             return port
 
 
-def ask(port: int, path: str, body: object = None) -> dict:
+def ask(port: int, path: str, body: object = None) -> Any:
     """Return the answer of the service on this port; POST if there is a body."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}",
@@ -88,7 +89,7 @@ def serving(
             process.wait()
 
 
-def _wait_until_ready(process: subprocess.Popen, port: int, log: Path) -> None:
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end:
         if process.poll() is not None:
