@@ -60,8 +60,8 @@ lint: $(VENV)/dev ## ruff and cython-lint
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.recent manyclass.core.calibration --concise
 
-test: $(VENV)/dev ## the test suite, in as many processes as there are cores
-	pytest -q -n auto --dist loadfile
+test: $(VENV)/dev ## the test suite, in a process for each core, up to four
+	pytest -q -n logical --maxprocesses 4 --dist loadfile
 
 deploy-check: $(VENV)/dev ## what of deploy/ can be run with nginx and prometheus installed
 	pytest -q deploy/tests
