@@ -8,6 +8,7 @@ from manyclass.service.store.protocol import Store, StoreError, StoreMissing
 from manyclass.service.store.redis import RedisStore
 from manyclass.service.store.redis_url import is_redis
 from manyclass.service.store.sqlite import SqliteStore
+from manyclass.service.store.sqlite_open import refuse_missing
 
 
 def open_store(
@@ -29,6 +30,7 @@ def open_store(
         return MemoryStore(clock)
     if (path := sqlite_path(url)) is not None:
         if not make_new and not path.exists():
+            refuse_missing(path)
             raise StoreMissing(f"there is no store {url}", "see whether the path is right")
         return SqliteStore(path, clock, salvage)
     shown = f"{kind}://..." if "//" in place else url  # a server's may have a password

@@ -10,6 +10,8 @@ from secrets import token_hex
 from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.protocol import SnapshotDamaged, SnapshotInfo
 
+TOKEN_BYTES = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -33,17 +35,21 @@ class Manifest:
 
 
 def new_identity(store: str) -> str:
-    """Return what the chunks of a snapshot of this store are known by; it is never used twice."""
-    return f"{store}-{token_hex(16)}"
+    """Return what the chunks of a snapshot of this store are known by; it is never used twice.
+
+    The scripts take letters and digits for an identity, and nothing else.
+    """
+    return store + token_hex(TOKEN_BYTES)
 
 
 def check_store(manifest: Manifest, store: str) -> None:
     """Raise SnapshotDamaged when a snapshot was taken of another store.
 
-    Snapshots of releases that did not note their store are taken for those of this one.
+    Releases that did not note the store wrote the token alone; their snapshots are taken for those
+    of this store.
     """
-    noted, dash, _ = manifest.identity.partition("-")
-    if dash and noted != store:
+    noted = manifest.identity[: -2 * TOKEN_BYTES]
+    if noted and noted != store:
         raise SnapshotDamaged(manifest.seq, "manifest", "it belongs to another store")
 
 

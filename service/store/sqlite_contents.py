@@ -52,7 +52,7 @@ class StoreFacts:
 
     def as_another(self) -> "StoreFacts":
         """Return the facts of a store that goes on from this one and has no mark yet."""
-        return replace(StoreFacts.new(self.unchained), marked=False)
+        return StoreFacts.new(self.unchained)
 
 
 @dataclass(frozen=True, slots=True)

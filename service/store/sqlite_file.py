@@ -165,11 +165,11 @@ class Header:
     has_log: bool  # a write-ahead log; only while a store is made there is none yet
 
 
-def read_header(path: Path, descriptor: int) -> Header | None:
+def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | None:
     """Read the header of a file, None for an empty one, before SQLite does, which may change it.
 
-    StoreError for a file that is not ours, StoreDamaged for one whose end is missing. SQLite takes
-    what is missing of the last page for zeros.
+    StoreError for a file that is not ours, StoreDamaged for one whose end is missing, but with
+    `salvage`. SQLite takes what is missing of the last page for zeros.
     """
     size = os.fstat(descriptor).st_size
     if size == 0:
@@ -192,7 +192,7 @@ def read_header(path: Path, descriptor: int) -> Header | None:
     (page_bytes,) = unpack_from(">H", header, 16)
     (pages,) = unpack_from(">I", header, 28)
     page_bytes = 65536 if page_bytes == 1 else page_bytes
-    if page_bytes and size < pages * page_bytes:
+    if page_bytes and size < pages * page_bytes and not salvage:
         # A checkpoint that was stopped may leave such a file; the log still has those pages then.
         missing = set(range(size // page_bytes + 1, pages + 1))
         if not missing <= _pages_in_log(path, page_bytes):

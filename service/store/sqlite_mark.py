@@ -14,6 +14,7 @@ import os
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from shlex import quote
 from struct import Struct
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
@@ -59,8 +60,13 @@ def accept_hint(path: Path, instead: str) -> str:
     """Return the hint of an error that an operator may decide to pass over."""
     return (
         f"{instead}; or, to go on with what {path.name} holds and give up the rest,"
-        f" run `manyclass store accept sqlite:{path}`"
+        f" run `manyclass store accept {shell_url(path)}`"
     )
+
+
+def shell_url(path: Path) -> str:
+    """Return the URL of the store at `path` as it is typed in a command."""
+    return quote(f"sqlite:{path}")
 
 
 class MarkFile:

@@ -13,6 +13,7 @@ from manyclass.service.store.protocol import StoreDamaged, StoreError
 from manyclass.service.store.sqlite_chain import chain_of
 from manyclass.service.store.sqlite_contents import (
     StoreFacts,
+    floor_of,
     last_row_of,
     last_seq_of,
     stamp_manifests,
@@ -28,7 +29,13 @@ from manyclass.service.store.sqlite_file import (
     read_header,
 )
 from manyclass.service.store.sqlite_lock import FileLock
-from manyclass.service.store.sqlite_mark import Mark, accept_hint, mark_path, read_mark
+from manyclass.service.store.sqlite_mark import (
+    Mark,
+    accept_hint,
+    mark_path,
+    read_mark,
+    shell_url,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,11 @@ class Opened:
 def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
     """Open the store's file; make a store of an empty one, and adopt one of an older release.
 
-    StoreError, StoreDamaged: the file is as it was. With `salvage`, pages that do not fit together
-    are no reason to refuse it.
+    StoreError, StoreDamaged: the file is as it was. `salvage` also opens a file whose pages are
+    missing or do not fit together.
     """
     mark = read_mark(path)
-    header = read_header(path, lock.descriptor)
+    header = read_header(path, lock.descriptor, salvage)
     if header is not None:
         with closing(connect(path, "ro" if header.has_log else "rw")) as reader:
             if not salvage:
@@ -95,7 +102,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
     except StoreDamaged:
         mark = None
     last_seq = 0
-    if read_header(path, lock.descriptor) is not None:
+    if read_header(path, lock.descriptor, salvage=True) is not None:
         with closing(connect(path)) as connection:
             if _checked_version(path, connection) == VERSION:
                 facts = StoreFacts.read(connection)
@@ -123,16 +130,19 @@ def _check_pages(path: Path, reader: sqlite3.Connection) -> None:
     if found != b"ok":
         raise StoreDamaged(
             f"{path}: its pages do not fit together: {found.decode(errors='replace')}",
-            "put a backup of the file in its place, or see what can be saved of it:"
-            f" `manyclass copy sqlite:{path} sqlite:NEW` copies what is whole",
+            f"{RESTORE_HINT}, or copy what is whole to a new store:"
+            f" `manyclass copy {shell_url(path)} sqlite:NEW`",
         )
 
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     """Raise what stands against using the file with this mark."""
-    if _checked_version(path, reader) != VERSION:
+    version = _checked_version(path, reader)
+    if version > 0:
+        floor_of(reader)
+    if version != VERSION:
         if mark is not None:
-            raise _lost(path, "is a store without a mark", mark)
+            raise _lost(path, "is a store of an older release", mark)
         return
     facts = StoreFacts.read(reader)
     if mark is None:

@@ -6,14 +6,18 @@ import sqlite3
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
+from random import Random
 
 import pytest
+from typer.testing import CliRunner
 
 from load_tests import damage
 from manyclass.core.event import Event, Instance
 from manyclass.core.model import Model
 from manyclass.core.options import Options
+from manyclass.service.cli import app
 from manyclass.service.recovery import Recovery, recover
+from manyclass.service.store import open_store
 from manyclass.service.store.batch import batch_checksum, join_batch
 from manyclass.service.store.protocol import LogDamaged, SnapshotDamaged, StoreDamaged, StoreInUse
 from manyclass.service.store.sqlite import SqliteStore, accept_store
@@ -206,6 +210,8 @@ def test_a_missing_database_whose_mark_is_there_is_not_made_anew(path):
     path.unlink()
     assert f"remove {mark_path(path)}" in refused(path)
     assert not path.exists()
+    with pytest.raises(StoreDamaged, match="is missing"):
+        open_store(f"sqlite:{path}", clock, make_new=False)
     mark_path(path).unlink()
     with opened(path) as store:
         assert store.last_seq == 0
@@ -278,6 +284,24 @@ def test_what_was_accepted_is_another_store(path, backed_up):
 def test_a_store_in_use_is_not_accepted(path):
     with opened(path), pytest.raises(StoreInUse):
         accept_store(path)
+
+
+def test_what_is_whole_of_broken_pages_is_copied(path, tmp_path):
+    with opened(path) as store:
+        store.save_snapshot(0, Model(Options()).dump())
+        model = recover(store, Options(), clock, Recovery())
+        damage.learn(store, model, Random(1), 20)
+        store.save_snapshot(20, [*model.dump(), b"x" * 50_000])
+        damage.learn(store, model, Random(2), 20)
+    content = path.read_bytes()
+    page = content.index(b"x" * 4092) // 4096  # begins with the number of the next one
+    path.write_bytes(content[: page * 4096] + b"\xff" * 4 + content[page * 4096 + 4 :])
+    assert "manyclass copy" in refused(path)
+    copied = CliRunner().invoke(app, ["copy", f"sqlite:{path}", f"sqlite:{tmp_path}/new.db"])
+    assert copied.exit_code == 0, copied.output
+    assert "left out: snapshot 20" in copied.stderr
+    with opened(tmp_path / "new.db") as store:
+        assert recover(store, Options(), clock, Recovery()).digest() == model.digest()
 
 
 # --- snapshots of another store -------------------------------------------------------------------
