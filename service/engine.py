@@ -345,6 +345,8 @@ class Engine:
     async def _end(self, writer: Writer, snapshots: Snapshots, take_last: bool) -> None:
         try:
             await writer.drain()
+            if take_last and not snapshots.leads and not self._is_away:
+                await self.look()  # the one that led may have stopped a moment ago
             if take_last and snapshots.leads:
                 try:
                     await snapshots.take()
@@ -485,7 +487,7 @@ class Engine:
         """The counts as they are now."""
         writer, snapshots = self._writer, self._snapshots
         if writer is None or snapshots is None:
-            return Figures()
+            return Figures(leads=self.shared is None)
         beat = self.beat
         last_seq = writer.appended if beat is None else max(beat.last_seq, writer.appended)
         return Figures(
@@ -621,7 +623,7 @@ class Engine:
 
     def _position(self) -> int | None:
         """The last event this process has applied: the log is needed from there on."""
-        if self._writer is not None and self._status == "ready":
+        if self._writer is not None and self._status in ("ready", "closed"):
             return self._writer.model.seq
         restored = self.recovery.snapshot
         return None if restored is None else restored.seq + self.recovery.replayed

@@ -62,8 +62,8 @@ class OlderRules(RecoveryError):
     def __init__(self, base: str, error: RulesDiffer, model: Model | None) -> None:
         super().__init__(
             f"events after {base} were learned by an older release: {error}",
-            "start one process of the older release on this store, and stop it by SIGTERM once it"
-            " is ready: it leaves a snapshot that holds them",
+            "start one process of the older release on this store, and stop it by SIGTERM once"
+            " /stats says that it leads: it leaves a snapshot that holds them",
         )
         self.model = model
 

@@ -152,6 +152,7 @@ class Snapshots:
             info = await self._take()
             if is_full and info is before:  # it is as new as can be, and the older ones are left
                 await self._clean_up(info.seq)
+            self._is_full = False  # until a beat tells otherwise
 
     async def restore(self, seq: int) -> int:
         """Go back to the state of snapshot `seq`; the seq of the event that says so.

@@ -11,6 +11,7 @@ from manyclass.service.store.protocol import (
     LogDamaged,
     LogRewound,
     Process,
+    StoreFull,
     StoreUnavailable,
     StoreUncertain,
 )
@@ -27,6 +28,7 @@ class SharedLog:
         self.stores = []
         self.leader = None
         self.away = False
+        self.full = False  # no append is taken; snapshots are
         self.version = 0  # grows when the log loses its end
 
     def store(self, name):
@@ -81,6 +83,8 @@ class SharedMemoryStore:
         self._reach()
         if self.append_errors:
             raise self.append_errors.pop(0)
+        if self.log.full:
+            raise StoreFull("there is no room")
         with self.log.changed:
             if after not in (None, self.log.inner.last_seq):
                 raise StoreUnavailable("another event is the last one")
@@ -145,6 +149,7 @@ class SharedMemoryStore:
             log.leader is self,
             log.inner.snapshots(),
             [Process(s.name, s.seq, s is log.leader, time.time(), s.rules) for s in alive],
+            self.log.full,
         )
 
     def post(self, letters):

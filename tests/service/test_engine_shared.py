@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from manyclass.core import rules
 from manyclass.core.errors import EventConflict, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.lineup import Lineup
@@ -662,3 +663,89 @@ async def test_a_store_that_is_away_is_told_of_once(caplog):
         assert len(told) == 1
         log.away = False
         await until(lambda: engine.figures().store_away_seconds == 0)
+
+
+# --- a full store ---------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it():
+    log = SharedLog()
+    async with engines_on(log, "AB", snapshot_keep=3) as (first, second):
+        await until(lambda: first.figures().leads or second.figures().leads)
+        for n in range(3):
+            await first.submit([learn("a", f"c{n}")])
+            await first.take_snapshot()
+        await first.submit([learn("a", "c")])
+        await equal(first, second)
+        assert len(log.inner.snapshots()) > 1
+        log.full = True
+        with pytest.raises(StoreUnavailable):
+            await second.submit([learn("a", "d")])
+        await until(lambda: [info.seq for info in log.inner.snapshots()] == [4])
+        await until(lambda: not log.batches)
+        assert second.figures().store_full
+        log.full = False
+        await until(lambda: not (first.figures().store_full or second.figures().store_full))
+        await second.submit([learn("a", "d")])
+        await equal(first, second)
+        assert [info.seq for info in log.inner.snapshots()] == [4]  # the schedule asks for none
+
+
+# --- two releases ---------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch):
+    log = SharedLog()
+    async with engine_on(log, "A") as leader:
+        await until(lambda: leader.figures().leads)
+        monkeypatch.setattr(engine_module, "TICK_SECONDS", 60)  # no beat tells it that A is gone
+        async with engine_on(log, "B") as last:
+            await leader.close()
+            await last.submit([learn("a", "c")])
+            assert not last.figures().leads
+        assert log.inner.snapshots()[0].seq == log.inner.last_seq
+
+
+@in_loop
+async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
+    log = SharedLog()
+    async with engine_on(log, "A") as older:
+        await older.submit([learn("a", "c")])
+        await until(lambda: older.figures().leads)
+    monkeypatch.setattr(rules, "RULES", 2)
+    async with AsyncExitStack() as stack:
+        engines = [
+            await stack.enter_async_context(engine_on(log, name, ready=False)) for name in "BCD"
+        ]
+        for engine in engines:
+            await until(lambda each=engine: each.status == "ready")
+        await engines[0].submit([learn("a", "d")])
+        await equal(*engines)
+        kinds = [Event.from_bytes(payload).kind for _, payload in log.inner.read(0)]
+        assert kinds.count("rules") == 1
+        assert engines[0].model.rules == 2
+
+
+@in_loop
+async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
+    log = SharedLog()
+    async with engine_on(log, "A") as older:
+        await older.submit([learn("a", "c")])
+        await older.take_snapshot()
+        elder = log.store("elder")  # of a release that tells no version, and beats now and then
+        elder.beat(1)
+    monkeypatch.setattr(rules, "RULES", 2)
+    async with engine_on(log, "B", ready=False) as newer:
+        await until(lambda: newer.waiting is not None)
+        await asyncio.sleep(0.1)
+        assert "older release" in newer.waiting
+        assert newer.rank(Instance({"a": 1})) != []  # meanwhile it ranks
+        with pytest.raises(NotReady):
+            await newer.submit([learn("a", "d")])
+        assert not newer.figures().leads
+        assert log.leader is not newer.store
+        elder.close()
+        await until(lambda: newer.status == "ready")
+        assert newer.model.rules == 2

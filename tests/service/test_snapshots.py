@@ -704,7 +704,7 @@ async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
 
 @in_loop
 async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch):
-    def broken(self, seq, snapshot_seq):
+    def broken(self, seq, snapshot_seq, rules):
         raise MemoryError("no more")
 
     async with running() as (engine, store):

@@ -431,7 +431,7 @@ class Run:
             store.close()
         return replayed
 
-    def _told(self):
+    def told(self):
         """How often the processes said what in their logs."""
         logs = [replica.service.log.read_text() for replica in self.replicas]
         return {what: sum(log.count(words) for log in logs) for what, words in TOLD.items()}
@@ -474,7 +474,7 @@ class Run:
                 "events given up": len(record.unacknowledged),
                 "of these refused": len(record.refused),
                 "log": last["seq"],
-                "told": self._told(),
+                "told": self.told(),
                 "requests": requests,
                 "seqs compared": len(several),
                 "digests compared": sum(len(self._compared[seq]) for seq in several),
