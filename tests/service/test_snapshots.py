@@ -526,7 +526,7 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplo
         assert engine.model.lineup.labels == ["pa"]
         assert await labels_after(engine, 1) == ["svm", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
-        assert "name it in LEARNER or SHADOWS" in caplog.text
+        assert "name it in MANYCLASS_LEARNER or MANYCLASS_SHADOWS" in caplog.text
     async with running(store, learner="pa", shadows=("svm",)) as (engine, _):
         assert engine.model.lineup.labels == ["svm", "pa"]
 

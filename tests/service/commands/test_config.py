@@ -104,6 +104,23 @@ def test_the_key_of_a_client_is_not_taken_for_one_of_the_service(manyclass, monk
     assert manyclass("config", "--rank-keys", "sesame").stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["sevre"], "serve"),
+        (["learners", "promot"], "promote"),
+        (["serve", "--stor", "memory:"], "--store"),
+        (["config", "--learner", "smv"], "did you mean `svm`?"),
+        (["config", "--learner", "pa(replya=4)"], "did you mean `replay`?"),
+        (["config", "--shadows", "ff,amd(rate=1)"], "must be one of ff, ind"),
+    ],
+)
+def test_what_was_meant_is_told(manyclass, arguments, meant):
+    result = manyclass(*arguments)
+    assert result.exit_code == 2
+    assert meant in result.stderr
+
+
 def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):
     given = []
     monkeypatch.setattr("manyclass.service.server.run", given.append)
