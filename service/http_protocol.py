@@ -3,6 +3,8 @@
 from asyncio import AbstractEventLoop, Transport
 from http import HTTPStatus
 from itertools import chain
+from socket import SO_LINGER, SOL_SOCKET
+from struct import pack
 from typing import Any
 
 import httptools
@@ -26,6 +28,8 @@ PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 UNREAD_SECONDS = 30  # in which a client must read DRAINED_BYTES of an answer, or its end
 DRAINED_BYTES = 65_536
 LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
+
+RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
 RANK = "/rank"
 # A client that repeats a shed request at once is slowed down: its connection is not read for a
@@ -111,6 +115,7 @@ class Protocol(HttpToolsProtocol):
         self._leave()
         super().connection_lost(exc)
         self._hold.release()
+        self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
     def _disconnect(self) -> None:
         """Tell every request of this connection that its client has gone."""
@@ -121,8 +126,9 @@ class Protocol(HttpToolsProtocol):
         self.pipeline.clear()
 
     def _abort(self) -> None:
-        """Close without sending what is still to be sent."""
+        """Reset the connection: neither the process nor the kernel keeps what is not sent yet."""
         self._disconnect()
+        self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
         self.transport.abort()
 
     # --- what arrives ----------------------------------------------------------------------------
@@ -354,7 +360,7 @@ class Protocol(HttpToolsProtocol):
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
         if self._running is not None and self._running is not refused:
-            self._refusal = problem
+            self._refusal = problem.with_traceback(None)  # which keeps the bytes that were read
             self.flow.pause_reading()
         elif refused is not None and refused.response_started:
             self._disconnect()
