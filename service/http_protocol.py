@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection: what it may hold, how long it may take, when it is refused."""
 
 from asyncio import AbstractEventLoop, Transport
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import chain
 from socket import SO_LINGER, SOL_SOCKET
@@ -84,6 +85,7 @@ class Protocol(HttpToolsProtocol):
         self._admitted: RequestResponseCycle | None = None  # a ranking in work
         self._refusal: Problem | None = None  # to be sent after the answers before it
         self._repeated = False  # what arrives now was sent while the connection was not read
+        self._aborted = False
         self._in_head = False
         self._barren = 0  # bytes received since a request began or a piece of its body came
         self._arriving = 0  # bytes of the piece that is read now
@@ -127,8 +129,13 @@ class Protocol(HttpToolsProtocol):
 
     def _abort(self) -> None:
         """Reset the connection: neither the process nor the kernel keeps what is not sent yet."""
+        if self._aborted:
+            return
+        self._aborted = True
+        self._edge.slow_readers += 1
         self._disconnect()
-        self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
+        with suppress(OSError):  # the client may have reset it in this moment
+            self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
         self.transport.abort()
 
     # --- what arrives ----------------------------------------------------------------------------
@@ -193,7 +200,8 @@ class Protocol(HttpToolsProtocol):
         """Admit the request if it is a ranking, now that all of it is here."""
         super().on_message_complete()
         cycle = self.cycle
-        if cycle is self._running and not cycle.response_complete:
+        cycle.more_body = False  # also when it was answered before its end came
+        if cycle is self._running and not cycle.response_complete and _ranks(cycle):
             self._admit(cycle)
 
     # --- admission -------------------------------------------------------------------------------
@@ -201,7 +209,7 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
-        ranks = cycle.scope["path"] == RANK
+        ranks = _ranks(cycle)
         if ranks and (self._edge.admission.is_full or self._repeated):
             self._shed(cycle)
             return
@@ -210,8 +218,6 @@ class Protocol(HttpToolsProtocol):
             self._admit(cycle)
 
     def _admit(self, cycle: RequestResponseCycle) -> None:
-        if cycle.scope["path"] != RANK:
-            return
         if self._edge.admission.is_full:
             self._shed(cycle)
         else:
@@ -228,6 +234,8 @@ class Protocol(HttpToolsProtocol):
         """Refuse a ranking at the least cost, and do not read the connection for a while."""
         admission = self._edge.admission
         admission.shed += 1
+        if self.expect_100_continue and cycle.more_body:
+            cycle.keep_alive = False  # the client may leave the body out after this answer
         self.transport.write(OVERLOADED if cycle.keep_alive else OVERLOADED_LAST)
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
@@ -309,7 +317,6 @@ class Protocol(HttpToolsProtocol):
         if unread:
             self._unread_seconds += 1
             if self._unread_seconds > most_unread:
-                self._edge.slow_readers += 1
                 self._abort()
 
     def _is_waiting(self) -> bool:
@@ -337,7 +344,6 @@ class Protocol(HttpToolsProtocol):
             self._hold.resize(size)
         except Problem as problem:
             if self.flow.write_paused:
-                self._edge.slow_readers += 1
                 self._abort()
             elif self._in_head or self.pipeline or self._has_more_body():
                 self._refuse(problem)
@@ -374,6 +380,10 @@ class Protocol(HttpToolsProtocol):
         self._disconnect()
         self.transport.write(_response_of(problem, close=True))
         self.transport.close()
+
+
+def _ranks(cycle: RequestResponseCycle) -> bool:
+    return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
 
 
 def _response_of(problem: Problem, close: bool) -> bytes:
