@@ -95,6 +95,7 @@ def service(store: str, core: int) -> ServerProcess:
     environment = {
         "MANYCLASS_PORT": str(port),
         "MANYCLASS_STORE": store,
+        "MANYCLASS_MAX_CONCURRENT": "1000",  # the cost of a request is measured, not shedding
         "MANYCLASS_SNAPSHOT_SECONDS": "0",
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
         "MANYCLASS_SNAPSHOT_KEEP": "1",

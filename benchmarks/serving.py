@@ -74,6 +74,7 @@ def service(core: int, folder: str, learner: str) -> ServerProcess:
         "MANYCLASS_PORT": str(port),
         "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
         "MANYCLASS_LEARNER": learner,
+        "MANYCLASS_MAX_CONCURRENT": "1000",  # the cost of a request is measured, not shedding
         "MANYCLASS_SNAPSHOT_SECONDS": "0",
         "MANYCLASS_SNAPSHOT_EVENTS": "0",
     }

@@ -153,6 +153,13 @@ REQUESTS = [
         "Well formed but refused, by reason; rejected: not well formed.",
     ),
     panel(
+        "Load shed",
+        "ops",
+        {"{{reason}}": f"sum by (reason) ({per_second('shed_total')})"},
+        "Refused or closed to limit the load: too many rankings in work or connections, no memory"
+        " left in MAX_BUFFERED_BYTES, answers that were not read.",
+    ),
+    panel(
         "Ranking itself",
         "s",
         quantiles("rank_duration_seconds"),

@@ -104,11 +104,19 @@ def attack(server, chosen):
         "rankings": ranking.result(),
         "cpu seconds": server.cpu_seconds() - cpu,
         "log bytes": os.fstat(server.log.fileno()).st_size - log_before,
+        "shed": shed(server),
         "bad requests": sum(client.rounds for client in clients if isinstance(client, Garbage)),
     }
     for client in clients:
         client.close()
     return result
+
+
+def shed(server):
+    """What the service refused to limit the load, by reason; nothing when it does not count it."""
+    lines = server.request("GET", "/metrics").decode().splitlines()
+    pairs = (line.split('reason="')[1].split('"} ') for line in lines if "shed_total{" in line)
+    return {reason: int(float(count)) for reason, count in pairs}
 
 
 def drive(server, clients, end):
@@ -361,6 +369,7 @@ def show(result):
         f"rankings meanwhile: {ranked['answers']}, p50 {ranked['p50 ms']:.1f} ms,"
         f" p99 {ranked['p99 ms']:.1f} ms, longest {ranked['longest ms']:.0f} ms"
     )
+    print(f"shed: {result['shed']}")
     bad = result["bad requests"]
     print(
         f"log: {result['log bytes']} bytes for {bad} rounds of garbage"

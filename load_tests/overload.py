@@ -1,6 +1,6 @@
 """Ranking under ten times the connections that saturate the service, closed loop.
 
-python load_tests/overload.py [--seconds 5] [--source DIR] [--json FILE]
+python load_tests/overload.py [--seconds 5] [--saturating N] [--source DIR] [--json FILE]
 
 Starts a service on one core and the clients on another; they repeat each request as soon as it is
 answered, and ignore Retry-After. First one connection alone: its p99 is that of the unloaded
@@ -59,6 +59,7 @@ def main():
 def arguments():
     parser = argparse.ArgumentParser(description="Overload a service of its own.")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of a measurement")
+    parser.add_argument("--saturating", type=int, help="connections, instead of finding them")
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[1])
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
@@ -68,12 +69,12 @@ def measure(port, requests, chosen):
     """The figures of one service."""
     unloaded = run(port, requests, 1, chosen.seconds)
     steps = [(1, unloaded)]
-    while steps[-1][0] < MOST_SATURATING:
-        connections = 2 * steps[-1][0]
+    while steps[-1][0] < (chosen.saturating or MOST_SATURATING):
+        connections = chosen.saturating or 2 * steps[-1][0]
         steps.append((connections, run(port, requests, connections, chosen.seconds)))
-        if steps[-1][1]["rate"] < GROWTH * steps[-2][1]["rate"]:
+        if chosen.saturating or steps[-1][1]["rate"] < GROWTH * steps[-2][1]["rate"]:
             break
-    saturating = steps[-2][0] if len(steps) > 1 else 1
+    saturating, saturated = steps[-1] if chosen.saturating else steps[-2]
     overloaded = run(port, requests, FACTOR * saturating, 2 * chosen.seconds)
     after = run(port, requests, 1, chosen.seconds)
     return {
@@ -83,7 +84,7 @@ def measure(port, requests, chosen):
         "overloaded connections": FACTOR * saturating,
         "overloaded": overloaded,
         "p99 ratio": overloaded["p99"] / unloaded["p99"],
-        "rate ratio": overloaded["rate"] / steps[-2][1]["rate"],
+        "rate ratio": overloaded["rate"] / saturated["rate"],
         "after": after,
     }
 

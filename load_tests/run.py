@@ -20,7 +20,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--scenario", default="Mixed")
     chosen = parser.parse_args()
-    service = nullcontext(chosen.url) if chosen.url else fresh_service(without_settings())
+    # As many rankings at once as there are users, so that none is shed: overload.py measures that.
+    settings = without_settings() | {"MANYCLASS_MAX_CONCURRENT": str(chosen.users)}
+    service = nullcontext(chosen.url) if chosen.url else fresh_service(settings)
     with service as url:
         locust = [
             *(sys.executable, "-m", "locust", "-f", Path(__file__).with_name("locustfile.py")),

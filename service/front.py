@@ -73,11 +73,7 @@ class Front:
             self._metrics.request(path, CLIENT_GONE, perf_counter() - began)
             return
         except Exception as error:
-            self._metrics.out_of_memory.note(error)
-            problem = problem_of(error)
-            if problem.status == 500:
-                logger.error("POST %s failed", path, exc_info=error)
-            status = await _refuse(problem, send)
+            status = await self._answer_error(path, error, send)
         else:
             if body is None:
                 self._metrics.request(path + STREAM, status, perf_counter() - began)
@@ -91,6 +87,18 @@ class Front:
         finally:
             hold.release()
         self._metrics.request(path, status, perf_counter() - began)
+
+    async def _answer_error(self, path: str, error: Exception, send: Send) -> int:
+        """Answer with the problem; return its status.
+
+        The problem may be the error itself, which refers to the frames it was raised through. In a
+        variable there it would keep them, and the body they hold, until the garbage is collected.
+        """
+        self._metrics.out_of_memory.note(error)
+        problem = problem_of(error)
+        if problem.status == 500:
+            logger.error("POST %s failed", path, exc_info=error)
+        return await _refuse(problem, send)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = perf_counter()

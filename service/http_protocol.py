@@ -1,8 +1,11 @@
 """One HTTP/1.1 connection: what it may hold, how long it may take, when it is refused."""
 
 from asyncio import AbstractEventLoop, Transport
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import chain
+from socket import SO_LINGER, SOL_SOCKET
+from struct import pack
 from typing import Any
 
 import httptools
@@ -26,6 +29,8 @@ PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 UNREAD_SECONDS = 30  # in which a client must read DRAINED_BYTES of an answer, or its end
 DRAINED_BYTES = 65_536
 LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
+
+RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
 RANK = "/rank"
 # A client that repeats a shed request at once is slowed down: its connection is not read for a
@@ -80,6 +85,7 @@ class Protocol(HttpToolsProtocol):
         self._admitted: RequestResponseCycle | None = None  # a ranking in work
         self._refusal: Problem | None = None  # to be sent after the answers before it
         self._repeated = False  # what arrives now was sent while the connection was not read
+        self._aborted = False
         self._in_head = False
         self._barren = 0  # bytes received since a request began or a piece of its body came
         self._arriving = 0  # bytes of the piece that is read now
@@ -111,6 +117,7 @@ class Protocol(HttpToolsProtocol):
         self._leave()
         super().connection_lost(exc)
         self._hold.release()
+        self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
     def _disconnect(self) -> None:
         """Tell every request of this connection that its client has gone."""
@@ -121,8 +128,14 @@ class Protocol(HttpToolsProtocol):
         self.pipeline.clear()
 
     def _abort(self) -> None:
-        """Close without sending what is still to be sent."""
+        """Reset the connection: neither the process nor the kernel keeps what is not sent yet."""
+        if self._aborted:
+            return
+        self._aborted = True
+        self._edge.slow_readers += 1
         self._disconnect()
+        with suppress(OSError):  # the client may have reset it in this moment
+            self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
         self.transport.abort()
 
     # --- what arrives ----------------------------------------------------------------------------
@@ -187,7 +200,8 @@ class Protocol(HttpToolsProtocol):
         """Admit the request if it is a ranking, now that all of it is here."""
         super().on_message_complete()
         cycle = self.cycle
-        if cycle is self._running and not cycle.response_complete:
+        cycle.more_body = False  # also when it was answered before its end came
+        if cycle is self._running and not cycle.response_complete and _ranks(cycle):
             self._admit(cycle)
 
     # --- admission -------------------------------------------------------------------------------
@@ -195,7 +209,7 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
-        ranks = cycle.scope["path"] == RANK
+        ranks = _ranks(cycle)
         if ranks and (self._edge.admission.is_full or self._repeated):
             self._shed(cycle)
             return
@@ -204,8 +218,6 @@ class Protocol(HttpToolsProtocol):
             self._admit(cycle)
 
     def _admit(self, cycle: RequestResponseCycle) -> None:
-        if cycle.scope["path"] != RANK:
-            return
         if self._edge.admission.is_full:
             self._shed(cycle)
         else:
@@ -222,6 +234,8 @@ class Protocol(HttpToolsProtocol):
         """Refuse a ranking at the least cost, and do not read the connection for a while."""
         admission = self._edge.admission
         admission.shed += 1
+        if self.expect_100_continue and cycle.more_body:
+            cycle.keep_alive = False  # the client may leave the body out after this answer
         self.transport.write(OVERLOADED if cycle.keep_alive else OVERLOADED_LAST)
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
@@ -303,7 +317,6 @@ class Protocol(HttpToolsProtocol):
         if unread:
             self._unread_seconds += 1
             if self._unread_seconds > most_unread:
-                self._edge.slow_readers += 1
                 self._abort()
 
     def _is_waiting(self) -> bool:
@@ -331,7 +344,6 @@ class Protocol(HttpToolsProtocol):
             self._hold.resize(size)
         except Problem as problem:
             if self.flow.write_paused:
-                self._edge.slow_readers += 1
                 self._abort()
             elif self._in_head or self.pipeline or self._has_more_body():
                 self._refuse(problem)
@@ -354,7 +366,7 @@ class Protocol(HttpToolsProtocol):
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
         if self._running is not None and self._running is not refused:
-            self._refusal = problem
+            self._refusal = problem.with_traceback(None)  # which keeps the bytes that were read
             self.flow.pause_reading()
         elif refused is not None and refused.response_started:
             self._disconnect()
@@ -368,6 +380,10 @@ class Protocol(HttpToolsProtocol):
         self._disconnect()
         self.transport.write(_response_of(problem, close=True))
         self.transport.close()
+
+
+def _ranks(cycle: RequestResponseCycle) -> bool:
+    return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
 
 
 def _response_of(problem: Problem, close: bool) -> bytes:

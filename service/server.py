@@ -1,10 +1,12 @@
 """The process: one event loop that serves until it is told to stop, and then closes the engine."""
 
 import gc
+import logging
 import os
 from contextlib import suppress
 from errno import EACCES, EADDRINUSE
 from functools import partial
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
 from socket import socket
 
 import uvicorn
@@ -14,6 +16,9 @@ from manyclass.service.http_protocol import QUIET_SECONDS, UNREAD_SECONDS, Proto
 from manyclass.service.settings import Settings
 from manyclass.service.writer import with_hint
 
+log = logging.getLogger(__name__)
+
+OTHER_FILES = 64  # open beside connections: the store, the log, threads of the loop
 GRACE_SECONDS = 10  # for answers under way when the service is told to stop
 TICKS_A_SECOND = 10  # as uvicorn has it
 
@@ -105,8 +110,27 @@ def server_of(
     return Server(config, app, quiet_seconds, unread_seconds)
 
 
+def allow_open_files(connections: int) -> None:
+    """Raise the process's limit of open files so that so many connections fit, if it may be."""
+    needed = connections + OTHER_FILES
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    if soft == RLIM_INFINITY or soft >= needed:
+        return
+    allowed = needed if hard == RLIM_INFINITY else min(needed, hard)
+    setrlimit(RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        log.warning(
+            "%d files may be open at once, too few for MANYCLASS_MAX_CONNECTIONS=%d: raise the limit"
+            " (ulimit -n) to %d, or lower the setting",
+            allowed,
+            connections,
+            needed,
+        )
+
+
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
+    allow_open_files(settings.max_connections)
     app = create_app(settings)
     # What lives as long as the process is not looked at again: that would take the event loop 50 ms
     # each time the garbage collector looks at everything.

@@ -286,7 +286,7 @@ class Settings:
         metadata=_about("whole number", "connections at once; more are refused with 503", 1),
     )
     max_concurrent: int = field(
-        default=16,
+        default=8,
         metadata=_about(
             "whole number", "rankings in work at once; more are refused with 503 and Retry-After", 1
         ),

@@ -21,16 +21,17 @@ REASONS = {
     401: "A key is needed.",
     403: "The key has a lesser scope; without keys: it comes from a web page of elsewhere.",
     404: "Nothing has this name, id or number.",
-    408: "Nothing more of the request came for a minute.",
+    408: "The request came too slowly: less than 16 KiB in a minute, or a line of a stream took"
+    " longer than that.",
     409: "It contradicts what is there.",
     410: "The instance of this id is no longer kept.",
     413: "The body is too large.",
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
-    431: "URL and headers are larger than 64 KiB.",
+    431: "URL and headers are larger than 64 KiB, or there are more than 100 headers.",
     503: "Not now: the service recovers or stops, its store does not work, its queue is full, too"
-    " many large bodies are on their way, or another process did not answer or has not taught this"
-    " one yet.",
+    " many rankings are in work, memory is short, or another process did not answer or has not"
+    " taught this one yet.",
 }
 
 

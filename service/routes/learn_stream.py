@@ -225,22 +225,26 @@ class _Call:
         except ClientGone:
             raise
         except Exception as error:
-            problem = problem_of(error)
             if not (self._answering or self._accepted or self._duplicates):
                 raise
-            self._metrics.out_of_memory.note(error)
-            if problem.status == 500:
-                logger.exception("a stream failed after line %d", self._settled)
-            await self._end(
-                StreamFailure(
-                    *self._counts(),
-                    status=problem.status,
-                    detail=problem.detail,
-                    learned_up_to_line=self._settled,
-                )
-            )
+            await self._fail(error)
         else:
             await self._end(Summary(*self._counts()))
+
+    async def _fail(self, error: Exception) -> None:
+        """Say how far the stream came."""
+        self._metrics.out_of_memory.note(error)
+        problem = problem_of(error)
+        if problem.status == 500:
+            logger.error("a stream failed after line %d", self._settled, exc_info=error)
+        await self._end(
+            StreamFailure(
+                *self._counts(),
+                status=problem.status,
+                detail=problem.detail,
+                learned_up_to_line=self._settled,
+            )
+        )
 
     async def _take(self, lines: Iterator[bytes | None]) -> None:
         """Learn lines that arrived together, and say so every so often."""

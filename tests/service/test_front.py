@@ -1,13 +1,15 @@
+import gc
 import logging
 
 import pytest
 
+from manyclass.service.body import Blocks
 from manyclass.service.errors import ClientGone
 from manyclass.service.front import Front
 from manyclass.service.memory_budget import MemoryBudget
 from manyclass.service.metrics import Metrics
 from manyclass.service.origin import Origins
-from tests.service.faulty import in_loop
+from tests.service.faulty import in_loop, many_turns
 from tests.service.serving import Conversation, assert_problem, calling
 
 
@@ -125,3 +127,33 @@ async def test_refusals_of_origins_are_counted():
         for endpoint in ("/rank", "unknown"):
             name = f'request_duration_seconds_count{{endpoint="{endpoint}",status="403"}}'
             assert seen[name] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/rank", "application/json"),
+        ("/learn", "application/json"),
+        ("/learn", "application/x-ndjson"),
+    ],
+)
+@in_loop
+async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
+    """And not when the garbage is collected, by when there may be many."""
+    async with calling(max_body_bytes=2000) as call:
+        gc.collect()
+        gc.disable()
+        try:
+            talk = Conversation(call.app, path, {"content-type": kind})
+            talk.say(b'{"features":["a"],"classes":["x"]}\n')
+            await many_turns()
+            call.app.edge.budget.limit = 1000
+            talk.say(b" " * 1500)
+            await talk.end()
+            talk.task = None
+            await many_turns()
+            assert not [each for each in gc.get_objects() if isinstance(each, Blocks)]
+        finally:
+            gc.enable()
+        assert call.app.edge.budget.refused == 1
+        assert call.app.edge.budget.used == 0

@@ -375,6 +375,32 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
         assert answer_on(shed[0])[0] == 200
 
 
+def test_after_an_early_answer_the_rest_is_http_again(served):
+    """A body that nobody needed any more came to its end, so what follows is a request, or not."""
+    early = head("/rank", "content-length: 5", kind="text/plain")
+    assert served.talk(early)[0] == 415
+    with served.connect() as connection:
+        connection.sendall(early)
+        assert answer_on(connection)[0] == 415
+        connection.sendall(b"12345" + GET % b"/livez" + b"garbage\r\n\r\n")
+        assert statuses(everything(connection)) == [200, 400]
+    with served.connect() as connection:
+        connection.sendall(early)
+        assert answer_on(connection)[0] == 415
+        connection.sendall(b"12345garbage\r\n\r\n")
+        assert statuses(everything(connection)) == [400]
+
+
+def test_a_shed_client_that_has_not_sent_its_body_yet_is_closed(narrow):
+    narrow.app.edge.admission.most = 0
+    request = head("/rank", "expect: 100-continue", f"content-length: {len(RANKING)}")
+    with narrow.connect() as connection:
+        connection.sendall(request)
+        data = everything(connection)
+    assert statuses(data) == [503]
+    assert b"connection: close" in data
+
+
 def test_bodies_that_come_slowly_take_no_place(narrow):
     with contextlib.ExitStack() as stack:
         slow = [stack.enter_context(narrow.connect()) for _ in range(5)]

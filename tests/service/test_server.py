@@ -14,6 +14,7 @@ import threading
 import httpx
 import pytest
 
+from manyclass.service import server
 from manyclass.service.http_protocol import MOST_HEAD_BYTES
 from manyclass.service.server import AddressUnavailable, StartFailed, run
 from manyclass.service.settings import Settings
@@ -267,6 +268,26 @@ def test_a_request_that_does_not_go_on_is_given_up():
 
 
 # --- start and stop -------------------------------------------------------------------------------
+
+
+def test_as_many_files_may_be_open_as_connections(monkeypatch, caplog):
+    limits = []
+    monkeypatch.setattr(server, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(server, "setrlimit", lambda _, pair: limits.append(pair))
+    for before, after in (
+        ((1024, 4096), (2064, 4096)),
+        ((4096, 4096), (4096, 4096)),
+        ((1024, -1), (2064, -1)),
+        ((-1, -1), (-1, -1)),
+    ):
+        limits.append(before)
+        server.allow_open_files(2000)
+        assert limits[-1] == after
+    assert not caplog.records
+    limits.append((1024, 1500))
+    server.allow_open_files(2000)
+    assert limits[-1] == (1500, 1500)
+    assert "MAX_CONNECTIONS=2000" in caplog.text
 
 
 def test_streams_end_politely_when_the_server_stops():
