@@ -34,6 +34,7 @@ _WRITTEN = [
     schemas.Progress,
     schemas.Summary,
     schemas.StreamFault,
+    schemas.StreamWarning,
     schemas.StreamFailure,
     ProblemDocument,
 ]
@@ -104,8 +105,8 @@ def _ours(settings: Settings) -> Schema:
         "LearnLines": {"type": "string", "description": "One LearnEvent a line."},
         "LearnStreamLines": {
             "type": "string",
-            "description": "One Progress, StreamFault, Summary or StreamFailure a line. The last"
-            " one is a Summary, or a StreamFailure when the stream ended early.",
+            "description": "One Progress, StreamFault, StreamWarning, Summary or StreamFailure a"
+            " line. The last one is a Summary, or a StreamFailure when the stream ended early.",
         },
     }
 
