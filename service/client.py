@@ -91,6 +91,7 @@ class Rankings(msgspec.Struct, frozen=True):
 
     seq: int
     results: tuple[Ranking, ...]
+    warnings: tuple[InstanceWarning, ...] = ()
 
 
 class Learned(msgspec.Struct, frozen=True):
