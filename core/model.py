@@ -82,10 +82,20 @@ class Enrolled:
 
     def apply(self, event: Event) -> Learned:
         """Let it learn the event, and keep the score."""
-        learned = self.learner.apply(event)
+        if len(event.instance) == 0 and self.learner.options.needs_features:
+            learned = self._apply_without_features(event)
+        else:
+            learned = self.learner.apply(event)
         self.progress.add(learned.rank)
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
+
+    def _apply_without_features(self, event: Event) -> Learned:
+        """Learn the classes that are known; a new one would never be ranked."""
+        known = [name for name in event.classes if self.learner.has_class(name)]
+        if not known:
+            return NOTHING_LEARNED
+        return self.learner.apply(Event.learn(event.instance, known))
 
     def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
         """The k best classes, of scores above the threshold if there is one."""

@@ -194,6 +194,16 @@ class Options:
         )
         return f"{self.learner}({differing})" if differing else self.learner
 
+    @property
+    def needs_features(self) -> bool:
+        """Whether a class is only ranked by features it was learned with.
+
+        True of a label tree too: what its bias says without features is no reason for a new class.
+        """
+        if self.learner == "committee":
+            return all(member.needs_features for member in members_of(self))
+        return self.learner != "frequency"
+
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as plain values."""
         return {name: getattr(self, name) for name in Options.__dataclass_fields__}

@@ -65,6 +65,13 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     path: tuple[PathNode, ...] = ()
 
 
+class InstanceWarning(msgspec.Struct, frozen=True):
+    """An instance without features, at a JSON pointer into the request."""
+
+    detail: str
+    pointer: str
+
+
 class Ranking(msgspec.Struct, frozen=True):
     """The classes of one instance, best first. `id` refers to it when its label comes later.
 
@@ -76,6 +83,7 @@ class Ranking(msgspec.Struct, frozen=True):
     ranked: tuple[RankedClass, ...]
     confidence: float | None = None
     withheld: bool = False
+    warnings: tuple[InstanceWarning, ...] = ()
 
 
 class Rankings(msgspec.Struct, frozen=True):
@@ -83,6 +91,7 @@ class Rankings(msgspec.Struct, frozen=True):
 
     seq: int
     results: tuple[Ranking, ...]
+    warnings: tuple[InstanceWarning, ...] = ()
 
 
 class Learned(msgspec.Struct, frozen=True):
@@ -93,6 +102,7 @@ class Learned(msgspec.Struct, frozen=True):
     duplicates: int
     rank: int | None
     updated: bool
+    warnings: tuple[InstanceWarning, ...] = ()
 
 
 class LearnedMany(msgspec.Struct, frozen=True):
@@ -102,6 +112,7 @@ class LearnedMany(msgspec.Struct, frozen=True):
     accepted: int
     duplicates: int
     ranks: tuple[int | None, ...]
+    warnings: tuple[InstanceWarning, ...] = ()
 
 
 class ClassCount(msgspec.Struct, frozen=True):

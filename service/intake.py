@@ -143,6 +143,11 @@ class Intake:
         return Result(seq, True, None, False)
 
 
+def is_without_features(event: Event | Result) -> bool:
+    """Whether the event makes no new class, for lack of features to rank it by."""
+    return isinstance(event, Event) and len(event.instance) == 0
+
+
 def _classes_of(form: LearnEvent | LearnRequest) -> list[str | int]:
     if form.classes is UNSET:
         raise invalid("An event needs `classes`.")

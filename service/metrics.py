@@ -45,6 +45,7 @@ HELP = {  # name without the prefix -> what it says
     "request_duration_seconds": "time to answer a request, by endpoint and status",
     "rank_duration_seconds": "time to rank one instance",
     "withheld_total": "rankings withheld, less sure than asked for or of unknown confidence",
+    "instances_without_features_total": "instances without a word or a value above 0, by call",
     "learn_duration_seconds": "time to learn one event, once it is durable",
     "learn_events_total": "events sent to be learned, by result",
     "progressive_examples_total": "events learned since the process began, by learner",
@@ -154,6 +155,7 @@ class Metrics(Collector):
         self._requests: dict[tuple[str, int], Histogram] = {}
         self.rank_duration = Histogram(FAST_SECONDS)
         self.withheld = 0  # rankings
+        self.without_features = {"rank": 0, "learn": 0}  # instances
         self.learn_duration = Histogram(FAST_SECONDS)
         self.label_delay = Histogram(DELAY_SECONDS)
         self.learn_events = {"learned": 0, "duplicate": 0, "rejected": 0}
@@ -214,6 +216,7 @@ class Metrics(Collector):
             histogram.add_to(family, [])
             yield family
         yield _counter("withheld_total", value=self.withheld)
+        yield _counter("instances_without_features_total", "call", self.without_features)
         yield _counter("learn_events_total", "result", self.learn_events)
         yield _counter("late_labels_total", value=self.late_labels)
         yield _counter("late_questions_total", "result", self.late_questions)

@@ -35,6 +35,7 @@ _WRITTEN = [
     schemas.Progress,
     schemas.Summary,
     schemas.StreamFault,
+    schemas.StreamWarning,
     schemas.StreamFailure,
     ProblemDocument,
 ]
@@ -175,7 +176,7 @@ def _features(settings: Settings) -> Schema:
 
 def _lines() -> Schema:
     """The bodies of a stream. OpenAPI 3.1 has no word for lines: each holds one of `items`."""
-    stream = ["Progress", "StreamFault", "Summary", "StreamFailure"]
+    stream = ["Progress", "StreamFault", "StreamWarning", "Summary", "StreamFailure"]
     return {
         "LearnLines": {
             "type": "string",
@@ -185,8 +186,8 @@ def _lines() -> Schema:
         },
         "LearnStreamLines": {
             "type": "string",
-            "description": "One Progress, StreamFault, Summary or StreamFailure a line. The last"
-            " one is a Summary, or a StreamFailure when the stream ended early.",
+            "description": "One Progress, StreamFault, StreamWarning, Summary or StreamFailure a"
+            " line. The last one is a Summary, or a StreamFailure when the stream ended early.",
             "contentMediaType": "application/x-ndjson",
             "contentSchema": {
                 "type": "array",

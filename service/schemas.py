@@ -20,7 +20,7 @@ from manyclass.core.text import (
     with_pairs,
     words_by_slice,
 )
-from manyclass.service.errors import FaultDocument, Place, Problem, invalid
+from manyclass.service.errors import FaultDocument, Place, Problem, invalid, pointer
 from manyclass.service.mismatch import mismatch
 
 DEFAULT_RANKED = 5
@@ -138,6 +138,22 @@ _Withheld = Annotated[
 ]
 
 
+class WarningDocument(msgspec.Struct, gc=False):
+    """Something in a request that was answered and is hardly meant, at a JSON pointer into it."""
+
+    detail: str
+    pointer: str
+
+
+_Warnings = Annotated[
+    list[WarningDocument] | UnsetType,
+    Meta(
+        description="Instances without features: texts without words, and `features` without a"
+        " value above 0. Absent when every instance has one."
+    ),
+]
+
+
 class RankAnswer(msgspec.Struct, gc=False):
     """The classes of one instance, best first. `seq` numbers the last event the answer has seen."""
 
@@ -146,6 +162,7 @@ class RankAnswer(msgspec.Struct, gc=False):
     ranked: list[Ranked]
     confidence: _Confidence
     withheld: _Withheld = UNSET
+    warnings: _Warnings = UNSET
 
 
 class RankResult(msgspec.Struct, gc=False):
@@ -162,16 +179,21 @@ class RankManyAnswer(msgspec.Struct, gc=False):
 
     seq: int
     results: list[RankResult]
+    warnings: _Warnings = UNSET
 
 
 class LearnAnswer(msgspec.Struct, gc=False):
-    """`rank`: where the best true class stood before learning; null when it was not retrieved."""
+    """`rank`: where the best true class stood before learning; null when it was not retrieved.
+
+    An event without features makes no new class, unless the learner is `frequency`.
+    """
 
     seq: int
     accepted: int
     duplicates: int
     rank: int | None
     updated: bool
+    warnings: _Warnings = UNSET
 
 
 class LearnManyAnswer(msgspec.Struct, gc=False):
@@ -181,6 +203,7 @@ class LearnManyAnswer(msgspec.Struct, gc=False):
     accepted: int
     duplicates: int
     ranks: list[int | None]
+    warnings: _Warnings = UNSET
 
 
 class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
@@ -206,6 +229,14 @@ class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
     status: int
     detail: str
     errors: list[FaultDocument] = []
+
+
+class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):
+    """A line that was taken, and whose instance has no features: it makes no new class."""
+
+    line: int
+    detail: str
+    pointer: str
 
 
 class StreamFailure(Progress, gc=False, tag="failure", tag_field="kind"):
@@ -274,6 +305,19 @@ def instance_of(form: RankInstance | LearnEvent | LearnRequest, most_features: i
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
     return _instance_of_json(features, most_features) if instance is None else instance
+
+
+def warning_of(
+    form: RankInstance | LearnEvent | LearnRequest, *place: str | int
+) -> WarningDocument:
+    """Return the warning that the instance of a form has no features."""
+    if form.text is not UNSET:
+        member, detail = "text", "The text has no words."
+    elif form.features is not UNSET:
+        member, detail = "features", "No feature has a value above 0."
+    else:
+        member, detail = "id", "The instance of this id has no features."
+    return WarningDocument(detail, pointer((*place, member)))
 
 
 def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:

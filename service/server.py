@@ -120,8 +120,8 @@ def allow_open_files(connections: int) -> None:
     setrlimit(RLIMIT_NOFILE, (allowed, hard))
     if allowed < needed:
         log.warning(
-            "%d files may be open at once, too few for MANYCLASS_MAX_CONNECTIONS=%d: raise the limit"
-            " (ulimit -n) to %d, or lower the setting",
+            "%d files may be open at once, too few for MANYCLASS_MAX_CONNECTIONS=%d: raise the"
+            " limit (ulimit -n) to %d, or lower the setting",
             allowed,
             connections,
             needed,

@@ -12,7 +12,7 @@ from manyclass.service.applier import Result
 from manyclass.service.body import Headers, Receive, Send, media_type, read_body, require_json
 from manyclass.service.engine import Engine
 from manyclass.service.errors import problem_of
-from manyclass.service.intake import Intake, Known
+from manyclass.service.intake import Intake, Known, is_without_features
 from manyclass.service.keys import Keys, Scope
 from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.memory_budget import Hold
@@ -26,6 +26,7 @@ from manyclass.service.schemas import (
     LearnRequest,
     check_many,
     decode,
+    warning_of,
 )
 from manyclass.service.settings import Settings
 from manyclass.service.turn import Turn
@@ -57,6 +58,9 @@ async def learn() -> None:
     bytes, by the process that ranked it: later is 410, and 404 when that process has been
     restarted. Other processes on the same store ask it; 503 when one of them did not answer, which
     may be the one. An id of your own that several of them rank stands for any of these instances.
+
+    An instance without features (a text without words, no value above 0) makes no new class: it
+    could never be ranked, except by the learner `frequency`. `warnings` says so.
 
     An `event_id` makes a retry harmless, whatever the order of its features and classes. It is
     remembered for the last 1,000,000 events that had one; when the service goes back to a snapshot,
@@ -122,11 +126,13 @@ class Learn:
             raise
         self._metrics.learn_events["duplicate"] += result.duplicate
         accepted = not result.duplicate
-        return _encode(
-            LearnAnswer(
-                result.seq, int(accepted), int(result.duplicate), result.rank, result.updated
-            )
+        answer = LearnAnswer(
+            result.seq, int(accepted), int(result.duplicate), result.rank, result.updated
         )
+        if is_without_features(event):
+            self._metrics.without_features["learn"] += 1
+            answer.warnings = [warning_of(request)]
+        return _encode(answer)
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
@@ -143,14 +149,21 @@ class Learn:
             raise problem_of(conflict).within("events", conflict.position) from conflict
         duplicates = sum(result.duplicate for result in results)
         self._metrics.learn_events["duplicate"] += duplicates
-        return _encode(
-            LearnManyAnswer(
-                max(result.seq for result in results),
-                len(results) - duplicates,
-                duplicates,
-                [result.rank for result in results],
-            )
+        answer = LearnManyAnswer(
+            max(result.seq for result in results),
+            len(results) - duplicates,
+            duplicates,
+            [result.rank for result in results],
         )
+        warnings = [
+            warning_of(forms[position], "events", position)
+            for position, event in enumerate(events)
+            if is_without_features(event)
+        ]
+        if warnings:
+            self._metrics.without_features["learn"] += len(warnings)
+            answer.warnings = warnings
+        return _encode(answer)
 
     async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:

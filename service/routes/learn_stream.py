@@ -29,7 +29,7 @@ from manyclass.service.errors import (
     problem_of,
     unavailable,
 )
-from manyclass.service.intake import Intake
+from manyclass.service.intake import Intake, is_without_features
 from manyclass.service.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.memory_budget import Hold
 from manyclass.service.metrics import Metrics
@@ -39,8 +39,11 @@ from manyclass.service.schemas import (
     Progress,
     StreamFailure,
     StreamFault,
+    StreamWarning,
     Summary,
+    WarningDocument,
     decode,
+    warning_of,
 )
 from manyclass.service.settings import Settings
 from manyclass.service.turn import Turn
@@ -210,6 +213,7 @@ class _Call:
         self._accepted = 0
         self._duplicates = 0
         self._rejected = 0
+        self._warned = 0
         self._seq = 0
         self._hits = {1: 0, 5: 0}
         self._progress = progress
@@ -286,7 +290,10 @@ class _Call:
             try:
                 if isinstance(form, Problem):
                     raise form
-                events.append((line, await self._intake.event_in_turns(form, known)))
+                event = await self._intake.event_in_turns(form, known)
+                events.append((line, event))
+                if is_without_features(event):
+                    await self._warn(line, warning_of(form))
             except Exception as error:
                 problem = problem_of(error)
                 if problem.status >= 500:  # not the line's fault
@@ -332,6 +339,12 @@ class _Call:
                 for fault in problem.faults[:1]
             ]
             await self._write(StreamFault(line, problem.status, detail, errors))
+
+    async def _warn(self, line: int, warning: WarningDocument) -> None:
+        self._warned += 1
+        self._metrics.without_features["learn"] += 1
+        if self._warned <= MOST_FAULTS:
+            await self._write(StreamWarning(line, warning.detail, warning.pointer))
 
     async def _write(self, message: msgspec.Struct, more: bool = True) -> None:
         body = self._unsent + _encode(message) + b"\n"

@@ -37,6 +37,7 @@ from manyclass.service.schemas import (
     check_many,
     decode,
     instance_of,
+    warning_of,
     whole,
 )
 from manyclass.service.settings import Settings
@@ -65,6 +66,8 @@ async def rank() -> None:
     `confidence` is the probability that the first class of all is right, whatever `k` and
     `threshold` let through. With `min_confidence` a ranking that is less sure, or of which nothing
     is known yet, is `withheld`: `ranked` is empty.
+
+    `warnings` names instances without features: texts without words, and no value above 0.
 
     With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
     instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
@@ -133,6 +136,9 @@ class Rank:
         seq = model.seq
         ranked, confidence, withheld = self._rank(model, request, instance)
         answer = RankAnswer(self._keep(request, instance), seq, [], confidence, withheld)
+        if not len(instance):
+            self._metrics.without_features["rank"] += 1
+            answer.warnings = [warning_of(request)]
         if request.explain:
             return await self._explained(model, instance, answer, ranked, Turn())
         answer.ranked = list(starmap(Ranked, ranked))
@@ -144,8 +150,11 @@ class Rank:
         self._check(request, forms)
         turn = Turn()
         instances = []
+        warnings = []
         for position, form in enumerate(forms):
-            instances.append(await self._instance(position, form))
+            instances.append(instance := await self._instance(position, form))
+            if not len(instance):
+                warnings.append(warning_of(form, "instances", position))
             if turn.is_over:
                 await turn.pass_on()
         if request.min_seq:
@@ -163,7 +172,11 @@ class Rank:
             parts.append(b",")
             if turn.is_over:
                 await turn.pass_on()
-        parts[-1] = b"]}"
+        parts[-1] = b"]"
+        if warnings:
+            self._metrics.without_features["rank"] += len(warnings)
+            parts += b',"warnings":', _encode(warnings)
+        parts.append(b"}")
         return parts
 
     async def _model_after(self, min_seq: float) -> Model:

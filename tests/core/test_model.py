@@ -19,7 +19,7 @@ from manyclass.core.index import Columns, Index
 from manyclass.core.learner import make
 from manyclass.core.lineup import Lineup
 from manyclass.core.model import Model, ShadowOutcome
-from manyclass.core.options import Options
+from manyclass.core.options import LEARNERS, Options
 
 letters = st.sampled_from("abcdef")
 learn = st.builds(
@@ -633,3 +633,26 @@ def test_a_snapshot_of_a_release_without_calibration_is_read():
     del arrays["shadow1.calibration_right"]
     with pytest.raises(SnapshotError, match="calibration_right"):
         Model.load(snapshot.write(facts, arrays))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_an_event_without_features_makes_no_new_class(learner):
+    members = {"members": "ff+iplt"} if learner == "committee" else {}
+    model = Model(Options.of(learner, **members))
+    model.apply(1, Event.learn(Instance({}), ["lost"]))
+    assert model.seq == 1
+    if learner == "frequency":  # which knows no features, so that the class is ranked
+        assert model.learner.has_class("lost")
+        return
+    assert model.learner.classes == 0
+    model.apply(2, Event.learn(Instance(["f"]), ["a"]))
+    model.apply(3, Event.learn(Instance({"f": -1}), ["lost", "a"], "id"))
+    assert not model.learner.has_class("lost")
+    assert model.learner.class_("a")["learned"] == 2
+    assert model.seen("id") == (3, 0)
+
+
+def test_a_committee_with_frequency_ranks_a_class_without_features():
+    model = Model(Options.of("committee", members="ff+frequency"))
+    model.apply(1, Event.learn(Instance({}), ["found"]))
+    assert [name for name, _ in model.rank(Instance({}), 1)] == ["found"]
