@@ -96,6 +96,7 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t classes
         uint64_t class_name_bytes
         uint64_t free_classes
+        uint64_t retired_classes
         uint64_t variances
         uint64_t kept
         uint64_t kept_values
@@ -115,6 +116,7 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint16_t* class_name_sizes
         char* class_names
         uint32_t* class_free
+        uint32_t* class_retired
         uint64_t* class_learned
         uint64_t* class_born
         uint32_t* class_last_learned
@@ -145,6 +147,12 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t* class_turns
 
     const size_t COUNTS
+    const size_t OUTDEGREES
+
+    cdef cppclass Work "manyclass::Index::Work":
+        uint64_t names_visited
+        uint64_t ids_looked_at
+        uint64_t rows_swept
 
     cdef cppclass NativeNode "manyclass::Index::Node":
         uint64_t classes
@@ -190,7 +198,8 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t resident_bytes() except +
         uint64_t active_features_ranked()
         uint64_t edges_touched()
-        void outdegrees(int64_t* counts, size_t bins) except +
+        Work work() except +
+        void outdegrees(int64_t* counts) except +
         bint feature(string_view name, Row& counters, double& rating,
                      vector[pair[string, double]]& edges) except +
         bint cls(string_view name, size_t limit, uint64_t& learned,
@@ -200,6 +209,9 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         void feature_page(string_view prefix, string_view after, size_t limit,
                           vector[pair[string, uint64_t]]& page) except +
         void class_ids(NativeColumns& columns, int32_t* ids) except +
+        void hold(uint32_t milliseconds) except +
+        void let_go()
+        bint is_held()
         uint64_t measure(State& state) except +
         bint dump(const State& state, uint64_t changes) except +
         void load(const State& state) except +

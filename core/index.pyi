@@ -39,7 +39,8 @@ class Index:
     search; both learn as the options say: docs/learners.md has every rule. The edges of a tree are
     its weights: of a feature for a child of a node.
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
-    those that come. Array calls release the GIL for all their work.
+    those that come. Array calls release the GIL for all their work, and no call holds it while it
+    waits.
     """
 
     def __new__(cls, options: Options, hash_seed: int = 0) -> Self: ...
@@ -172,6 +173,12 @@ class Index:
 
     def has_class(self, name: str) -> bool: ...
     def has_feature(self, name: str) -> bool: ...
+    def work(self) -> dict[str, int]:
+        """Count the work done since start: no state, for tests and benchmarks.
+
+        names_visited by listings, ids_looked_at by evictions, and rows_swept for forgotten classes.
+        """
+
     def outdegrees(self) -> NDArray[np.int64]:
         """How many features have 0, 1, 2, ... edges; the last place counts 1,000 and more."""
 
@@ -193,6 +200,13 @@ class Index:
 
     def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """(feature, times seen) in the order of the names' UTF-8 bytes, those after `after`."""
+
+    def _hold(self, milliseconds: int) -> None:
+        """Hold the lock until `_let_go`, or for so long: for tests of threads that wait for it."""
+
+    def _let_go(self) -> None: ...
+    @property
+    def _is_held(self) -> bool: ...
 
     # --- state ----------------------------------------------------------------------------------
     def dump(self) -> dict[str, NDArray[np.generic]]:

@@ -25,7 +25,21 @@ from manyclass.core.learned import NOTHING_LEARNED, Learned
 from manyclass.core.sections import run, runs
 
 
-cdef Py_ssize_t OUTDEGREE_BINS = 1001
+cdef extern from *:
+    """
+    // While a thread waits for the lock of an index it does not hold the GIL (fair_mutex.hpp).
+    static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+    static void restore_gil(void* state) {
+        PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    }
+    static void release_gil_while_waiting() {
+        manyclass::Interpreter::release = release_gil;
+        manyclass::Interpreter::restore = restore_gil;
+    }
+    """
+    void release_gil_while_waiting()
+
+release_gil_while_waiting()
 
 # The arrays of a dumped state and what they hold, in the order in which they are written.
 cdef dict SECTIONS = {
@@ -43,6 +57,7 @@ cdef dict SECTIONS = {
     "class_name_sizes": np.dtype("<u2"),
     "class_names": np.dtype("u1"),
     "class_free": np.dtype("<u4"),
+    "class_retired": np.dtype("<u4"),
     "class_learned": np.dtype("<u8"),
     "class_born": np.dtype("<u8"),
     "class_last_learned": np.dtype("<u4"),
@@ -254,7 +269,8 @@ cdef class Index:
 
     Ownership: the native index is owned by this object alone; what is returned are copies.
     Threads: any number may rank at once; a change waits for the ranks under way and holds up
-    those that come. Array calls, dump and whatever reads every row release the GIL.
+    those that come. Array calls, dump and calls that read more than a few rows release the GIL; all
+    others release it if they have to wait for the lock. So names are kept alive for each call.
     """
 
     def __cinit__(self, options, uint64_t hash_seed=0):
@@ -266,7 +282,9 @@ cdef class Index:
             raise OptionError(
                 "learner", f"cannot turn from {self.options.learner} to {options.learner}"
             )
-        deref(self._native).configure(native(options))
+        cdef NativeOptions wanted = native(options)
+        with nogil:  # a sample may be complete, and a tree planted from it
+            deref(self._native).configure(wanted)
         self.options = options
 
     def rank(self, instance not None, uint32_t k=5, threshold=None):
@@ -292,7 +310,8 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef vector[string_view] names
         cdef vector[vector[pair[string, double]]] explained
-        for name in classes:
+        cdef list kept = list(classes)
+        for name in kept:
             names.push_back(any_utf8(<str?>name))
         deref(self._native).explain(
             PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, explained
@@ -303,7 +322,8 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef vector[string_view] names
         cdef vector[vector[NativeNode]] found
-        for name in classes:
+        cdef list kept = list(classes)
+        for name in kept:
             names.push_back(any_utf8(<str?>name))
         deref(self._native).paths(
             PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, found
@@ -320,7 +340,8 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef vector[string_view] names
         cdef vector[double] found
-        for name in classes:
+        cdef list kept = list(classes)
+        for name in kept:
             names.push_back(any_utf8(<str?>name))
         deref(self._native).probabilities(
             PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, found
@@ -336,7 +357,8 @@ cdef class Index:
     cdef learn_unique(self, Instance instance, list classes, bint first_pass):
         cdef vector[string_view] names
         cdef NativeLearned result
-        for name in classes:
+        cdef list kept = list(classes)
+        for name in kept:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         result = deref(self._native).learn(
             PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
@@ -360,7 +382,11 @@ cdef class Index:
         return known
 
     def forget_feature(self, str name not None):
-        return deref(self._native).forget_feature(any_utf8(name))
+        cdef string_view encoded = any_utf8(name)
+        cdef bint known
+        with nogil:  # the nodes of a label tree are walked
+            known = deref(self._native).forget_feature(encoded)
+        return known
 
     def sparsify(self, uint64_t edges):
         cdef uint64_t gone
@@ -454,7 +480,10 @@ cdef class Index:
 
     @property
     def resident_bytes(self):
-        return deref(self._native).resident_bytes()
+        cdef uint64_t found
+        with nogil:  # the nodes of a label tree are walked
+            found = deref(self._native).resident_bytes()
+        return found
 
     @property
     def evicted_features(self):
@@ -482,18 +511,30 @@ cdef class Index:
     def has_feature(self, str name not None):
         return deref(self._native).has_feature(any_utf8(name))
 
+    def work(self):
+        cdef Work done = deref(self._native).work()
+        return {
+            "names_visited": done.names_visited,
+            "ids_looked_at": done.ids_looked_at,
+            "rows_swept": done.rows_swept,
+        }
+
     def outdegrees(self):
-        counts = np.zeros(OUTDEGREE_BINS, np.int64)
+        counts = np.zeros(OUTDEGREES, np.int64)
         cdef int64_t[::1] view = counts
         with nogil:
-            deref(self._native).outdegrees(&view[0], view.shape[0])
+            deref(self._native).outdegrees(&view[0])
         return counts
 
     def feature(self, str name not None):
         cdef Row counters
         cdef double rating = 0
         cdef vector[pair[string, double]] edges
-        if not deref(self._native).feature(any_utf8(name), counters, rating, edges):
+        cdef string_view encoded = any_utf8(name)
+        cdef bint known
+        with nogil:  # the nodes of a label tree are walked
+            known = deref(self._native).feature(encoded, counters, rating, edges)
+        if not known:
             raise UnknownName("feature", name)
         return {
             "times_seen": counters.times_seen,
@@ -528,12 +569,24 @@ cdef class Index:
             deref(self._native).feature_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
+    def _hold(self, uint32_t milliseconds):
+        with nogil:
+            deref(self._native).hold(milliseconds)
+
+    def _let_go(self):
+        deref(self._native).let_go()
+
+    @property
+    def _is_held(self):
+        return deref(self._native).is_held()
+
     def dump(self):
         cdef State state
         cdef uint64_t changes
         cdef bint whole = False
         while not whole:  # another thread may learn while the arrays are made
-            changes = deref(self._native).measure(state)
+            with nogil:
+                changes = deref(self._native).measure(state)
             sections = empty_sections(state)
             point_at(state, sections)
             with nogil:
@@ -552,6 +605,7 @@ cdef class Index:
         state.classes = len(arrays["class_name_sizes"])
         state.class_name_bytes = len(arrays["class_names"])
         state.free_classes = len(arrays["class_free"])
+        state.retired_classes = len(arrays["class_retired"])
         state.variances = state.edges if options.learner == "arow" else 0
         state.nodes = len(arrays["node_kinds"])
         state.free_nodes = len(arrays["node_free"])
@@ -587,11 +641,13 @@ cdef dict with_what_older_states_lack(object options, dict sections):
     counts = run(sections, "counts", "<u8")
     missing = COUNTS - len(counts)
     has_kept, has_tree = "kept_features" in sections, "node_kinds" in sections
-    if (len(counts), has_kept, has_tree) in ((5, False, False), (7, True, False)):
-        newest = [0, options.seed, 0, 0, options.seed, 0][-missing:]
+    if (len(counts), has_kept, has_tree) in (
+        (5, False, False), (7, True, False), (11, True, True)
+    ):
+        newest = [0, options.seed, 0, 0, options.seed, 0, 0, 0, 0, 0][-missing:]
         sections["counts"] = np.append(counts, np.array(newest, "<u8"))
         for name in SECTIONS:
-            if name.startswith(("kept_", "edge_variances", *TREE)):
+            if name.startswith(("kept_", "edge_variances", "class_retired", *TREE)):
                 sections.setdefault(name, np.empty(0, SECTIONS[name]))
     return sections
 
@@ -607,6 +663,7 @@ cdef dict empty_sections(const State& state):
         "edge_variances": state.variances,
         "class_names": state.class_name_bytes,
         "class_free": state.free_classes,
+        "class_retired": state.retired_classes,
         "node_kinds": state.nodes,
         "node_children": state.nodes,
         "node_blocks": state.nodes,
@@ -673,6 +730,7 @@ cdef int point_at(State& state, dict sections) except -1:
     state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
     state.class_names = <char*>start_of(sections["class_names"])
     state.class_free = <uint32_t*>start_of(sections["class_free"])
+    state.class_retired = <uint32_t*>start_of(sections["class_retired"])
     state.class_learned = <uint64_t*>start_of(sections["class_learned"])
     state.class_born = <uint64_t*>start_of(sections["class_born"])
     state.class_last_learned = <uint32_t*>start_of(sections["class_last_learned"])

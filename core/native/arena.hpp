@@ -31,6 +31,7 @@ public:
     T* data() { return data_; }
     const T* data() const { return data_; }
     std::size_t size() const { return size_; }
+    std::size_t capacity() const { return capacity_; }
     std::size_t resident_bytes() const { return capacity_ * sizeof(T); }
     T& operator[](std::size_t at) { return data_[at]; }
     const T& operator[](std::size_t at) const { return data_[at]; }
@@ -58,6 +59,14 @@ public:
         if (moved == nullptr) throw std::bad_alloc();
         data_ = static_cast<T*>(moved);
         capacity_ = capacity;
+    }
+
+    // Give room for so many values back to the system; there is more than that to spare.
+    void give_back(std::size_t count) {
+        void* moved = std::realloc(static_cast<void*>(data_), (capacity_ - count) * sizeof(T));
+        if (moved == nullptr) return;  // it stays as it is
+        data_ = static_cast<T*>(moved);
+        capacity_ -= count;
     }
 
     void swap(Arena& other) noexcept {

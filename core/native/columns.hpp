@@ -14,8 +14,9 @@
 namespace manyclass {
 
 // Several threads may use the same columns: ids are found once and kept in relaxed atomics, all of
-// which mean the same index in the same generation (no id freed since). Who uses them holds the
-// lock that `meet` gives; it is taken after that of the index, features before classes.
+// which mean the same index. Each stands beside the count of names removed when it was found: after
+// further removals the id is compared with the column's name before it is used again. Who uses them
+// holds the lock that `meet` gives; it is taken after that of the index, features before classes.
 class Columns {
 public:
     Columns(std::string bytes, std::vector<std::uint64_t> ends)
@@ -30,31 +31,34 @@ public:
         return std::string_view(bytes_).substr(begin, ends_[column] - begin);
     }
 
-    // Before use, with the index locked at least for reading: drop ids of another time or owner,
-    // which is an index and whether the columns are its features or its classes.
+    // Before use, with the index locked at least for reading: drop ids of another owner, which is an
+    // index and whether the columns are its features or its classes, and those of a removal count
+    // whose lower half would come again.
     [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
-                                                           std::uint64_t generation) {
+                                                           const Names& names) {
+        const std::uint64_t era = names.removals() >> 32;
         while (true) {
             std::shared_lock<std::shared_mutex> lock(mutex_);
-            if (owner == owner_ && generation == generation_) return lock;
+            if (owner == owner_ && era == era_) return lock;
             lock.unlock();
             const std::unique_lock<std::shared_mutex> change(mutex_);
             forget();
             owner_ = owner;
-            generation_ = generation;
+            era_ = era;
         }
     }
 
     std::uint32_t id(std::size_t column, const Names& names) {
-        std::uint32_t id = ids_[column].load(std::memory_order_relaxed);
-        if (id != NO_ID) return id;
-        id = names.find(name(column));
-        if (id != NO_ID) set(column, id);
+        const std::uint64_t known = ids_[column].load(std::memory_order_relaxed);
+        auto id = static_cast<std::uint32_t>(known);
+        if (id != NO_ID && known >> 32 == (names.removals() & NO_ID)) return id;
+        if (id == NO_ID || names.name(id) != name(column)) id = names.find(name(column));
+        set(column, id, names);
         return id;
     }
 
-    void set(std::size_t column, std::uint32_t id) {
-        ids_[column].store(id, std::memory_order_relaxed);
+    void set(std::size_t column, std::uint32_t id, const Names& names) {
+        ids_[column].store(names.removals() << 32 | id, std::memory_order_relaxed);
     }
 
 private:
@@ -64,10 +68,10 @@ private:
 
     std::string bytes_;
     std::vector<std::uint64_t> ends_;
-    std::vector<std::atomic<std::uint32_t>> ids_;
+    std::vector<std::atomic<std::uint64_t>> ids_;  // removals when it was found, id
     std::shared_mutex mutex_;
     std::uint64_t owner_ = 0;
-    std::uint64_t generation_ = 0;
+    std::uint64_t era_ = 0;
 };
 
 }  // namespace manyclass

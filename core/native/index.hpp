@@ -5,21 +5,23 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <mutex>
-#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "clock.hpp"
 #include "columns.hpp"
 #include "fair_mutex.hpp"
 #include "lesson.hpp"
 #include "log.hpp"
+#include "name_order.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "popular.hpp"
@@ -52,10 +54,14 @@ struct ClassRecord {
 // closer together, evicts at the same moment as one that grew.
 constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60, BYTES_PER_EDGE = 9;
 constexpr std::uint64_t BYTES_PER_VARIANCE = 4;
+constexpr std::uint64_t BYTES_PER_BIRTH = 8;  // of a feature, if past instances are kept
 constexpr std::uint64_t BYTES_PER_PLACE = 64;  // of a class in the order of Popular
 constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in so many of the bytes
 constexpr std::size_t MOST_RIVALS = 1000;
-constexpr std::uint32_t EVICTED_SHARE = 64;  // one in so many goes when a limit is met
+// A limit that was lowered is approached by at most so much an event.
+constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
+constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 256;
+constexpr std::uint32_t TREE_SHARE = 64;  // a label tree, which is walked for it, evicts one in so many
 
 class Index {
 public:
@@ -84,7 +90,7 @@ public:
     // The k best classes of an instance in wire form, best first, with their names appended.
     void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
               std::vector<Ranked>& best, std::string& names) {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -105,9 +111,9 @@ public:
         std::vector<Ranked> best;
         std::vector<Active> coming[2];
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
-            const std::shared_lock<FairMutex> lock = reading();
+            const Read lock = reading();
             Workspace& work = workspace();
-            const auto in_use = columns.meet(2 * number_, feature_generation_);
+            const auto in_use = columns.meet(2 * number_, features_);
             const std::int64_t end = std::min(rows, begin + BLOCK);
             const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
                 active.clear();
@@ -137,7 +143,7 @@ public:
     void explain(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
                  std::size_t limit,
                  std::vector<std::vector<std::pair<std::string, double>>>& explained) {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -172,7 +178,7 @@ public:
     // For each class its path, with at most `limit` features a node; none without a tree.
     void paths(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
                std::size_t limit, std::vector<std::vector<Node>>& paths) {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -195,7 +201,7 @@ public:
     // The probability of each class by the label tree, 0 for one that is not in it.
     void probabilities(const char* data, std::size_t size,
                        const std::vector<std::string_view>& classes, std::vector<double>& found) {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         Workspace& work = workspace();
         read(work, data, size);
         prepare(work);
@@ -234,8 +240,8 @@ public:
                       const std::int32_t* class_indices, std::size_t class_count, bool first_pass) {
         Change change(*this);
         Workspace& work = workspace();
-        const auto in_use = columns.meet(2 * number_, feature_generation_);
-        const auto classes_in_use = class_columns.meet(2 * number_ + 1, class_generation_);
+        const auto in_use = columns.meet(2 * number_, features_);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, classes_);
         read_csr(work.active, columns, begin, end, indices, values);
         if (options_.kind == Kind::frequency) work.active.clear();
         prefetch_edges(work.active);
@@ -245,7 +251,7 @@ public:
         for (Active& active : work.active)
             if (active.feature == NO_ID) {
                 active.feature = make_feature(active.name);
-                if (active.feature != NO_ID) columns.set(active.column, active.feature);
+                if (active.feature != NO_ID) columns.set(active.column, active.feature, features_);
             }
         work.true_ids.clear();
         for (std::size_t i = 0; i < class_count; ++i)
@@ -254,7 +260,7 @@ public:
         const Learned learned = learn(work, first_pass, [&](std::size_t i) {
             const auto column = static_cast<std::size_t>(class_indices[i]);
             const std::uint32_t id = make_class(class_columns.name(column));
-            if (id != NO_ID) class_columns.set(column, id);
+            if (id != NO_ID) class_columns.set(column, id, classes_);
             return id;
         });
         change.done();
@@ -273,8 +279,8 @@ public:
             return false;
         }
         Workspace& work = workspace();
-        const auto in_use = columns.meet(2 * number_, feature_generation_);
-        const auto classes_in_use = class_columns.meet(2 * number_ + 1, class_generation_);
+        const auto in_use = columns.meet(2 * number_, features_);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, classes_);
         const auto read_row = [&](std::int64_t row) {
             read_csr(work.active, columns, indptr[row], indptr[row + 1], indices, values);
             work.true_ids.clear();
@@ -307,7 +313,10 @@ public:
     bool forget_class(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = classes_.find(name);
-        if (id != NO_ID) forget_classes({id});
+        if (id != NO_ID) {
+            retire_class(id);
+            sweep();
+        }
         change.done();
         return id != NO_ID;
     }
@@ -315,7 +324,7 @@ public:
     bool forget_feature(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = features_.find(name);
-        if (id != NO_ID) drop_features({id});
+        if (id != NO_ID) forget_features({id});
         change.done();
         return id != NO_ID;
     }
@@ -324,6 +333,7 @@ public:
     // that came first. How many went.
     std::uint64_t sparsify(std::uint64_t wanted) {
         Change change(*this);
+        while (!retired_.empty()) sweep();
         std::vector<float> weights;
         for (std::uint32_t id = 0; id < rows_.end(); ++id) {
             const Row& row = rows_[id];
@@ -362,39 +372,53 @@ public:
         return guarded([&] {
             return features_.resident_bytes() + classes_.resident_bytes() + rows_.resident_bytes() +
                    class_records_.capacity() * sizeof(ClassRecord) + past_.bytes() +
-                   popular_.size() * BYTES_PER_PLACE +
+                   popular_.size() * BYTES_PER_PLACE + feature_births_.resident_bytes() +
+                   feature_order_.resident_bytes() + class_order_.resident_bytes() +
                    tree_.resident_bytes();
         });
     }
     std::uint64_t active_features_ranked() const { return active_features_ranked_; }
     std::uint64_t edges_touched() const { return edges_touched_; }
 
-    // How many features have 0, 1, ... edges; those with more than `bins - 1` count in the last.
-    void outdegrees(std::int64_t* counts, std::size_t bins) const {
-        const std::shared_lock<FairMutex> lock = reading();
-        std::vector<std::uint64_t> weights;
-        if (options_.kind == Kind::label_tree) {
-            weights.assign(rows_.end(), 0);
-            tree_.count_weights(weights);
+    // Work done by all calls so far, to be compared with what was asked of them. No state.
+    struct Work {
+        std::uint64_t names_visited;  // by listings
+        std::uint64_t ids_looked_at;  // by evictions
+        std::uint64_t rows_swept;     // for retired classes
+    };
+    Work work() const {
+        const Read lock = reading();
+        return {feature_order_.visited() + class_order_.visited(),
+                feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_};
+    }
+
+    // How many features have 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
+    void outdegrees(std::int64_t* counts) const {
+        const Read lock = reading();
+        if (options_.kind != Kind::label_tree) {
+            std::copy(rows_.outdegrees().begin(), rows_.outdegrees().end(), counts);
+            counts[0] -= static_cast<std::int64_t>(features_.free_ids().size());
+            return;
         }
-        for (std::uint32_t id = 0; id < rows_.end(); ++id) {
-            const std::size_t edges = weights.empty() ? rows_[id].outdegree : weights[id];
-            if (features_.alive(id)) ++counts[std::min(edges, bins - 1)];
-        }
+        std::vector<std::uint64_t> weights(rows_.end(), 0);
+        tree_.count_weights(weights);
+        for (std::uint32_t id = 0; id < rows_.end(); ++id)
+            if (features_.alive(id)) ++counts[std::min<std::size_t>(weights[id], OUTDEGREES - 1)];
     }
 
     // A feature's counters and its edges as (class, weight); false when it is not known.
     bool feature(std::string_view name, Row& counters, double& rating,
                  std::vector<std::pair<std::string, double>>& edges) const {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         const std::uint32_t id = features_.find(name);
         if (id == NO_ID) return false;
         counters = rows_[id];
         rating = rating_of(counters);
         const auto edge = rows_.edges(counters);
         for (std::uint32_t at = 0; at < counters.outdegree; ++at)
-            edges.emplace_back(std::string(classes_.name(edge.classes[at])),
-                               weight(counters, edge.masses[at]));
+            if (classes_.alive(edge.classes[at]))
+                edges.emplace_back(std::string(classes_.name(edge.classes[at])),
+                                   weight(counters, edge.masses[at]));
         tree_.each_leaf_weight(id, [&](std::uint32_t cls, float weight) {
             edges.emplace_back(std::string(classes_.name(cls)), static_cast<double>(weight));
         });
@@ -417,14 +441,14 @@ public:
         constexpr std::uint32_t BLOCK = 16384;
         std::vector<std::pair<double, std::uint32_t>> found;  // -|weight|; feature
         for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
-            const std::shared_lock<FairMutex> lock = reading();
+            const Read lock = reading();
             const std::uint32_t id = classes_.find(name);
             end = rows_.end();
             for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
                 if (const double weight = weight_of(feature, id); weight != 0)
                     found.emplace_back(-std::fabs(weight), feature);
         }
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         const std::uint32_t id = classes_.find(name);
         if (id == NO_ID) return false;
         learned = class_records_[id].learned;
@@ -442,31 +466,39 @@ public:
     // The next classes by name, after `after`, and how often each was learned.
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     std::vector<std::pair<std::string, std::uint64_t>>& page) const {
-        const std::shared_lock<FairMutex> lock = reading();
-        name_page(classes_, prefix, after, limit, page);
-        for (auto& [name, count] : page) count = class_records_[count].learned;
+        name_page(classes_, class_order_, prefix, after, limit, page,
+                  [this](std::uint32_t id) { return class_records_[id].learned; });
     }
 
     // The same of features, and how often each was seen.
     void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
                       std::vector<std::pair<std::string, std::uint64_t>>& page) const {
-        const std::shared_lock<FairMutex> lock = reading();
-        name_page(features_, prefix, after, limit, page);
-        for (auto& [name, count] : page)
-            count = rows_[static_cast<std::uint32_t>(count)].times_seen;
+        name_page(features_, feature_order_, prefix, after, limit, page,
+                  [this](std::uint32_t id) { return rows_[id].times_seen; });
     }
 
     void class_ids(Columns& columns, std::int32_t* ids) const {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         for (std::size_t column = 0; column < columns.size(); ++column)
             ids[column] = static_cast<std::int32_t>(classes_.find(columns.name(column)));
     }
+
+    // Hold the lock as a change does, until `let_go` or for so long. For tests of waiting threads.
+    void hold(std::uint32_t milliseconds) {
+        const Writing held(mutex_);
+        is_held_ = true;
+        for (; milliseconds > 0 && is_held_; --milliseconds)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        is_held_ = false;
+    }
+    void let_go() { is_held_ = false; }
+    bool is_held() const { return is_held_; }
 
     // --- state ---------------------------------------------------------------------------------
 
     // Fill in the sizes of the state; the number that comes back changes with the state.
     std::uint64_t measure(State& state) const {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         state.features = features_.end();
         state.feature_name_bytes = features_.name_bytes();
         state.free_features = features_.free_ids().size();
@@ -474,6 +506,7 @@ public:
         state.classes = classes_.end();
         state.class_name_bytes = classes_.name_bytes();
         state.free_classes = classes_.free_ids().size();
+        state.retired_classes = retired_.size();
         state.variances = rows_.has_variances() ? rows_.edges() : 0;
         past_.measure(state);
         tree_.measure(state, classes_.end());
@@ -482,13 +515,18 @@ public:
 
     // Copy the state into runs of the measured sizes; false when it has changed since.
     bool dump(const State& state, std::uint64_t changes) const {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         if (changes != changes_) return false;
         const std::uint64_t counts[COUNTS] = {
             learned_, counted_,       births_, evicted_features_, evicted_classes_,
             past_.offered(), past_.random()};
         std::copy_n(counts, 7, state.counts);
         state.counts[10] = planted_;
+        state.counts[11] = feature_clock_.hand();
+        state.counts[12] = class_clock_.hand();
+        state.counts[13] = swept_;
+        state.counts[14] = sweeping_;
+        std::copy(retired_.begin(), retired_.end(), state.class_retired);
         tree_.dump(state);
         dump_names(features_, state.feature_name_sizes, state.feature_names, state.feature_free);
         dump_names(classes_, state.class_name_sizes, state.class_names, state.class_free);
@@ -511,7 +549,9 @@ public:
             state.class_born[id] = class_records_[id].born;
             state.class_last_learned[id] = class_records_[id].last_learned;
         }
-        past_.dump(state);
+        past_.dump(
+            state, [this](const Kept& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
+            [this](const Kept& kept, std::uint32_t id) { return class_is_gone(kept, id); });
         return true;
     }
 
@@ -521,7 +561,9 @@ public:
         features_.load("feature", state.feature_name_sizes, state.features, state.feature_names,
                        state.feature_name_bytes, state.feature_free, state.free_features);
         classes_.load("class", state.class_name_sizes, state.classes, state.class_names,
-                      state.class_name_bytes, state.class_free, state.free_classes);
+                      state.class_name_bytes, state.class_free, state.free_classes,
+                      state.class_retired, state.retired_classes);
+        load_hands(state);
         learned_ = state.counts[0];
         counted_ = state.counts[1];
         births_ = state.counts[2];
@@ -564,6 +606,7 @@ private:
         std::vector<Input> input;  // of a label tree
         std::vector<std::uint32_t> new_classes;
         Scores scores;
+        std::uint64_t features_before, classes_before, bytes_before;  // the event
     };
 
     // Not inlined: the address of a thread's own variable is costly to find, and a compiler that
@@ -575,17 +618,24 @@ private:
 
     // Held while anything is read. An index that an error left half changed (memory ran out) is
     // not read any more; it has to be loaded anew.
-    std::shared_lock<FairMutex> reading() const {
-        std::shared_lock<FairMutex> lock(mutex_);
+    class Read {
+    public:
+        explicit Read(const Index& index) : held_(index.mutex_) { index.check_whole(); }
+
+    private:
+        Reading held_;
+    };
+    Read reading() const { return Read(*this); }
+
+    void check_whole() const {
         if (half_changed_) throw std::runtime_error("an error left the index half changed");
-        return lock;
     }
 
     // Held while anything is changed, up to its `done`.
     class Change {
     public:
-        explicit Change(Index& index) : index_(index), lock_(index.mutex_) {
-            if (index.half_changed_) throw std::runtime_error("an error left the index half changed");
+        explicit Change(Index& index) : index_(index), held_(index.mutex_) {
+            index.check_whole();
             index.half_changed_ = true;
         }
         void done() {
@@ -595,12 +645,12 @@ private:
 
     private:
         Index& index_;
-        std::unique_lock<FairMutex> lock_;
+        Writing held_;
     };
 
     template <class F>
     std::uint64_t guarded(F&& read) const {
-        const std::shared_lock<FairMutex> lock = reading();
+        const Read lock = reading();
         return read();
     }
 
@@ -620,21 +670,21 @@ private:
         return options_.shares() ? static_cast<double>(mass) / row.mass : static_cast<double>(mass);
     }
 
-    // The next names and their ids.
-    static void name_page(const Names& names, std::string_view prefix, std::string_view after,
-                          std::size_t limit,
-                          std::vector<std::pair<std::string, std::uint64_t>>& page) {
-        std::vector<std::pair<std::string_view, std::uint32_t>> found;
-        for (std::uint32_t id = 0; id < names.end(); ++id) {
-            const std::string_view name = names.name(id);
-            if (!name.empty() && name > after && name.substr(0, prefix.size()) == prefix)
-                found.emplace_back(name, id);
+    // The next names and their counts. The lock is given up between the leaves of the order.
+    template <class F>
+    void name_page(const Names& names, NameOrder& order, std::string_view prefix,
+                   std::string_view after, std::size_t limit,
+                   std::vector<std::pair<std::string, std::uint64_t>>& page, F&& count) const {
+        if (limit == 0) return;
+        std::string from(std::max(prefix, after));
+        const auto meet = [&](std::uint32_t id) {
+            page.emplace_back(std::string(names.name(id)), count(id));
+            return page.size() < limit;
+        };
+        for (bool goes_on = true; goes_on;) {
+            const Read lock = reading();
+            if (order.build(names)) goes_on = order.read(names, prefix, after, from, meet);
         }
-        const std::size_t kept = std::min(limit, found.size());
-        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(kept),
-                          found.end());
-        for (std::size_t i = 0; i < kept; ++i)
-            page.emplace_back(std::string(found[i].first), found[i].second);
     }
 
     using Votes = std::vector<std::pair<std::string, double>>;
@@ -827,6 +877,7 @@ private:
             const Scores::Slot& slot = work.scores.touched(i);
             if (!(slot.score > least) || slot.score < last || slot.score == 0) continue;
             if (slot.is_true) continue;  // while learning, rivals are looked for
+            if (!retired_.empty() && !classes_.alive(slot.cls)) continue;
             best.push_back({slot.score, slot.cls});
             if (k > SHORT) continue;
             for (std::size_t at = best.size() - 1; at > 0 && ahead(best[at], best[at - 1]); --at)
@@ -846,6 +897,9 @@ private:
     std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned_); }
 
     void count_features(Workspace& work, bool first_pass) {
+        work.features_before = features_.count();
+        work.classes_before = classes_.count();
+        work.bytes_before = counted_bytes();
         ++learned_;
         counted_ += first_pass;
         for (const Active& active : work.active) {
@@ -868,19 +922,23 @@ private:
 
     // A new feature, seen once; NO_ID when the limit is met and every feature is in use right now.
     std::uint32_t make_feature(std::string_view name) {
-        while (features_.count() >= options_.max_features)
-            if (!evict_features(surplus(features_.count(), options_.max_features))) return NO_ID;
+        if (features_.count() >= options_.max_features && !evict_features()) return NO_ID;
         const std::uint32_t id = features_.add(name);
+        feature_order_.add(features_, id);
         rows_.start(id);
         rows_[id].times_seen = 1;
         rows_[id].last_seen = stamp();
+        if (most_past() > 0) {
+            if (id == feature_births_.size()) feature_births_.extend(1);
+            feature_births_[id] = removals();
+        }
         return id;
     }
 
     std::uint32_t make_class(std::string_view name) {
-        while (classes_.count() >= options_.max_classes)
-            if (!evict_classes(surplus(classes_.count(), options_.max_classes))) return NO_ID;
+        if (classes_.count() >= options_.max_classes && !evict_class()) return NO_ID;
         const std::uint32_t id = classes_.add(name);
+        class_order_.add(classes_, id);
         if (id == class_records_.size()) class_records_.push_back({});
         class_records_[id] = {1, births_++, stamp()};
         if (options_.kind == Kind::frequency) popular_.insert(popularity(id));
@@ -906,6 +964,7 @@ private:
             Kept instance = to_keep(work);
             for (std::uint32_t i = 0; i < options_.replay && !past_.empty(); ++i) {
                 const std::size_t at = past_.draw();
+                if (!refresh_past(at)) continue;
                 read_past(work, past_[at]);
                 improve(work);
                 past_.put_demands(at, work.lesson.demands);
@@ -914,7 +973,8 @@ private:
         } else if (options_.kind == Kind::label_tree && !planted_) {
             keep_for_planting(work);
         }
-        keep_within_bytes();
+        keep_within_limits(work);
+        sweep();
         return learned;
     }
 
@@ -922,6 +982,9 @@ private:
     // the features' times seen have this instance in them.
     Learned improve(Workspace& work, bool counted = false) {
         if (options_.kind == Kind::label_tree) return improve_tree(work);
+        if (!retired_.empty())
+            for (const Active& active : work.active)
+                if (active.feature != NO_ID) forget_retired(rows_[active.feature]);
         retrieve(work);
         Learned learned = take_stand(work);
         if (counted && vote_less_before(work)) learned.lead = lead_of(work);
@@ -975,6 +1038,7 @@ private:
     // Plant the tree anew over the classes of the sample, which is then learned again and forgotten.
     void plant_sample(Workspace& work) {
         planted_ = true;
+        for (std::size_t i = 0; i < past_.size();) i += refresh_past(i);
         std::vector<Leaf> leaves = leaves_of_classes();
         const std::vector<std::size_t> place_of = places_of(leaves);
         for (std::size_t i = 0; i < past_.size(); ++i) {
@@ -1186,7 +1250,36 @@ private:
         return is_sampling() ? options_.sample : 0;
     }
 
-    void limit_past() { past_.limit(most_past(), options_.max_bytes / KEPT_SHARE); }
+    void limit_past() {
+        past_.limit(most_past(), options_.max_bytes / KEPT_SHARE);
+        if (most_past() == 0) {
+            Arena<std::uint64_t>().swap(feature_births_);
+        } else if (const std::size_t known = feature_births_.size(); known < features_.end()) {
+            feature_births_.extend(features_.end() - known);
+            std::fill(feature_births_.data() + known, feature_births_.data() + features_.end(), 0);
+        }
+    }
+
+    // Features and classes removed since this index was made or loaded, and one.
+    std::uint64_t removals() const { return features_.removals() + classes_.removals() + 1; }
+
+    // Whether a feature was removed after an instance was kept with it. Its id may be another's now.
+    bool feature_is_gone(const Kept& kept, std::uint32_t id) const {
+        return id == GONE_ID || feature_births_[id] > kept.removals;
+    }
+    bool class_is_gone(const Kept& kept, std::uint32_t id) const {
+        if (id == NO_ID) return false;  // in the place of a class
+        return id == GONE_ID || !classes_.alive(id) ||
+               class_records_[id].born >= kept.classes_made;
+    }
+
+    // Before a past instance is read; false if it is gone, and another, or none, is in its place.
+    bool refresh_past(std::size_t at) {
+        return past_.refresh(
+            at, removals(), births_,
+            [this](const Kept& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
+            [this](const Kept& kept, std::uint32_t id) { return class_is_gone(kept, id); });
+    }
 
     // What the instance's values were before they were prepared, for the past to keep.
     void note_values(Workspace& work) const {
@@ -1209,6 +1302,8 @@ private:
             if (cls != NO_ID) kept.classes.push_back(cls);
         kept.classes.shrink_to_fit();
         kept.demands = work.lesson.demands;
+        kept.removals = removals();
+        kept.classes_made = births_;
         return kept;
     }
 
@@ -1227,7 +1322,9 @@ private:
     // --- forgetting ----------------------------------------------------------------------------
 
     std::uint64_t counted_bytes() const {
-        return features_.count() * BYTES_PER_FEATURE + features_.name_bytes() + class_bytes() +
+        const std::uint64_t birth = most_past() > 0 ? BYTES_PER_BIRTH : 0;
+        return features_.count() * (BYTES_PER_FEATURE + birth) + features_.name_bytes() +
+               class_bytes() +
                rows_.edges() *
                    (BYTES_PER_EDGE + (rows_.has_variances() ? BYTES_PER_VARIANCE : 0)) +
                past_.bytes() + tree_.bytes() - tree_.node_bytes();
@@ -1239,105 +1336,135 @@ private:
                tree_.node_bytes();
     }
 
-    void drop_features(const std::vector<std::uint32_t>& ids) {
-        if (!past_.empty() || options_.kind == Kind::label_tree) {
-            const std::vector<bool> doomed = marks(ids, features_.end());
-            past_.forget(doomed, {});
-            tree_.forget_features(doomed);
-        }
-        for (const std::uint32_t id : ids) {
-            rows_.clear(id);
-            features_.remove(id);
-        }
-        ++feature_generation_;
+    void forget_features(const std::vector<std::uint32_t>& ids) {
+        for (const std::uint32_t id : ids) remove_feature(id);
+        forget_in_tree(ids);
     }
 
-    static std::vector<bool> marks(const std::vector<std::uint32_t>& ids, std::uint32_t end) {
-        std::vector<bool> marked(end, false);
-        for (const std::uint32_t id : ids) marked[id] = true;
-        return marked;
+    void remove_feature(std::uint32_t id) {
+        rows_.clear(id);
+        features_.remove(id);
+        if (most_past() > 0) feature_births_[id] = NEVER;
     }
 
-    void forget_classes(const std::vector<std::uint32_t>& ids) {
-        const std::vector<bool> doomed = marks(ids, classes_.end());
-        // Their share of the mass goes along, but for EMA, whose mass is a scale.
-        rows_.forget_classes(doomed, [this](Row& row, double without, double left) {
-            if (options_.signed_weights() || options_.kind == Kind::moving_average) return;
-            row.mass = row.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
-        });
-        if (!past_.empty()) past_.forget({}, doomed);
-        for (const std::uint32_t id : ids) {
-            if (options_.kind == Kind::frequency) popular_.erase(popularity(id));
-            tree_.forget_class(id);
-            classes_.remove(id);
-            class_records_[id] = {};
-        }
-        ++class_generation_;
+    void forget_in_tree(const std::vector<std::uint32_t>& features) {
+        if (options_.kind != Kind::label_tree) return;
+        std::vector<bool> doomed(features_.end(), false);
+        for (const std::uint32_t id : features) doomed[id] = true;
+        tree_.forget_features(doomed);
     }
 
-    struct Idle {
-        std::uint32_t age;
-        std::uint64_t uses;
-        std::uint32_t id;
-        bool operator<(const Idle& other) const {  // the one to go first
-            if (age != other.age) return age > other.age;
-            if (uses != other.uses) return uses < other.uses;
-            return id < other.id;
-        }
-    };
-
-    static void keep_first(std::vector<Idle>& idle, std::size_t wanted) {
-        wanted = std::min(std::max<std::size_t>(wanted, 1), idle.size());
-        std::partial_sort(idle.begin(), idle.begin() + static_cast<std::ptrdiff_t>(wanted),
-                          idle.end());
-        idle.resize(wanted);
+    // Forget a class by its name. Edges to it stay in rows until the rows are swept, or learned
+    // from; its id is kept from others until then, and in no ranking.
+    void retire_class(std::uint32_t id) {
+        if (options_.kind == Kind::frequency) popular_.erase(popularity(id));
+        tree_.forget_class(id);
+        classes_.retire(id);
+        class_records_[id] = {};
+        if (has_edges()) retired_.push_back(id);
+        else classes_.release(id);
     }
 
-    // How many go when one more would exceed the limit; more than a share if it was lowered.
-    static std::size_t surplus(std::size_t count, std::size_t limit) {
-        return std::max<std::size_t>(limit / EVICTED_SHARE, 1) + (count - limit);
+    bool has_edges() const {
+        return options_.kind != Kind::frequency && options_.kind != Kind::label_tree;
     }
 
+    // Take the edges to retired classes out of the next rows. After a round over all of them, free
+    // the ids of the classes that were retired before it began.
+    void sweep() {
+        if (retired_.empty()) return;
+        if (sweeping_ == 0) sweeping_ = static_cast<std::uint32_t>(retired_.size());
+        const std::uint32_t rows = std::min(rows_.end() - swept_, ROWS_SWEPT_PER_EVENT);
+        for (std::uint32_t i = 0; i < rows; ++i) forget_retired(rows_[swept_++]);
+        rows_swept_ += rows;
+        if (swept_ < rows_.end()) return;
+        const auto freed = retired_.begin() + static_cast<std::ptrdiff_t>(sweeping_);
+        std::for_each(retired_.begin(), freed, [this](std::uint32_t id) { classes_.release(id); });
+        retired_.erase(retired_.begin(), freed);
+        swept_ = sweeping_ = 0;
+    }
+
+    // Their share of the mass goes along, but for EMA, whose mass is a scale.
+    void forget_retired(Row& row) {
+        rows_.forget_classes(
+            row, [this](std::uint32_t cls) { return !classes_.alive(cls); },
+            [this](Row& of, double without, double left) {
+                if (options_.signed_weights() || options_.kind == Kind::moving_average) return;
+                of.mass = of.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
+            });
+    }
+
+    // Evict what the event has added beyond the limits, and some of what was beyond them before.
     // Classes go when they take more than half of the bytes, or nothing else can.
-    void keep_within_bytes() {
-        while (counted_bytes() > options_.max_bytes) {
+    void keep_within_limits(const Workspace& work) {
+        const std::uint64_t features =
+            goal(options_.max_features, work.features_before, SURPLUS_PER_EVENT);
+        while (features_.count() > features && evict_features()) {}
+        const std::uint64_t classes =
+            goal(options_.max_classes, work.classes_before, SURPLUS_PER_EVENT);
+        while (classes_.count() > classes && evict_class()) {}
+        const std::uint64_t bytes =
+            goal(options_.max_bytes, work.bytes_before, SURPLUS_BYTES_PER_EVENT);
+        while (counted_bytes() > bytes) {
             const bool classes_first = class_bytes() > options_.max_bytes / 2;
-            const std::size_t classes = classes_.count() / EVICTED_SHARE;
-            const std::size_t features = features_.count() / EVICTED_SHARE;
-            if (classes_first ? evict_classes(classes) || evict_features(features)
-                              : evict_features(features) || evict_classes(classes))
+            if (classes_first ? evict_class() || evict_features()
+                              : evict_features() || evict_class())
                 continue;
             return;  // what is left belongs to the event just learned
         }
     }
 
-    // Forget the features idle longest; false when all were active in the event being learned.
-    bool evict_features(std::size_t wanted) {
-        std::vector<Idle> idle;
-        for (std::uint32_t id = 0; id < features_.end(); ++id) {
-            const std::uint32_t age = stamp() - rows_[id].last_seen;
-            if (features_.alive(id) && age != 0) idle.push_back({age, rows_[id].times_seen, id});
-        }
-        keep_first(idle, wanted);
+    // Where a size shall be after an event, which was so large before it.
+    static std::uint64_t goal(std::uint64_t limit, std::uint64_t before, std::uint64_t most_less) {
+        return std::max(limit, before - std::min(before, most_less));
+    }
+
+    // Forget a feature that was idle long, of a label tree some; false when all were active in the
+    // event being learned.
+    bool evict_features() {
+        if (all_features_in_use_ == learned_) return false;
         std::vector<std::uint32_t> ids;
-        for (const Idle& feature : idle) ids.push_back(feature.id);
-        if (!ids.empty()) drop_features(ids);
+        const std::size_t wanted =
+            options_.kind == Kind::label_tree ? features_.count() / TREE_SHARE : 1;
+        do {
+            const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
+                const Row& row = rows_[each];
+                const std::uint32_t age = features_.alive(each) ? stamp() - row.last_seen : 0;
+                return Idle{age, row.times_seen, each};
+            });
+            if (id == NO_ID) break;
+            remove_feature(id);
+            ids.push_back(id);
+        } while (ids.size() < wanted);
+        forget_in_tree(ids);
         evicted_features_ += ids.size();
+        if (ids.empty()) all_features_in_use_ = learned_;
         return !ids.empty();
     }
 
-    bool evict_classes(std::size_t wanted) {
-        std::vector<Idle> idle;
-        for (std::uint32_t id = 0; id < classes_.end(); ++id) {
-            const std::uint32_t age = stamp() - class_records_[id].last_learned;
-            if (classes_.alive(id) && age != 0) idle.push_back({age, class_records_[id].learned, id});
+    bool evict_class() {
+        if (all_classes_in_use_ == learned_) return false;
+        const std::uint32_t id = class_clock_.pick(classes_.end(), [this](std::uint32_t each) {
+            const ClassRecord& record = class_records_[each];
+            const std::uint32_t age = classes_.alive(each) ? stamp() - record.last_learned : 0;
+            return Idle{age, record.learned, each};
+        });
+        if (id == NO_ID) {
+            all_classes_in_use_ = learned_;
+            return false;
         }
-        keep_first(idle, wanted);
-        std::vector<std::uint32_t> ids;
-        for (const Idle& cls : idle) ids.push_back(cls.id);
-        if (!ids.empty()) forget_classes(ids);
-        evicted_classes_ += ids.size();
-        return !ids.empty();
+        retire_class(id);
+        ++evicted_classes_;
+        return true;
+    }
+
+    void load_hands(const State& state) {
+        const std::uint64_t* hands = state.counts + 11;
+        feature_clock_.set_hand(static_cast<std::uint32_t>(hands[0]));
+        class_clock_.set_hand(static_cast<std::uint32_t>(hands[1]));
+        swept_ = static_cast<std::uint32_t>(hands[2]);
+        sweeping_ = static_cast<std::uint32_t>(hands[3]);
+        retired_.assign(state.class_retired, state.class_retired + state.retired_classes);
     }
 
     static void dump_names(const Names& names, std::uint16_t* sizes, char* bytes,
@@ -1356,6 +1483,8 @@ private:
         return ++made;
     }
 
+    static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
+
     mutable FairMutex mutex_;
     const std::uint64_t number_ = next_number();
     Names features_;
@@ -1369,13 +1498,22 @@ private:
     std::uint64_t learned_ = 0;  // instances learned, which is also the time by which idleness goes
     std::uint64_t counted_ = 0;  // of these, in a first pass: N of tf-idf
     std::uint64_t births_ = 0;   // classes ever made
+    Clock feature_clock_;
+    Clock class_clock_;
     std::uint64_t evicted_features_ = 0;
     std::uint64_t evicted_classes_ = 0;
+    // Of an event that could evict nothing, the number; no state, since it would find nothing again.
+    std::uint64_t all_features_in_use_ = NEVER, all_classes_in_use_ = NEVER;
+    std::vector<std::uint32_t> retired_;  // classes, in that order; of these, `sweeping_` will be
+    std::uint32_t sweeping_ = 0;          // freed when `swept_`, the next row of the sweep, is the end
+    std::uint32_t swept_ = 0;
+    std::uint64_t rows_swept_ = 0;  // not part of the state
+    Arena<std::uint64_t> feature_births_;  // by id, `removals` when it was made; if the past is kept
+    mutable NameOrder feature_order_, class_order_;  // for listings; not part of the state
     std::uint64_t changes_ = 0;
     bool planted_ = false;  // whether the sample that a tree is planted from is over
     bool half_changed_ = false;
-    std::uint64_t feature_generation_ = 0;
-    std::uint64_t class_generation_ = 0;
+    std::atomic<bool> is_held_{false};
     std::atomic<std::uint64_t> active_features_ranked_{0};  // not part of the state
     std::atomic<std::uint64_t> edges_touched_{0};
 };

@@ -2,9 +2,9 @@
 //
 //   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
 //                      |
-//   places_  [ at, size ]  by id; size 0: the id is free
+//   places_  [ at, half, size ]  by id; size 0: the id is free, or retired
 //               |
-//   bytes_   i f w o r d t h e w o r d ...             UTF-8, end to end
+//   bytes_   i f w o r d t h e w o r d ...             UTF-8, end to end, in two halves (moving.hpp)
 //
 // The tag is the upper half of the name's hash. Because places follow the tags' order, a larger
 // table is filled by one pass over the smaller one, front to back, without looking at any name.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "moving.hpp"
 #include "state.hpp"
 #include "utf8.hpp"
 #include "wire.hpp"
@@ -63,10 +64,11 @@ public:
     std::uint64_t name_bytes() const { return live_bytes_; }
     bool alive(std::uint32_t id) const { return places_[id].size != 0; }
     const std::vector<std::uint32_t>& free_ids() const { return free_ids_; }
+    std::uint64_t removals() const { return removals_; }  // of names, since the start; no state
 
     std::string_view name(std::uint32_t id) const {
         const Place place = places_[id];
-        return {bytes_.data() + place.at, place.size};
+        return {bytes_.data(place.half) + place.at, place.size};
     }
 
     std::uint64_t hash(std::string_view name) const { return hash_name(name, seed_); }
@@ -83,7 +85,7 @@ public:
 
     void prefetch_place(std::uint32_t id) const { __builtin_prefetch(&places_[id]); }
     void prefetch_name(std::uint32_t id) const {
-        __builtin_prefetch(bytes_.data() + places_[id].at);
+        __builtin_prefetch(bytes_.data(places_[id].half) + places_[id].at);
     }
 
     std::uint32_t find(std::string_view name, std::uint64_t hash) const {
@@ -113,29 +115,39 @@ public:
         return id;
     }
 
+    // Forget a name, and free its id.
     void remove(std::uint32_t id) {
+        retire(id);
+        release(id);
+    }
+
+    // Forget a name. Its id is not given again before `release`.
+    void retire(std::uint32_t id) {
         const std::uint32_t tag = tag_of(hash(name(id)));
         std::size_t at = home(tag);
         while (slots_[at].id_plus_1 != id + 1) at = next(at);
         close_gap(at);
         live_bytes_ -= places_[id].size;
-        places_[id] = Place{0, 0};
-        free_ids_.push_back(id);
+        places_[id] = Place{0, 0, 0};
         --count_;
-        if (bytes_.size() > 4096 && live_bytes_ < bytes_.size() - bytes_.size() / 4) pack();
+        ++removals_;
+        pack_on();
     }
 
-    // Take ids as they were dumped: `sizes` by id (0: free) over `bytes` end to end, and the free
-    // ids in the order they were freed. Throws std::invalid_argument when they contradict.
+    void release(std::uint32_t retired) { free_ids_.push_back(retired); }
+
+    // Take ids as they were dumped: `sizes` by id (0: free or retired) over `bytes` end to end, and
+    // the free ids in the order they were freed. Throws std::invalid_argument when they contradict.
     // `kind` is what the names of the sections begin with.
     void load(const std::string& kind, const std::uint16_t* sizes, std::size_t ids,
               const char* bytes, std::size_t byte_count, const std::uint32_t* free_ids,
-              std::size_t free_count) {
+              std::size_t free_count, const std::uint32_t* retired_ids = nullptr,
+              std::size_t retired_count = 0) {
         std::size_t at = 0, free_seen = 0;
         for (std::size_t id = 0; id < ids; ++id) {
             if (sizes[id] == 0) {
                 ++free_seen;
-                places_.append(Place{0, 0});
+                places_.append(Place{0, 0, 0});
                 continue;
             }
             if (byte_count - at < sizes[id]) refuse(kind + "_name_sizes", "names are cut short");
@@ -152,13 +164,14 @@ public:
         }
         if (at != byte_count) refuse(kind + "_name_sizes", "more name bytes than names");
         std::vector<bool> taken(ids, false);
-        for (std::size_t i = 0; i < free_count; ++i) {
-            const std::uint32_t id = free_ids[i];
+        for (std::size_t i = 0; i < free_count + retired_count; ++i) {
+            const std::uint32_t id = i < free_count ? free_ids[i] : retired_ids[i - free_count];
             if (id >= ids || sizes[id] != 0 || taken[id])
                 refuse(kind + "_free", "the free ids do not match the names");
             taken[id] = true;
         }
-        if (free_seen != free_count) refuse(kind + "_free", "an id is neither used nor free");
+        if (free_seen != free_count + retired_count)
+            refuse(kind + "_free", "an id is neither used nor free");
         free_ids_.assign(free_ids, free_ids + free_count);
     }
 
@@ -173,7 +186,7 @@ private:
         std::uint32_t id_plus_1;  // 0: empty
     };
     struct Place {
-        std::uint64_t at : 48, size : 16;
+        std::uint64_t at : 47, half : 1, size : 16;
     };
 
     static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
@@ -184,8 +197,8 @@ private:
 
     void place_name(std::uint32_t id, std::string_view name) {
         const std::size_t at = bytes_.extend(name.size());
-        std::memcpy(bytes_.data() + at, name.data(), name.size());
-        places_[id] = Place{at, name.size()};
+        std::memcpy(bytes_.data(bytes_.active()) + at, name.data(), name.size());
+        places_[id] = Place{at, bytes_.active(), name.size()};
         live_bytes_ += name.size();
         ++count_;
     }
@@ -216,25 +229,38 @@ private:
             if (slot.id_plus_1 != 0) insert(slot.tag, slot.id_plus_1 - 1);
     }
 
-    void pack() {
-        Arena<char> packed;
-        packed.reserve(live_bytes_ + live_bytes_ / 8);
-        for (std::uint32_t id = 0; id < end(); ++id) {
-            const std::string_view old = name(id);
-            if (old.empty()) continue;
-            const std::size_t at = packed.extend(old.size());
-            std::memcpy(packed.data() + at, old.data(), old.size());
-            places_[id].at = at;
+    // One more step of packing names closer together, which begins when a quarter of their bytes is
+    // unused. A removal makes room for one name and moves several.
+    void pack_on() {
+        constexpr std::uint32_t MOVED_AT_ONCE = 16;
+        if (bytes_.is_settled()) {
+            if (bytes_.size() <= 4096 || live_bytes_ >= bytes_.size() - bytes_.size() / 4) return;
+            bytes_.begin_move(live_bytes_);
+            packed_ = 0;
         }
-        bytes_.swap(packed);
+        if (!bytes_.is_moving()) {
+            bytes_.give_back();
+            return;
+        }
+        const std::uint32_t until = std::min(end(), packed_ + MOVED_AT_ONCE);
+        for (; packed_ < until; ++packed_) {
+            const std::string_view old = name(packed_);
+            if (old.empty() || places_[packed_].half == bytes_.active()) continue;
+            const std::size_t at = bytes_.extend(old.size());
+            std::memcpy(bytes_.data(bytes_.active()) + at, old.data(), old.size());
+            places_[packed_] = Place{at, bytes_.active(), old.size()};
+        }
+        if (packed_ == end()) bytes_.end_move();
     }
 
     std::uint64_t seed_;
     std::vector<Slot> slots_;
     Arena<Place> places_;
-    Arena<char> bytes_;
+    Moving<char> bytes_;
+    std::uint32_t packed_ = 0;  // during a move: names of ids below it are in the active half
     std::uint64_t live_bytes_ = 0;
     std::uint32_t count_ = 0;
+    std::uint64_t removals_ = 0;
     std::vector<std::uint32_t> free_ids_;
 };
 

@@ -32,14 +32,18 @@ inline std::uint64_t block_bytes(std::uint64_t bytes) {
     return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
 }
 
-// An instance as it was given, by feature ids. Its lists have no room to spare.
+// An instance as it was given, by feature ids. Its lists have no room to spare. Ids may be freed, and
+// given to others, after it was kept: what is gone since is told by the counts, and stays in the
+// lists until the instance is drawn.
 struct Kept {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
-    std::vector<Demand> demands;  // if the learner makes any
+    std::vector<Demand> demands;      // if the learner makes any
+    std::uint64_t removals = 0;       // of features and classes, up to when it was kept or drawn
+    std::uint64_t classes_made = 0;   // up to then
 
     std::uint64_t bytes() const {
-        return 80 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
+        return 96 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
                block_bytes(12 * demands.size());
     }
 };
@@ -86,26 +90,28 @@ public:
         kept_.push_back(std::move(instance));
     }
 
-    // Take the features and classes that are marked out of every instance, and with them those
-    // instances that are left without either.
-    void forget(const std::vector<bool>& features, const std::vector<bool>& classes) {
-        std::size_t left = 0;
-        bytes_ = 0;
-        for (Kept& instance : kept_) {
-            remove_if(instance.values, [&](const auto& one) { return marked(features, one.first); });
-            remove_if(instance.classes, [&](std::uint32_t cls) { return marked(classes, cls); });
-            remove_if(instance.demands, [&](const Demand& demand) {
-                return marked(classes, demand.ahead) || marked(classes, demand.behind);
-            });
-            if (instance.values.empty() || instance.classes.empty()) continue;
-            instance.values.shrink_to_fit();
-            instance.classes.shrink_to_fit();
-            instance.demands.shrink_to_fit();
-            bytes_ += instance.bytes();
-            if (&kept_[left] != &instance) kept_[left] = std::move(instance);
-            ++left;
+    // Take what is gone out of an instance. False, and the instance is gone too, when it is left
+    // without features or without classes.
+    template <class F, class C>
+    bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
+                 F&& feature_is_gone, C&& class_is_gone) {
+        Kept& instance = kept_[at];
+        if (instance.removals == removals) {
+            instance.classes_made = classes_made;  // none of which has the id of an earlier one
+            return true;
         }
-        kept_.resize(left);
+        bytes_ -= instance.bytes();
+        remove_if(instance.values, [&](const auto& one) { return feature_is_gone(instance, one.first); });
+        remove_if(instance.classes, [&](std::uint32_t cls) { return class_is_gone(instance, cls); });
+        remove_if(instance.demands, [&](const Demand& demand) {
+            return class_is_gone(instance, demand.ahead) || class_is_gone(instance, demand.behind);
+        });
+        instance.removals = removals;
+        instance.classes_made = classes_made;
+        bytes_ += instance.bytes();
+        if (!instance.values.empty() && !instance.classes.empty()) return true;
+        take_out(at);
+        return false;
     }
 
     // --- state ---------------------------------------------------------------------------------
@@ -124,32 +130,38 @@ public:
         }
     }
 
-    void dump(const State& state) const {
+    template <class F, class C>
+    void dump(const State& state, F&& feature_is_gone, C&& class_is_gone) const {
         std::uint64_t value = 0, cls = 0, demand = 0;
         for (std::size_t i = 0; i < kept_.size(); ++i) {
+            const auto known = [&](std::uint32_t id) {
+                return class_is_gone(kept_[i], id) ? GONE_ID : id;
+            };
             state.kept_features[i] = static_cast<std::uint32_t>(kept_[i].values.size());
             state.kept_true[i] = static_cast<std::uint32_t>(kept_[i].classes.size());
             state.kept_demanded[i] = static_cast<std::uint32_t>(kept_[i].demands.size());
             for (const auto& [feature, given] : kept_[i].values) {
-                state.kept_feature_ids[value] = feature;
+                state.kept_feature_ids[value] = feature_is_gone(kept_[i], feature) ? GONE_ID : feature;
                 state.kept_feature_values[value++] = given;
             }
-            for (const std::uint32_t id : kept_[i].classes) state.kept_class_ids[cls++] = id;
+            for (const std::uint32_t id : kept_[i].classes) state.kept_class_ids[cls++] = known(id);
             for (const Demand& each : kept_[i].demands) {
-                state.kept_demands_ahead[demand] = each.ahead;
-                state.kept_demands_behind[demand] = each.behind;
+                state.kept_demands_ahead[demand] = known(each.ahead);
+                state.kept_demands_behind[demand] = known(each.behind);
                 state.kept_demands_multiplier[demand++] = each.multiplier;
             }
         }
     }
 
-    // Take what was dumped, which StateCheck has passed.
+    // Take what was dumped, which StateCheck has passed, by an index that has removed nothing yet and
+    // in which state.counts[2] classes were made.
     void load(const State& state) {
         offered_ = state.counts[5];
         random_ = state.counts[6];
         std::uint64_t value = 0, cls = 0, demand = 0;
         for (std::uint64_t i = 0; i < state.kept; ++i) {
             Kept instance;
+            instance.classes_made = state.counts[2];
             instance.values.reserve(state.kept_features[i]);
             instance.demands.reserve(state.kept_demanded[i]);
             for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
@@ -168,13 +180,10 @@ public:
     }
 
 private:
-    static bool marked(const std::vector<bool>& marks, std::uint32_t id) {
-        return id < marks.size() && marks[id];
-    }
-
     template <class T, class F>
     static void remove_if(std::vector<T>& from, F&& which) {
         from.erase(std::remove_if(from.begin(), from.end(), which), from.end());
+        from.shrink_to_fit();
     }
 
     void take_out(std::size_t at) {

@@ -1,14 +1,16 @@
 // The rows of the index: one per feature, its counters and its edges. What the numbers mean, and in
 // which order edges stand, is up to the learner (shares.hpp, weights.hpp).
 //
-//   rows_    [ mass | at | times seen | last seen | outdegree | size class ]      24 bytes, by feature id
+//   rows_    [ mass | at | times seen | last seen | outdegree | size class | half ]
+//                      |                                        24 bytes, by feature id
 //                      |
 //   cells_   ...[ c3 c7 c1 .  m3 m7 m1 . ]...    a block: class ids, then masses, as many of each as
 //                                                its size class holds (here 4, of which 3 are used);
 //                                                a third run, of variances, if the learner has them
 //
 // A cell is 4 bytes. A row that outgrows its block moves to one of the next size class; the old one
-// waits in a free list of its class. When a quarter of the cells is free, all blocks are packed anew.
+// is linked into a free list of its class. When a quarter of the cells is free, all blocks move to
+// the other half of the cells (moving.hpp), some of them with each block that is freed.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +19,14 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "arena.hpp"
+#include "moving.hpp"
 
 namespace manyclass {
 
 constexpr std::uint32_t LONGEST_ROW = 65535;
+constexpr std::size_t OUTDEGREES = 1001;  // that are counted one by one
 // Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
 // mode, which any library in the process may set.
 constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();
@@ -55,6 +58,7 @@ struct Row {
     std::uint32_t last_seen = 0;  // the learn count's low 32 bits when it was last active in learning
     std::uint16_t outdegree = 0;
     std::uint8_t size_class = 0;
+    std::uint8_t half = 0;        // of the cells, in which its block is
 };
 static_assert(sizeof(Row) == 24);
 
@@ -71,7 +75,7 @@ public:
         const float* variances;
     };
 
-    explicit Rows(bool has_variances) : runs_(has_variances ? 3 : 2) {}
+    explicit Rows(bool has_variances) : runs_(has_variances ? 3 : 2) { free_.fill(NO_BLOCK); }
 
     bool has_variances() const { return runs_ == 3; }
 
@@ -80,9 +84,12 @@ public:
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
 
+    // How many rows, those of free ids included, have 0, 1, ... edges; the last: that many or more.
+    const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
+
     void prefetch(std::uint32_t feature) const { __builtin_prefetch(&rows_[feature]); }
     void prefetch_edges(const Row& row, std::uint32_t wanted) const {
-        const char* ids = reinterpret_cast<const char*>(cells_.data() + row.at);
+        const char* ids = reinterpret_cast<const char*>(cells_.data(row.half) + row.at);
         const char* masses = ids + capacity(row) * 4;
         const std::uint32_t bytes = std::min<std::uint32_t>(row.outdegree, wanted) * 4;
         for (std::uint32_t at = 0; at < bytes; at += 64) {
@@ -92,7 +99,7 @@ public:
     }
 
     ConstEdges edges(const Row& row) const {
-        const auto* ids = reinterpret_cast<const std::uint32_t*>(cells_.data() + row.at);
+        const auto* ids = reinterpret_cast<const std::uint32_t*>(cells_.data(row.half) + row.at);
         const auto* masses = reinterpret_cast<const float*>(ids + capacity(row));
         return {ids, masses, masses + capacity(row)};
     }
@@ -107,21 +114,24 @@ public:
 
     // Make the row of this id (one past the end, or one that was freed) an empty one.
     void start(std::uint32_t feature) {
-        if (feature == rows_.size()) rows_.append(Row{});
+        if (feature == rows_.size()) {
+            rows_.append(Row{});
+            ++outdegrees_[0];
+        }
         rows_[feature] = Row{};
     }
 
     void clear(std::uint32_t feature) {
         Row& row = rows_[feature];
-        edges_ -= row.outdegree;
-        release(row);
+        set_outdegree(row, 0);
+        const Row old = row;
         row = Row{};
-        pack_if_sparse();
+        release(old);
     }
 
     // The edges of a row, to change in place.
     Edges edges(Row& row) {
-        auto* ids = reinterpret_cast<std::uint32_t*>(cells_.data() + row.at);
+        auto* ids = reinterpret_cast<std::uint32_t*>(cells_.data(row.half) + row.at);
         auto* masses = reinterpret_cast<float*>(ids + capacity(row));
         return {ids, masses, masses + capacity(row)};
     }
@@ -133,14 +143,12 @@ public:
         edge.classes[row.outdegree] = cls;
         edge.masses[row.outdegree] = mass;
         if (has_variances()) edge.variances[row.outdegree] = 1;
-        ++row.outdegree;
-        ++edges_;
+        set_outdegree(row, row.outdegree + 1u);
     }
 
     // Take away the last edge; `shrink` gives back the room it leaves.
     void drop_last(Row& row) {
-        --row.outdegree;
-        --edges_;
+        set_outdegree(row, row.outdegree - 1u);
     }
 
     // A row that lost half of its edges gives room back, with slack so that it does not swing.
@@ -149,32 +157,27 @@ public:
             move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
     }
 
-    // Take the edges to the classes marked in `doomed` out of every row. `settle` hears of each row
-    // that lost some: the row, its mass without theirs, and the sum of the masses that are left.
-    template <class F>
-    void forget_classes(const std::vector<bool>& doomed, F&& settle) {
-        for (std::uint32_t feature = 0; feature < end(); ++feature) {
-            Row& row = rows_[feature];
-            Edges edge = edges(row);
-            std::uint32_t kept = 0;
-            double without = row.mass, left = 0;
-            for (std::uint32_t at = 0; at < row.outdegree; ++at) {
-                if (doomed[edge.classes[at]]) {
-                    without -= static_cast<double>(edge.masses[at]);
-                    continue;
-                }
-                left += static_cast<double>(edge.masses[at]);
-                edge.classes[kept] = edge.classes[at];
-                if (has_variances()) edge.variances[kept] = edge.variances[at];
-                edge.masses[kept++] = edge.masses[at];
+    // Take the edges to classes that are `gone` out of a row. `settle` is called if it lost some,
+    // with the row, its mass without theirs, and the sum of the masses that are left.
+    template <class G, class F>
+    void forget_classes(Row& row, G&& gone, F&& settle) {
+        const Edges edge = edges(row);
+        std::uint32_t kept = 0;
+        double without = row.mass, left = 0;
+        for (std::uint32_t at = 0; at < row.outdegree; ++at) {
+            if (gone(edge.classes[at])) {
+                without -= static_cast<double>(edge.masses[at]);
+                continue;
             }
-            if (kept == row.outdegree) continue;
-            edges_ -= row.outdegree - kept;
-            row.outdegree = static_cast<std::uint16_t>(kept);
-            settle(row, without, left);
-            shrink(row);
+            left += static_cast<double>(edge.masses[at]);
+            edge.classes[kept] = edge.classes[at];
+            if (has_variances()) edge.variances[kept] = edge.variances[at];
+            edge.masses[kept++] = edge.masses[at];
         }
-        pack_if_sparse();
+        if (kept == row.outdegree) return;
+        set_outdegree(row, kept);
+        settle(row, without, left);
+        shrink(row);
     }
 
     // A row as it was dumped, for the id one past the end.
@@ -183,42 +186,54 @@ public:
         rows_.append(counters);
         Row& row = rows_[rows_.size() - 1];
         row.size_class = static_cast<std::uint8_t>(SIZE_CLASSES.at_least(row.outdegree));
+        row.half = cells_.active();
         row.at = extend(cells(row.size_class));
         const Edges edge = edges(row);
         std::copy_n(classes, row.outdegree, edge.classes);
         std::copy_n(masses, row.outdegree, edge.masses);
         if (has_variances()) std::copy_n(variances, row.outdegree, edge.variances);
         edges_ += row.outdegree;
+        ++outdegrees_[std::min<std::size_t>(row.outdegree, OUTDEGREES - 1)];
     }
 
-    std::size_t resident_bytes() const {
-        std::size_t lists = 0;
-        for (const auto& list : free_) lists += list.capacity() * sizeof(std::uint32_t);
-        return rows_.resident_bytes() + cells_.resident_bytes() + lists;
-    }
+    std::size_t resident_bytes() const { return rows_.resident_bytes() + cells_.resident_bytes(); }
 
 private:
     static std::uint32_t capacity(const Row& row) { return SIZE_CLASSES.capacity[row.size_class]; }
     std::uint32_t cells(int size_class) const { return SIZE_CLASSES.capacity[size_class] * runs_; }
 
+    void set_outdegree(Row& row, std::uint32_t outdegree) {
+        --outdegrees_[std::min<std::size_t>(row.outdegree, OUTDEGREES - 1)];
+        ++outdegrees_[std::min<std::size_t>(outdegree, OUTDEGREES - 1)];
+        edges_ += outdegree;
+        edges_ -= row.outdegree;
+        row.outdegree = static_cast<std::uint16_t>(outdegree);
+    }
+
     void move(Row& row, int size_class) {
+        const Row old = row;
+        copy_to(row, size_class);
+        release(old);
+    }
+
+    // Give a row a block of this class in the active half.
+    void copy_to(Row& row, int size_class) {
         Row moved = row;
         moved.size_class = static_cast<std::uint8_t>(size_class);
+        moved.half = cells_.active();
         moved.at = allocate(size_class);
         const Edges from = edges(row), to = edges(moved);
         std::copy_n(from.classes, row.outdegree, to.classes);
         std::copy_n(from.masses, row.outdegree, to.masses);
         if (has_variances()) std::copy_n(from.variances, row.outdegree, to.variances);
-        release(row);
         row = moved;
-        pack_if_sparse();
     }
 
     std::uint32_t allocate(int size_class) {
-        auto& list = free_[size_class];
-        if (list.empty()) return extend(cells(size_class));
-        const std::uint32_t at = list.back();
-        list.pop_back();
+        std::uint32_t& first = free_[size_class];
+        if (first == NO_BLOCK) return extend(cells(size_class));
+        const std::uint32_t at = first;
+        first = cells_.data(cells_.active())[at];
         free_cells_ -= cells(size_class);
         return at;
     }
@@ -228,32 +243,52 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    void release(const Row& row) {
-        if (row.size_class == 0) return;
-        free_[row.size_class].push_back(row.at);
-        free_cells_ += cells(row.size_class);
+    // Free the block of a row that has another by now, and pack on. Blocks may move meanwhile.
+    void release(const Row& old) {
+        if (old.size_class == 0) return;
+        if (old.half == cells_.active()) {  // the other half goes as a whole
+            cells_.data(old.half)[old.at] = free_[old.size_class];
+            free_[old.size_class] = old.at;
+            free_cells_ += cells(old.size_class);
+        }
+        pack_on(cells(old.size_class));
     }
 
-    void pack_if_sparse() {
-        if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
-        Arena<std::uint32_t> packed;
-        packed.reserve(cells_.size() - free_cells_ + (cells_.size() - free_cells_) / 8);
-        for (std::size_t feature = 0; feature < rows_.size(); ++feature) {
-            Row& row = rows_[feature];
-            const std::size_t at = packed.extend(cells(row.size_class));
-            std::copy_n(cells_.data() + row.at, cells(row.size_class), packed.data() + at);
-            row.at = static_cast<std::uint32_t>(at);
+    // One more step of packing, which moves several times as much as was freed.
+    void pack_on(std::uint32_t freed) {
+        constexpr std::uint32_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
+        if (cells_.is_settled()) {
+            if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
+            cells_.begin_move(cells_.size() - free_cells_);
+            free_.fill(NO_BLOCK);
+            free_cells_ = 0;
+            packed_ = 0;
         }
-        cells_.swap(packed);
-        for (auto& list : free_) std::vector<std::uint32_t>().swap(list);
-        free_cells_ = 0;
+        if (!cells_.is_moving()) {
+            cells_.give_back();
+            return;
+        }
+        std::int64_t left = 8 * static_cast<std::int64_t>(freed + PER_ROW);
+        for (; left > 0 && packed_ < rows_.size(); ++packed_) {
+            Row& row = rows_[packed_];
+            left -= PER_ROW;
+            if (row.size_class == 0 || row.half == cells_.active()) continue;
+            copy_to(row, row.size_class);
+            left -= cells(row.size_class);
+        }
+        if (packed_ == rows_.size()) cells_.end_move();
     }
+
+    static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // no block can begin there
 
     const std::uint32_t runs_;
     Arena<Row> rows_;
-    Arena<std::uint32_t> cells_;
-    std::array<std::vector<std::uint32_t>, 64> free_;
-    std::size_t free_cells_ = 0;
+    Moving<std::uint32_t> cells_;
+    // By size class, the first free block of the active half; its first cell is where the next is.
+    std::array<std::uint32_t, 64> free_;
+    std::size_t free_cells_ = 0;  // of the active half
+    std::size_t packed_ = 0;      // during a move: blocks of rows below it are in the active half
+    std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
     std::uint64_t edges_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace manyclass {
 // rest of it is 0.
 struct State {
     std::uint64_t features, feature_name_bytes, free_features, edges;
-    std::uint64_t classes, class_name_bytes, free_classes;
+    std::uint64_t classes, class_name_bytes, free_classes, retired_classes;
     std::uint64_t variances;  // as many as edges, or none
     std::uint64_t nodes, free_nodes, children, blocks, weights;  // of a label tree
     std::uint64_t turns;  // as many as classes, or none if there is no tree
@@ -31,6 +31,7 @@ struct State {
     std::uint16_t* class_name_sizes;
     char* class_names;
     std::uint32_t* class_free;
+    std::uint32_t* class_retired;
     std::uint64_t* class_learned;
     std::uint64_t* class_born;
     std::uint32_t* class_last_learned;
@@ -56,8 +57,12 @@ struct State {
 };
 // Learned, counted, births, evicted features, evicted classes; of the past instances, how many came
 // and the state of the generator that draws them; of the tree its root (0: none, else its id and
-// one), the leaves it ever had, and the state of its generator; whether its sample is over.
-constexpr std::size_t COUNTS = 11;
+// one), the leaves it ever had, and the state of its generator; whether its sample is over. The
+// hands that evict features and classes; of the sweep that frees retired classes, the next row and
+// how many classes it will free.
+constexpr std::size_t COUNTS = 15;
+// In the place of a feature or class that an instance was kept with and that is gone since.
+constexpr std::uint32_t GONE_ID = 0xfffffffeu;
 
 // No count of a real state is larger: a million events a second would take 146,000 years.
 constexpr std::uint64_t LARGEST_COUNT = std::uint64_t{1} << 62;

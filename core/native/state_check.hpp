@@ -25,6 +25,8 @@ public:
 
     void run() {
         check_counts();
+        check_retired();
+        check_hands();
         check_features();
         check_rows();
         check_classes();
@@ -44,6 +46,10 @@ private:
         return id < state_.classes && state_.class_name_sizes[id] != 0;
     }
 
+    bool has_edges() const {
+        return options_.kind != Kind::frequency && options_.kind != Kind::label_tree;
+    }
+
     // Stamps are the low 32 bits of the learn count.
     bool is_past(std::uint32_t stamp) const { return learned() > 0xffffffffu || stamp <= learned(); }
 
@@ -58,6 +64,31 @@ private:
         need(!is_tree || state_.edges == 0, "edge_classes", "this is the state of another learner");
         need(is_tree || state_.nodes == 0, "node_kinds", "this is the state of another learner");
         need(is_tree || state_.counts[10] == 0, "counts", "this is the state of another learner");
+    }
+
+    // Classes that are gone, while edges to them may still be in rows.
+    void check_retired() {
+        need(state_.retired_classes == 0 || has_edges(), "class_retired",
+             "this is the state of another learner");
+        is_retired_.assign(state_.classes, false);
+        for (std::uint64_t i = 0; i < state_.retired_classes; ++i) {
+            const std::uint32_t id = state_.class_retired[i];
+            need(id < state_.classes && state_.class_name_sizes[id] == 0 && !is_retired_[id],
+                 "class_retired", "a retired class has a name, or is there twice");
+            is_retired_[id] = true;
+        }
+    }
+
+    // Where eviction and the sweep of rows go on.
+    void check_hands() const {
+        const std::uint64_t* hands = state_.counts + 11;
+        const auto is_within = [](std::uint64_t hand, std::uint64_t end) {
+            return hand == 0 || hand < end;
+        };
+        need(is_within(hands[0], state_.features) && is_within(hands[1], state_.classes) &&
+                 is_within(hands[2], state_.features) && hands[3] <= state_.retired_classes &&
+                 (hands[3] != 0 || hands[2] == 0),
+             "counts", "a hand of eviction is out of place");
     }
 
     void check_features() const {
@@ -116,7 +147,9 @@ private:
         double sum = 0;
         for (std::uint64_t edge = begin; edge < end; ++edge) {
             const std::uint32_t cls = state_.edge_classes[edge];
-            need(has_class(cls) && seen_in_[cls] != feature + 1, "edge_classes",
+            need(cls < state_.classes && (has_class(cls) || is_retired_[cls]) &&
+                     seen_in_[cls] != feature + 1,
+                 "edge_classes",
                  "an edge leads to no class, or twice to one");
             seen_in_[cls] = feature + 1;
             const float mass = state_.edge_masses[edge];
@@ -190,9 +223,11 @@ private:
              "past instances are cut short");
         for (const std::uint64_t end = at + count; at < end; ++at) {
             const std::uint32_t id = state_.kept_feature_ids[at];
-            need(has_feature(id) && feature_in_[id] != instance + 1, "kept_feature_ids",
-                 "a past instance has no such feature, or twice");
-            feature_in_[id] = instance + 1;
+            if (id != GONE_ID) {
+                need(has_feature(id) && feature_in_[id] != instance + 1, "kept_feature_ids",
+                     "a past instance has no such feature, or twice");
+                feature_in_[id] = instance + 1;
+            }
             const float given = state_.kept_feature_values[at];
             need(given >= static_cast<float>(SMALLEST_VALUE) &&
                      given <= static_cast<float>(LARGEST_VALUE),
@@ -207,6 +242,7 @@ private:
              "past instances are cut short");
         for (const std::uint64_t end = at + count; at < end; ++at) {
             const std::uint32_t id = state_.kept_class_ids[at];
+            if (id == GONE_ID) continue;
             need(has_class(id) && class_in_[id] != instance + 1, "kept_class_ids",
                  "a past instance has no such class, or twice");
             class_in_[id] = instance + 1;
@@ -222,10 +258,11 @@ private:
         for (const std::uint64_t end = at + count; at < end; ++at) {
             const std::uint32_t ahead = state_.kept_demands_ahead[at];
             const std::uint32_t behind = state_.kept_demands_behind[at];
-            need(ahead == NO_ID || has_class(ahead), "kept_demands_ahead",
+            need(ahead == NO_ID || ahead == GONE_ID || has_class(ahead), "kept_demands_ahead",
                  "a past instance demands something of no class");
-            need((behind == NO_ID || has_class(behind)) && behind != ahead, "kept_demands_behind",
-                 "a past instance demands something of no class");
+            need((behind == NO_ID && ahead != NO_ID) || behind == GONE_ID ||
+                     (has_class(behind) && behind != ahead),
+                 "kept_demands_behind", "a past instance demands something of no class");
             const float multiplier = state_.kept_demands_multiplier[at];
             need(multiplier > 0 && std::isfinite(multiplier), "kept_demands_multiplier",
                  "a past instance makes no such demand");
@@ -235,6 +272,7 @@ private:
 
     const State& state_;
     const Options& options_;
+    std::vector<bool> is_retired_;
     std::vector<std::uint64_t> seen_in_;  // by class: the last feature with an edge to it, plus one
     std::vector<std::uint64_t> feature_in_, class_in_;  // the last instance that has it, plus one
 };

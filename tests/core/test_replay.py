@@ -1,12 +1,16 @@
 """The sample of past instances, and learning from it again."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 
 from manyclass.core.index import Columns, Index
 from manyclass.core.options import MATTERS, Options
+from tests.core.both import Both
 from tests.core.matrices import names
 from tests.core.twins.past import block_bytes
+from tests.core.twins.state import GONE
 
 REPLAYING = sorted(learner for learner in MATTERS if "replay" in MATTERS[learner])
 ALWAYS = 1e9  # a margin that no class exceeds
@@ -231,21 +235,40 @@ def test_an_instance_with_nothing_in_it_is_not_kept():
 
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_what_is_forgotten_leaves_the_past(learner):
-    index = Index(Options.of(learner, replay=2))
+    index = Index(Options.of(learner, replay=20))
     index.learn(["f", "g"], ["a", "b"])
     index.learn(["f"], ["b"])
     index.learn(["g"], ["a"])
     index.forget_class("a")
-    assert past(index) == [(["f", "g"], ["b"]), (["f"], ["b"])]
+    assert past(index) == [(["f", "g"], ["b"]), (["f"], ["b"]), (["g"], [])]
     index.forget_feature("f")
-    assert past(index) == [(["g"], ["b"])]
+    assert past(index) == [(["g"], ["b"]), ([], ["b"]), (["g"], [])]
     index.learn(["i", "j"], ["c", "d"])  # in the ids that were freed
 
-    assert past(index) == [(["g"], ["b"]), (["i", "j"], ["c", "d"])]
+    kept = past(index)
+    assert (["i", "j"], ["c", "d"]) in kept
+    assert {name for features, _ in kept for name in features} <= {"g", "i", "j"}
+    assert {name for _, classes in kept for name in classes} <= {"b", "c", "d"}
     assert not {"a", "f"} & {*names(index.dump(), "class"), *names(index.dump(), "feature")}
-    for _ in range(10):
+    for _ in range(20):
         index.learn(["g"], ["b"])
     assert "a" not in dict(index.rank(["g", "i", "j"], 100))
+    assert all(features and classes for features, classes in past(index))  # each was drawn by now
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_a_name_that_comes_back_is_not_the_one_that_was_kept(learner):
+    both = Both(Options.of(learner, replay=2), ["f", "g"], ["a", "b"])
+    for _ in range(3):
+        both.learn({"f": 1, "g": 2}, ["a", "b"])
+    for _ in range(3):
+        both.forget_feature("f")
+        both.forget_class("a")
+        both.learn({"f": 1}, ["a"])
+        both.compare()
+        both.reload(1)
+        both.learn({"g": 1}, ["b"])
+        both.compare()
 
 
 def test_what_is_evicted_leaves_the_past():
@@ -260,15 +283,16 @@ def test_what_is_evicted_leaves_the_past():
 
 
 def past(index):
-    """The kept instances: names of features, and of classes."""
+    """The kept instances: names of features, and of classes, without what is gone."""
     state = index.dump()
     features, classes = names(state, "feature"), names(state, "class")
     values = iter(state["kept_feature_ids"])
     true = iter(state["kept_class_ids"])
+
+    def known(of_all, ids, count):
+        return [of_all[id] for id in islice(ids, int(count)) if id != GONE]
+
     return [
-        (
-            [features[next(values)] for _ in range(of_features)],
-            [classes[next(true)] for _ in range(of_classes)],
-        )
+        (known(features, values, of_features), known(classes, true, of_classes))
         for of_features, of_classes in zip(state["kept_features"], state["kept_true"], strict=True)
     ]

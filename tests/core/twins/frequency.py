@@ -7,6 +7,8 @@ PLACE_BYTES = 64  # of a class in the order of all
 
 
 class Frequency(Twin):
+    has_edges = False
+
     def retrieve(self, values):
         counts = self.in_order((name, label.learned) for name, label in self.labels.items())
         counts = counts[: self.options.retrieval_window]
@@ -22,9 +24,10 @@ class Frequency(Twin):
 
     def learn(self, instance, classes, first_pass=True):
         ranked = self.retrieve(instance)
+        before = self.sizes
         self.learned += 1
         self.counted += first_pass
         true = self.meet_classes(dict.fromkeys(classes))
-        self.hold_bytes({}, true)
+        self.keep_within_limits(before)
         ranks = [place for place, (name, _) in enumerate(ranked, start=1) if name in classes]
         return Learned(min(ranks, default=0), bool(true), *best_two(ranked))

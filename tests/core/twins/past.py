@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from tests.core.twins.arithmetic import Random
+from tests.core.twins.state import Gone
 
-INSTANCE_BYTES = 80  # what one takes in memory, its lists apart, as the limit counts it
+INSTANCE_BYTES = 96  # what one takes in memory, its lists apart, as the limit counts it
 VALUE_BYTES = 8
 CLASS_BYTES = 4
 DEMAND_BYTES = 12
@@ -54,7 +55,21 @@ class Past:
             self.take_out(self.random.below(len(self.kept)))
 
     def draw(self):
-        return self.kept[self.random.below(len(self.kept))]
+        """One of them, without what is gone from it; None if that is all, and it leaves."""
+        place = self.random.below(len(self.kept))
+        return self.kept[place] if self.refresh(place) else None
+
+    def refresh(self, place):
+        lesson = self.kept[place]
+        lesson.values = {name: x for name, x in lesson.values.items() if not is_gone(name)}
+        lesson.classes = [name for name in lesson.classes if not is_gone(name)]
+        gone = [sides for sides in lesson.demands if any(map(is_gone, sides))]
+        for sides in gone:
+            del lesson.demands[sides]
+        if lesson.values and lesson.classes:
+            return True
+        self.take_out(place)
+        return False
 
     def offer(self, lesson):
         """Algorithm R (Vitter 1985): what finds it full gets in with probability kept / came.
@@ -79,17 +94,19 @@ class Past:
         self.kept[place] = self.kept[-1]
         self.kept.pop()
 
-    def forget(self, features=(), classes=()):
-        """What an instance loses by it may be all that it had: then it goes."""
-        kept = []
+    def forget_feature(self, name, gone):
+        """An instance keeps a mark in its place until it is drawn."""
         for lesson in self.kept:
-            values = {name: x for name, x in lesson.values.items() if name not in features}
-            true = [name for name in lesson.classes if name not in classes]
-            demands = {
-                sides: multiplier
-                for sides, multiplier in lesson.demands.items()
-                if not {*sides} & {*classes}
-            }
-            if values and true:
-                kept.append(Lesson(values, true, demands))
-        self.kept = kept
+            lesson.values = {gone if each == name else each: x for each, x in lesson.values.items()}
+
+    def forget_class(self, name, gone):
+        def marked(names):
+            return [gone if each == name else each for each in names]
+
+        for lesson in self.kept:
+            lesson.classes = marked(lesson.classes)
+            lesson.demands = {(*marked(sides),): x for sides, x in lesson.demands.items()}
+
+
+def is_gone(name):
+    return isinstance(name, Gone)

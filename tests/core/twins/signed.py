@@ -46,6 +46,8 @@ class Signed(Budgeted):
         stay. A row is gone through from the front; one that goes is replaced by the last, which
         comes next.
         """
+        while self.retired:
+            self.sweep()
         before = self.edges
         if wanted < before:
             weights = [abs(edge.mass) for row in self.rows.values() for edge in row.edges]

@@ -38,6 +38,13 @@ class Class:
     last_learned: int = 0
 
 
+class Gone:
+    """In the place of the name of a feature or class that was forgotten; its id may be kept yet."""
+
+    def __init__(self, id):
+        self.id = id
+
+
 class Ids:
     """Dense ids from 0; a freed one is given again, the last freed first."""
 
@@ -56,6 +63,7 @@ class Ids:
 
 
 NO_CLASS = 2**32 - 1
+GONE = 2**32 - 2
 FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
@@ -73,13 +81,19 @@ def dump(twin):
     dump_of_tree = twin.dump_of_tree() if twin.tree else dump_without_tree(twin)
 
     def class_id(name):
+        if isinstance(name, Gone):
+            return GONE
         return NO_CLASS if name is None else twin.labels[name].id
+
+    def feature_id(name):
+        return GONE if isinstance(name, Gone) else twin.rows[name].id
 
     return {
         "counts": [
             *(twin.learned, twin.counted, twin.born, twin.evicted_features, twin.evicted_classes),
             *(twin.past.came, twin.past.random.state),
             *dump_of_tree["counts"],
+            *(twin.feature_hand, twin.class_hand, twin.swept, twin.sweeping),
         ],
         "feature_name_sizes": [len(name.encode()) for name, _ in features],
         "feature_names": list("".join(name for name, _ in features).encode()),
@@ -88,19 +102,22 @@ def dump(twin):
         "feature_times_seen": [feature.times_seen for _, feature in features],
         "feature_last_seen": [feature.last_seen for _, feature in features],
         "outdegrees": [len(feature.edges) for _, feature in features],
-        "edge_classes": [class_id(edge.to) for edge in edges],
+        "edge_classes": [
+            edge.to.id if isinstance(edge.to, Gone) else class_id(edge.to) for edge in edges
+        ],
         "edge_masses": [float(edge.mass) for edge in edges],
         "edge_variances": [float(edge.variance) for edge in edges] if twin.has_variances else [],
         "class_name_sizes": [len(name.encode()) for name, _ in classes],
         "class_names": list("".join(name for name, _ in classes).encode()),
         "class_free": twin.class_ids.free,
+        "class_retired": [gone.id for gone in twin.retired],
         "class_learned": [label.learned for _, label in classes],
         "class_born": [label.born for _, label in classes],
         "class_last_learned": [label.last_learned for _, label in classes],
         "kept_features": [len(lesson.values) for lesson in past],
         "kept_true": [len(lesson.classes) for lesson in past],
         "kept_demanded": [len(lesson.demands) for lesson in past],
-        "kept_feature_ids": [twin.rows[name].id for lesson in past for name in lesson.values],
+        "kept_feature_ids": [feature_id(name) for lesson in past for name in lesson.values],
         "kept_feature_values": [
             float(float32(value)) for lesson in past for value in lesson.values.values()
         ],

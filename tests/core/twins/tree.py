@@ -93,6 +93,8 @@ class Node:
 
 
 class LabelTree(Twin):
+    has_edges = False
+
     def __init__(self, options):
         self.planted = False
         self.random = Random(options.seed)
@@ -353,6 +355,9 @@ class LabelTree(Twin):
 
     def plant_sample(self):
         lessons = []
+        place = 0
+        while place < len(self.past.kept):
+            place += self.past.refresh(place)
         for lesson in self.past.kept:
             values = self.prepare({name: float(x) for name, x in lesson.values.items()})
             lessons.append((self.inputs(values), lesson.classes))
@@ -424,11 +429,10 @@ class LabelTree(Twin):
 
     # --- forgetting -------------------------------------------------------------------------------
 
-    def forget_classes(self, names):
-        for name in names:
-            if name in self.home:
-                self.take_out(name)
-        super().forget_classes(names)
+    def retire(self, name):
+        if name in self.home:
+            self.take_out(name)
+        super().retire(name)
 
     def take_out(self, name):
         child, node = name, self.home.pop(name)
@@ -455,6 +459,9 @@ class LabelTree(Twin):
     def free(self, node):
         del self.nodes[node.id]
         self.node_ids.give_back(node.id)
+
+    def most_evicted_at_once(self):
+        return len(self.rows) // 64
 
     def forget_features(self, names):
         for node in self.nodes.values():

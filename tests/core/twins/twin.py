@@ -11,15 +11,19 @@ from numpy import float32
 
 from manyclass.core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
-from tests.core.twins.past import Lesson, Past
-from tests.core.twins.state import Class, Feature, Ids, dump, outdegrees
+from tests.core.twins.past import Lesson, Past, is_gone
+from tests.core.twins.state import Class, Feature, Gone, Ids, dump, outdegrees
 
 FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
 CLASS_BYTES = 60
 EDGE_BYTES = 9
 VARIANCE_BYTES = 4
+BIRTH_BYTES = 8  # of a feature, when past instances are kept
 PAST_SHARE = 4  # the past may take one in 4 of max_bytes
-EVICTED_SHARE = 64  # one in 64 goes when there is no room for one more
+WINDOW = 64  # ids looked at to find the one to evict
+SURPLUS = 1000  # what was beyond a limit before the event is evicted by so many an event,
+SURPLUS_BYTES = 2**16  # or by so many bytes
+ROWS_SWEPT = 256  # by each event, of edges to forgotten classes
 
 
 @dataclass
@@ -41,9 +45,22 @@ def best_two(ranked):
     return [*(score for _, score in ranked), 0.0, 0.0][:2]
 
 
+def pick(hand, idle):
+    """The id to evict and the hand's next place, given each id's idleness, or None for an id that
+    cannot go: of the next WINDOW ids the first in order of idleness, of the next that has any."""
+    for looked in range(0, len(idle), WINDOW):
+        window = [(hand + i) % len(idle) for i in range(min(WINDOW, len(idle) - looked))]
+        hand = (hand + len(window)) % len(idle)
+        found = [(*idle[id], id) for id in window if idle[id] is not None]
+        if found:
+            return min(found)[-1], hand
+    return None, hand
+
+
 class Twin:
     signed = False  # whether weights can be negative
     has_variances = False
+    has_edges = True
 
     def __init__(self, options):
         self.rows = {}  # name -> Feature
@@ -57,6 +74,10 @@ class Twin:
         self.born = 0
         self.evicted_features = 0
         self.evicted_classes = 0
+        self.feature_hand = self.class_hand = 0
+        self.retired = []  # classes that are gone, but for edges to them
+        self.sweeping = 0  # of these, how many are free when all rows are swept
+        self.swept = 0  # rows of this sweep so far
         self.active_features_ranked = 0
         self.edges_touched = 0
         self.configure(options)
@@ -148,7 +169,8 @@ class Twin:
             votes = self.votes(feature, value)
             self.edges_touched += len(votes)
             for name, vote in votes:
-                scores[name] = scores.get(name, 0.0) + vote
+                if not is_gone(name):
+                    scores[name] = scores.get(name, 0.0) + vote
         return self.in_order(
             (name, score)
             for name, score in scores.items()
@@ -183,16 +205,19 @@ class Twin:
 
     def learn(self, instance, classes, first_pass=True):
         values = self.prepare(instance)
+        before = self.sizes
         self.learned += 1
         self.counted += first_pass
         values = self.meet_features(values, first_pass)
         true = self.meet_classes(dict.fromkeys(classes))
         demands = {}
+        self.forget_retired(feature for feature, _ in self.known(values))
         first, second = self.before(values, first_pass)
         outcome = self.improve(values, true, demands)._replace(first=first, second=second)
         given = {name: float32(instance[name]) for name in values}
         self.keep(Lesson(given, true, demands))
-        self.hold_bytes(values, true)
+        self.keep_within_limits(before)
+        self.sweep()
         return outcome
 
     def keep(self, lesson):
@@ -216,12 +241,15 @@ class Twin:
         for _ in range(self.options.replay):
             if self.past.kept:
                 lesson = self.past.draw()
+                if lesson is None:
+                    continue
                 values = {name: float(value) for name, value in lesson.values.items()}
                 self.improve(self.prepare(values), lesson.classes, lesson.demands)
                 self.past.hold_bytes()  # its demands may have become more
 
     def improve(self, values, true, demands):
         """Rank, then change what the margins ask for."""
+        self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
@@ -249,11 +277,7 @@ class Twin:
         for feature, _ in self.known(values):
             self.see(feature, first_pass)
         for name in unknown:
-            while len(self.rows) >= self.options.max_features:
-                wanted = self.surplus(len(self.rows), self.options.max_features)
-                if not self.evict_features(wanted, values):
-                    break
-            if len(self.rows) < self.options.max_features:
+            if len(self.rows) < self.options.max_features or self.evict_features():
                 self.rows[name] = Feature(self.feature_ids.take())
                 self.see(self.rows[name])
         return {name: value for name, value in values.items() if name in self.rows}
@@ -269,11 +293,7 @@ class Twin:
             if name in self.labels:
                 self.name_class(self.labels[name])
         for name in unknown:
-            while len(self.labels) >= self.options.max_classes:
-                wanted = self.surplus(len(self.labels), self.options.max_classes)
-                if not self.evict_classes(wanted, names):
-                    break
-            if len(self.labels) < self.options.max_classes:
+            if len(self.labels) < self.options.max_classes or self.evict_class():
                 self.labels[name] = Class(self.class_ids.take(), self.born)
                 self.born += 1
                 self.name_class(self.labels[name])
@@ -288,23 +308,50 @@ class Twin:
     def forget_class(self, name):
         known = name in self.labels
         if known:
-            self.forget_classes([name])
+            self.retire(name)
+            self.sweep()
         return known
 
-    def forget_classes(self, names):
+    def retire(self, name):
+        """Forget a class, but for the edges to it."""
+        gone = Gone(self.labels.pop(name).id)
         for feature in self.rows.values():
-            gone = [edge for edge in feature.edges if edge.to in names]
+            for edge in feature.edges:
+                if edge.to == name:
+                    edge.to = gone
+        self.past.forget_class(name, gone)
+        if self.has_edges:
+            self.retired.append(gone)
+        else:
+            self.class_ids.give_back(gone.id)
+
+    def sweep(self):
+        """Forget edges to retired classes in the next rows; after the last, free the classes."""
+        if not self.retired:
+            return
+        self.sweeping = self.sweeping or len(self.retired)
+        end = min(self.swept + ROWS_SWEPT, self.feature_ids.made)
+        self.forget_retired(
+            feature for feature in self.rows.values() if self.swept <= feature.id < end
+        )
+        self.swept = end
+        if end == self.feature_ids.made:
+            for gone in self.retired[: self.sweeping]:
+                self.class_ids.give_back(gone.id)
+            del self.retired[: self.sweeping]
+            self.swept = self.sweeping = 0
+
+    def forget_retired(self, features):
+        for feature in features:
+            gone = [edge for edge in feature.edges if is_gone(edge.to)]
             if not gone:
                 continue
-            feature.edges = [edge for edge in feature.edges if edge.to not in names]
+            feature.edges = [edge for edge in feature.edges if not is_gone(edge.to)]
             without = feature.mass
             for edge in gone:
                 without -= float(edge.mass)
             left = total(float(edge.mass) for edge in feature.edges)
             feature.mass = self.mass_after_forgetting(feature, without, left)
-        self.past.forget(classes=names)
-        for name in names:
-            self.class_ids.give_back(self.labels.pop(name).id)
 
     def forget_feature(self, name):
         known = name in self.rows
@@ -313,52 +360,71 @@ class Twin:
         return known
 
     def forget_features(self, names):
-        self.past.forget(features=names)
         for name in names:
-            self.feature_ids.give_back(self.rows.pop(name).id)
+            feature = self.rows.pop(name)
+            self.past.forget_feature(name, Gone(feature.id))
+            self.feature_ids.give_back(feature.id)
 
-    @staticmethod
-    def surplus(count, limit):
-        """How many go at once when there is no room for one more."""
-        return max(1, limit // EVICTED_SHARE) + count - limit
+    def most_evicted_at_once(self):
+        """Features; those of a label tree go together."""
+        return 1
 
-    def evict_features(self, wanted, touched):
-        """Forget so many of those idle longest, none of those `touched`; how many went."""
-        idle = [name for name in self.rows if name not in touched]
-        idle.sort(key=lambda name: self.idleness(self.rows[name]))
-        victims = idle[: max(1, wanted)]
-        if victims:
-            self.forget_features(victims)
+    def evict_features(self):
+        """Forget what was idle long, nothing that the event has touched; whether anything went."""
+        name_of = {feature.id: name for name, feature in self.rows.items()}
+        idle = [
+            self.idleness(self.rows[name_of[id]]) if id in name_of else None
+            for id in range(self.feature_ids.made)
+        ]
+        victims = []
+        wanted = self.most_evicted_at_once()
+        while not victims or len(victims) < wanted:
+            id, self.feature_hand = pick(self.feature_hand, idle)
+            if id is None:
+                break
+            idle[id] = None
+            victims.append(name_of[id])
+        self.forget_features(victims)
         self.evicted_features += len(victims)
-        return len(victims)
+        return len(victims) > 0
 
-    @staticmethod
-    def idleness(feature):
-        return feature.last_seen, feature.times_seen, feature.id
+    def idleness(self, feature):
+        in_use = feature.last_seen == self.learned
+        return None if in_use else (feature.last_seen, feature.times_seen)
 
-    def evict_classes(self, wanted, touched):
-        idle = [name for name in self.labels if name not in touched]
-        idle.sort(
-            key=lambda name: (
-                self.labels[name].last_learned,
-                self.labels[name].learned,
-                self.labels[name].id,
-            )
-        )
-        victims = idle[: max(1, wanted)]
-        if victims:
-            self.forget_classes(victims)
-        self.evicted_classes += len(victims)
-        return len(victims)
+    def evict_class(self):
+        name_of = {label.id: name for name, label in self.labels.items()}
+        idle = [None] * self.class_ids.made
+        for label in self.labels.values():
+            if label.last_learned != self.learned:
+                idle[label.id] = (label.last_learned, label.learned)
+        id, self.class_hand = pick(self.class_hand, idle)
+        if id is None:
+            return False
+        self.retire(name_of[id])
+        self.evicted_classes += 1
+        return True
 
-    def hold_bytes(self, features, classes):
-        """Evict features, or classes if these take more than half; the others if none is left."""
-        while self.bytes > self.options.max_bytes:
-            ways = [
-                lambda: self.evict_features(len(self.rows) // EVICTED_SHARE, features),
-                lambda: self.evict_classes(len(self.labels) // EVICTED_SHARE, classes),
-            ]
-            if self.class_bytes > self.options.max_bytes // 2:
+    @property
+    def sizes(self):
+        return len(self.rows), len(self.labels), self.bytes
+
+    def keep_within_limits(self, before):
+        """Evict features, or classes if these take more than half; the others if none is left.
+
+        A limit that was lowered since is approached step by step.
+        """
+        options = self.options
+        features = max(options.max_features, before[0] - SURPLUS)
+        classes = max(options.max_classes, before[1] - SURPLUS)
+        most_bytes = max(options.max_bytes, before[2] - SURPLUS_BYTES)
+        while len(self.rows) > features and self.evict_features():
+            pass
+        while len(self.labels) > classes and self.evict_class():
+            pass
+        while self.bytes > most_bytes:
+            ways = [self.evict_features, self.evict_class]
+            if self.class_bytes > options.max_bytes // 2:
                 ways.reverse()
             if not any(evict() for evict in ways):
                 break
@@ -386,11 +452,15 @@ class Twin:
     def bytes(self):
         edge_bytes = EDGE_BYTES + (VARIANCE_BYTES if self.has_variances else 0)
         return (
-            sum(FEATURE_BYTES + len(name.encode()) for name in self.rows)
+            sum(self.feature_bytes + len(name.encode()) for name in self.rows)
             + self.class_bytes
             + edge_bytes * self.edges
             + self.past.bytes
         )
+
+    @property
+    def feature_bytes(self):
+        return FEATURE_BYTES + (BIRTH_BYTES if self.most_past() else 0)
 
     @property
     def class_bytes(self):
@@ -398,7 +468,9 @@ class Twin:
 
     def feature(self, name):
         feature = self.rows[name]
-        edges = [(edge.to, self.weight(feature, edge)) for edge in feature.edges]
+        edges = [
+            (edge.to, self.weight(feature, edge)) for edge in feature.edges if not is_gone(edge.to)
+        ]
         return {
             "times_seen": feature.times_seen,
             "rating": self.rating(feature),

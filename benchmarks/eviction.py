@@ -1,0 +1,153 @@
+"""The longest event at the limits, and how long listings hold up other threads.
+
+An index at its limit learns events of ever-new features (or classes): the longest event, the 99th
+percentile and the median are shown. Then one thread learns, one lists all names, and a third, which
+does nothing but look at the clock, notes the longest gap between two looks.
+
+To compare with another build, give the folder it was built in: `--beside ../other`. Both run in
+turns in processes of their own, and ratios stand beside the figures.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from time import perf_counter
+
+FEATURES = [400_000, 10_000_000]
+EVENTS = 20_000
+NEW = 3  # features of an event that were never seen before
+LISTING_SECONDS = 5.0
+PAGE = 1000
+WORKER = "--worker"
+
+
+def ring(kind: str, limit: int, events: int) -> dict[str, float]:
+    """Milliseconds of events with new names, at the limit."""
+    from manyclass.core.index import Index
+    from manyclass.core.options import Options
+
+    options = {"max_features": limit} if kind == "features" else {"max_classes": limit}
+    index = Index(Options.of("ff", rating=0, margin_threshold=100.0, **options))
+    if kind == "features":
+        for begin in range(0, limit, 1000):
+            index.learn([f"feature {n}" for n in range(begin, min(begin + 1000, limit))], ["c"])
+    else:
+        for n in range(limit):
+            index.learn([f"feature {n % 400_000}", f"feature {n * 7 % 400_000}"], [f"class {n}"])
+    times = []
+    for event in range(events):
+        if kind == "features":
+            features = [f"new {event} {n}" for n in range(NEW)]
+            classes = [f"c{event % 100}"]
+        else:
+            features, classes = [f"feature {event * 7 % 400_000}"], [f"new {event}"]
+        begin = perf_counter()
+        index.learn(features, classes)
+        times.append((perf_counter() - begin) * 1e3)
+    times.sort()
+    return {
+        "longest, ms": times[-1],
+        "p99.9, ms": times[-1 - events // 1000],
+        "median, ms": times[events // 2],
+    }
+
+
+def listing(features: int, seconds: float) -> dict[str, float]:
+    """The longest gap of a third thread, and how many names were listed meanwhile."""
+    from manyclass.core.index import Index
+    from manyclass.core.options import Options
+
+    index = Index(Options.of("ff"))
+    for begin in range(0, features, 1000):
+        index.learn([f"feature {n}" for n in range(begin, begin + 1000)], ["c"])
+    end = perf_counter() + seconds
+    listed = 0
+
+    def learn() -> None:
+        n = 0
+        while perf_counter() < end:
+            index.learn([f"feature {n}", f"feature {n + 1}"], [f"c{n % 100}"])
+            n += 1
+            threading.Event().wait(0.001)
+
+    def list_names() -> None:
+        nonlocal listed
+        after = ""
+        while perf_counter() < end:
+            page = index.feature_page("", after, PAGE)
+            listed += len(page)
+            after = page[-1][0] if len(page) == PAGE else ""
+
+    threads = [threading.Thread(target=learn), threading.Thread(target=list_names)]
+    for thread in threads:
+        thread.start()
+    longest, last = 0.0, perf_counter()
+    while last < end:
+        now = perf_counter()
+        longest, last = max(longest, now - last), now
+    for thread in threads:
+        thread.join()
+    return {"longest gap, ms": longest * 1e3, "names listed a second": listed / seconds}
+
+
+def measure(task: str) -> dict[str, float]:
+    """What a worker measures: `features 400000 20000`, `listing 400000 5`."""
+    kind, size, much = task.split()
+    if kind == "listing":
+        return listing(int(size), float(much))
+    return ring(kind, int(size), int(much))
+
+
+def run(task: str, folder: Path) -> dict[str, float]:
+    """Measure with the build of a folder, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).resolve()), WORKER, task],
+        env={"PYTHONPATH": str(folder / "src"), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+def report(tasks: list[str], beside: Path | None) -> None:
+    """Print the figures of each task, and of the other build with the ratio."""
+    here = Path(__file__).resolve().parent.parent
+    for task in tasks:
+        figures = run(task, here)
+        others = run(task, beside) if beside else {}
+        print(task)
+        for name, figure in figures.items():
+            line = f"  {name:24} {figure:12,.3f}"
+            if name in others:
+                line += f"   beside {others[name]:12,.3f}   ratio {figure / others[name]:.4f}"
+            print(line, flush=True)
+
+
+def parsed() -> Namespace:
+    parser = ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--beside", type=Path, help="folder of another build to compare with")
+    parser.add_argument("--features", type=int, nargs="*", default=FEATURES)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    parser.add_argument(WORKER, help="measure one task in this process, and print JSON")
+    return parser.parse_args()
+
+
+def main() -> None:
+    given = parsed()
+    if given.worker:
+        print(json.dumps(measure(given.worker)))
+        return
+    tasks = [f"features {features} {given.events}" for features in given.features]
+    tasks += [f"classes 100000 {given.events}", f"listing 400000 {LISTING_SECONDS}"]
+    report(tasks, given.beside)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""Eviction and listings: how much each call looks at, however many names there are."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from manyclass.core.errors import SnapshotError
+from manyclass.core.index import Columns, Index
+from manyclass.core.options import Options
+from tests.core.both import Both
+from tests.core.twins import TWINS
+from tests.core.twins.twin import ROWS_SWEPT, SURPLUS, WINDOW
+
+MARGIN = {"margin_threshold": 100.0}
+
+
+def work_of(index, call):
+    """What a call added to the counts of work."""
+    before = index.work()
+    call()
+    return {name: count - before[name] for name, count in index.work().items()}
+
+
+# --- eviction -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [1_000, 30_000])
+@pytest.mark.parametrize("learner", ["ff", "svm", "svm(replay=3)"])
+def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
+    index = Index(Options.parse(learner, max_features=names))
+    for n in range(names):
+        index.learn([f"f{n}"], ["c"])
+    for n in range(200):
+        added = [f"new {n} {each}" for each in range(3)]
+        done = work_of(index, lambda: index.learn(added, ["c"]))  # noqa: B023
+        assert done["ids_looked_at"] <= 3 * WINDOW
+        assert index.features == names
+    assert index.evicted_features == 600
+
+
+def test_a_new_class_costs_one_window_and_a_stretch_of_the_rows():
+    features, classes = 20 * ROWS_SWEPT, 500
+    index = Index(Options.of("ff", max_classes=classes, **MARGIN))
+    for n in range(features):
+        index.learn([f"f{n}"], [f"c{n % classes}"])
+    for n in range(100):
+        done = work_of(index, lambda: index.learn([f"f{n}"], [f"new {n}"]))  # noqa: B023
+        assert done["ids_looked_at"] <= WINDOW
+        assert done["rows_swept"] <= ROWS_SWEPT
+        assert index.classes == classes
+    assert index.evicted_classes == 100
+
+
+def test_forgetting_a_class_reads_a_stretch_of_the_rows_and_takes_it_from_all():
+    index = Index(Options.of("ff", **MARGIN))
+    instance = {f"f{n}": 1.0 for n in range(10 * ROWS_SWEPT)}
+    index.learn(instance, ["a"])
+    index.learn(instance, ["b"])
+    edges = index.edges
+    assert work_of(index, lambda: index.forget_class("a"))["rows_swept"] == ROWS_SWEPT
+    assert edges // 2 < index.edges < edges
+
+    last = f"f{10 * ROWS_SWEPT - 1}"
+    assert index.rank([last]) == [("b", pytest.approx(0.1))]  # half of the mass is still of a
+    assert index.feature(last)["edges"] == [("b", 0.5)]
+    for _ in range(9):
+        index.learn({"another": 1}, ["c"])
+    assert index.edges == edges // 2 + 1
+    assert index.feature(last)["edges"] == [("b", 1.0)]
+
+
+def test_learning_forgets_the_retired_classes_of_its_features_first():
+    both = Both(Options.of("ff", **MARGIN), [f"f{n}" for n in range(3 * ROWS_SWEPT)], ["a", "b"])
+    for number, name in enumerate(both.features):
+        both.learn({name: 1}, [both.classes[number % 2]])
+    both.forget_class("a")
+    both.compare()
+    both.learn({both.features[-2]: 1}, ["b"])
+    both.compare()
+    both.learn({both.features[-4]: 1}, ["a"])  # not the class that was forgotten
+    both.compare()
+    both.look_inside()
+
+
+@pytest.mark.parametrize("learner", TWINS)
+def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
+    """With more rows and ids than a sweep, or a window, takes at once, and a reload amid it all."""
+    options = Options.of(learner, max_features=2 * ROWS_SWEPT + 50, max_classes=100)
+    random = np.random.default_rng(5)
+    features = [f"f{n}" for n in range(3 * ROWS_SWEPT)]
+    classes = [f"c{n}" for n in range(200)]
+    both = Both(options, features, classes)
+    for number in range(150):
+        drawn = random.choice(len(features), 8, replace=False)
+        instance = {features[each]: float(random.choice([0.25, 1, 3])) for each in drawn}
+        instance |= {features[(number * 6 + each) % len(features)]: 1.0 for each in range(6)}
+        true = {classes[random.integers(200)], classes[number % 200]}
+        if number % 2:
+            both.learn(instance, sorted(true))
+        else:
+            both.learn_csr([(instance, sorted(true))], 0)
+        if number % 40 == 7:
+            both.forget_class(sorted(true)[0])
+        if number % 25 == 10:
+            both.reload(number)
+        if number % 10 == 0:
+            both.rank(instance)
+            both.compare()
+    both.compare()
+    both.look_inside()
+    assert both.twin.evicted_classes > 0
+    assert both.index.work()["rows_swept"] > 0 or not both.twin.has_edges
+
+
+def test_a_lowered_limit_is_approached_step_by_step():
+    index = Index(Options.of("ff"))
+    for n in range(3500):
+        index.learn([f"f{n}"], ["c"])
+    index.configure(replace(index.options, max_features=100))
+    sizes = []
+    for n in range(5):
+        index.learn([f"new {n}"], ["c"])
+        sizes.append(index.features)
+    assert sizes == [3500 - SURPLUS, 3500 - 2 * SURPLUS, 3500 - 3 * SURPLUS, 100, 100]
+
+
+def test_an_event_of_more_new_names_than_allowed_looks_round_once():
+    index = Index(Options.of("ff", max_features=500))
+    done = work_of(index, lambda: index.learn([f"f{n}" for n in range(2000)], ["c"]))
+    assert index.features == 500
+    assert done["ids_looked_at"] <= 500
+
+
+@pytest.mark.parametrize(("place", "hand"), [(11, 10**6), (12, 10**6), (13, 1), (14, 1)])
+def test_a_hand_out_of_place_is_refused(place, hand):
+    index = Index(Options.of("ff"))
+    index.learn(["f"], ["a"])
+    state = index.dump()
+    state["counts"][place] = hand
+    with pytest.raises(SnapshotError, match="hand"):
+        Index.load(index.options, state)
+
+
+def test_a_state_without_hands_loads_with_the_hands_at_the_start():
+    index = Index(Options.of("svm"))
+    for n in range(5):
+        index.learn([f"f{n}"], [f"c{n}"])
+    state = index.dump()
+    older = {name: array for name, array in state.items() if name != "class_retired"}
+    older["counts"] = older["counts"][:11]
+    again = Index.load(index.options, older).dump()
+    assert all(np.array_equal(again[name], state[name]) for name in state)
+
+
+def test_columns_survive_the_eviction_of_their_names():
+    names = [f"f{n}" for n in range(300)]
+    both = Both(Options.of("ff", max_features=200, **MARGIN), names, ["a", "b"])
+    random = np.random.default_rng(2)
+    for _ in range(60):
+        drawn = random.choice(300, 12, replace=False)
+        both.learn_csr([({names[each]: 1.0 for each in drawn}, ["a"])], 0)
+        both.rank_csr([{names[each]: 1.0 for each in random.choice(300, 12, replace=False)}], 3)
+    both.compare()
+
+
+# --- packing --------------------------------------------------------------------------------------
+
+
+def test_a_ring_of_ever_new_features_takes_no_more_memory():
+    index = Index(Options.of("ff", max_features=20_000, max_outdegree=8, **MARGIN))
+    random = np.random.default_rng(1)
+    most = 0
+    for n in range(0, 200_000, 100):
+        added = [f"{'x' * random.integers(30)}{each}" for each in range(n, n + 100)]
+        for _ in range(1 + n % 3):
+            index.learn(added, [f"c{number}" for number in random.integers(50, size=6)])
+        if n == 50_000:
+            most = index.resident_bytes
+    assert index.resident_bytes < 1.6 * most
+    again = Index.load(index.options, index.dump())
+    assert index.resident_bytes < 2.2 * again.resident_bytes
+
+
+# --- counted as they change -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", ["ff", "svm", "ema", "arow", "ooz"])
+def test_outdegrees_are_those_of_the_rows(learner):
+    options = Options.of(learner, max_features=60, max_classes=30, max_outdegree=5)
+    index, random = Index(options), np.random.default_rng(3)
+    for _ in range(300):
+        drawn = random.choice(100, 6, replace=False)
+        index.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
+    index.forget_feature(index.feature_page("", "", 1)[0][0])
+    state = index.dump()
+    alive = state["feature_name_sizes"] > 0
+    counts = np.bincount(state["outdegrees"][alive], minlength=1001)
+    assert index.outdegrees().tolist() == counts.tolist()
+
+
+# --- listings -------------------------------------------------------------------------------------
+
+
+def listed(page, limit, prefix=""):
+    names, after = [], ""
+    while True:
+        found = [name for name, _ in page(prefix, after, limit)]
+        names += found
+        if len(found) < limit:
+            return names
+        after = found[-1]
+
+
+@pytest.mark.parametrize("limit", [100, 1000])
+def test_listing_all_names_looks_at_each_a_few_times(limit):
+    count = 30_000
+    index = Index(Options.of("ff"))
+    random = np.random.default_rng(0)
+    for n in random.permutation(count).tolist():
+        index.learn([f"feature {n}"], ["c"])
+    done = work_of(index, lambda: listed(index.feature_page, limit))
+    assert done["names_visited"] < 8 * count
+    assert listed(index.feature_page, limit) == sorted(f"feature {n}" for n in range(count))
+    assert work_of(index, lambda: index.feature_page("", "", 10))["names_visited"] <= 10
+
+
+def test_pages_are_those_of_a_scan_while_names_come_and_go():
+    index = Index(Options.of("ff", max_features=3000, max_classes=40))
+    random = np.random.default_rng(4)
+    for n in range(8000):
+        text = "".join(random.choice(list("abÄ日"), random.integers(1, 7)).tolist())
+        index.learn([text, f"{text}{n}"], [text[:4]])
+        if n % 50 and n > 20:
+            continue
+        state = index.dump()
+        for kind, page in (("feature", index.feature_page), ("class", index.class_page)):
+            ends = np.cumsum(state[f"{kind}_name_sizes"])
+            joined = state[f"{kind}_names"].tobytes()
+            begins = [0, *ends[:-1].tolist()]
+            there = {joined[b:e].decode() for b, e in zip(begins, ends.tolist(), strict=True)}
+            for prefix, after in (("", ""), ("a", "ab"), ("Ä", ""), ("b", "日"), ("日", "a")):
+                expected = sorted(
+                    (
+                        x
+                        for x in there - {""}
+                        if x.startswith(prefix) and x.encode() > after.encode()
+                    ),
+                    key=str.encode,
+                )
+                assert [name for name, _ in page(prefix, after, 25)] == expected[:25]
+                assert (
+                    listed(page, 700, prefix)[-5:]
+                    == sorted((x for x in there - {""} if x.startswith(prefix)), key=str.encode)[
+                        -5:
+                    ]
+                )
+
+
+def test_names_that_nobody_lists_are_not_kept_in_order_for_ever():
+    index = Index(Options.of("ff", max_features=2000))
+    for n in range(2000):
+        index.learn([f"f{n}"], ["c"])
+    before = index.resident_bytes
+    index.feature_page("", "", 1)
+    assert index.resident_bytes > before
+    for n in range(2000, 12_000):
+        index.learn([f"f{n}"], ["c"])
+    visited = index.work()["names_visited"]
+    assert visited < 4 * 2000 + 4 * 6096
+    for n in range(3000):
+        index.learn([f"one more {n}"], ["c"])
+    assert index.work()["names_visited"] == visited
+    assert len(listed(index.feature_page, 1000)) == 2000
+
+
+def test_columns_and_listings_agree_on_an_empty_index():
+    index = Index(Options.of("ff"))
+    assert index.feature_page("", "", 10) == index.class_page("x", "y", 10) == []
+    assert index.class_ids(Columns(["a"])).tolist() == [-1]
