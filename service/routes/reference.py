@@ -56,13 +56,13 @@ POLICY: Final = "; ".join(
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 
-@router.get("/docs")
+@router.api_route("/docs", methods=["GET", "HEAD"])
 async def page() -> HTMLResponse:
     """The page."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY, **_NOSNIFF})
 
 
-@router.get("/docs/start.js")
+@router.api_route("/docs/start.js", methods=["GET", "HEAD"])
 async def start() -> Response:
     """What the page starts Swagger UI with."""
     return Response(START, media_type="text/javascript", headers=_NOSNIFF)
