@@ -10,7 +10,7 @@ import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
 
 
 def generated():

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -97,7 +96,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) ->
         try:
             ask(port, "/readyz")
             return
-        except (urllib.error.URLError, ConnectionError):
+        except OSError:  # it does not listen yet, or answers 503
             time.sleep(0.2)
     raise CheckFailed(f"it was not ready after {START_SECONDS} s:\n{log.read_text()}")
 
