@@ -382,9 +382,10 @@ class SqliteStore:
         except BaseException:
             connection.close()
             raise
-        self._attempt = None
-        # More than before only through a snapshot that was saved. The mark may name the attempt.
-        self._end_at(last_seq, self._tail.chain)
+        # The mark may name the attempt; the end is another only through a snapshot that was saved.
+        if self._attempt is not None or last_seq > self.last_seq:
+            self._end_at(last_seq, self._tail.chain)
+            self._attempt = None
         return connection
 
     def close(self) -> None:
