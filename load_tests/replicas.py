@@ -55,6 +55,7 @@ def main():
         run.start_callers()
         break_things(run, chosen, scenario)
         watch(run, chosen.minutes * 60)
+        scenario.heal(run)
         result = run.finish()
     recorded = {
         "verdict": "broken" if result.broken else "kept",

@@ -185,6 +185,7 @@ class Engine:
             await writer.close()
             return
         self._writer = writer
+        self._older = None
         self._status = "ready"
         if self.shared is None:
             self._tick_later()
@@ -227,7 +228,7 @@ class Engine:
                 if self.status == "closed":
                     return None
                 if model.rules == rules.RULES or await self._raise_rules(model):
-                    self.waiting = self._older = None
+                    self.waiting = None
                     return model
         return None
 
@@ -254,6 +255,7 @@ class Engine:
                 await asyncio.to_thread(self.shared.append, [bytes(event)], 0, model.seq)
             except StoreUnavailable as error:
                 log.warning("the rules cannot be raised yet: %s", with_hint(error))
+                await asyncio.sleep(AGAIN_SECONDS)
                 return False
         model.apply(model.seq + 1, event)
         log.warning("event %d raised the rules to version %d", model.seq, rules.RULES)
@@ -580,7 +582,9 @@ class Engine:
         if model is None:
             return
         writer.resume(model)
+        self._older = None
         if self._snapshots is not None:
+            self._snapshots.wanted = self._raised
             self._snapshots.find_state(self.recovery)
         self._follow(writer)
         self._status = "ready"

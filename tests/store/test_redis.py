@@ -68,7 +68,7 @@ def test_all_keys_are_of_the_service_and_in_one_slot(redis_url, redis_server, op
         assert len(ours) >= 9
         assert theirs <= {
             *("facts", "events", "append", "lease", "processes", "mail"),
-            *("snapshots", "chunks", "chunk"),
+            *("snapshots", "chunks", "chunk", "rules"),
         }
 
 

@@ -55,7 +55,7 @@ def test_redis_with_tls_of_its_own(tmp_path):
 def test_a_full_redis_makes_room_by_itself(tmp_path):
     with run_on("maxmemory", tmp_path) as run:
         with run.redis.client() as client:
-            client.config_set("maxmemory", client.info("memory")["used_memory"] + 600_000)
+            client.config_set("maxmemory", client.info("memory")["used_memory"] + 700_000)
         run.start_callers()
         run.wait_for("room", lambda: run.told()["made room in a full store"] >= 1)
         some_events(run, 20)
