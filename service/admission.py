@@ -27,6 +27,15 @@ class Admission:
         return self.running >= self.most
 
     @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Leave the place of a ranking to others while it waits for an event."""
+        self.running -= 1
+        try:
+            yield
+        finally:
+            self.running += 1
+
+    @contextmanager
     def large(self, size: int) -> Iterator[None]:
         """Count the body of a large request in work; Problem 503 when there are too many bytes."""
         if self.large_bytes and self.large_bytes + size > self.most_bytes:

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from manyclass.service.body import media_type
 from manyclass.service.edge import Edge
-from manyclass.service.errors import Problem, unavailable
+from manyclass.service.errors import Problem, problem_of, unavailable
 from manyclass.service.routes.learn_stream import MEDIA_TYPE as NDJSON
 
 QUIET_SECONDS = 60  # in which a request that has begun must bring LEAST_BYTES, or its end
@@ -398,7 +398,9 @@ def _response_of(problem: Problem, close: bool) -> bytes:
 def _problem_of(error: httptools.HttpParserError) -> Problem:
     """The problem raised in a callback of the parser, or that this is not HTTP."""
     cause = error.__context__
-    return cause if isinstance(cause, Problem) else Problem(400, "Invalid HTTP request received.")
+    if isinstance(cause, Problem | MemoryError):
+        return problem_of(cause)
+    return Problem(400, "Invalid HTTP request received.")
 
 
 def _head_too_large() -> Problem:

@@ -182,7 +182,9 @@ class Rank:
     async def _model_after(self, min_seq: float) -> Model:
         """The model when it has seen that event; Problem 503 when this takes too long."""
         seq = whole(min_seq, "min_seq") if isinstance(min_seq, float) else min_seq
-        if not await self._engine.reached(seq, self._wait_seconds):
+        with self._admission.waiting():
+            reached = await self._engine.reached(seq, self._wait_seconds)
+        if not reached:
             raise unavailable(
                 f"Event {seq} has not come here within {self._wait_seconds:g} s; the last one that"
                 f" has is {self._engine.model.seq}."

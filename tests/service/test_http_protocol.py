@@ -416,6 +416,20 @@ def test_bodies_that_come_slowly_take_no_place(narrow):
         assert narrow.app.edge.admission.running == 0
 
 
+def test_rankings_that_wait_for_an_event_take_no_place(narrow):
+    admission = narrow.app.edge.admission
+    waiting = post("/rank", b'{"features":["a"],"min_seq":1000000}')
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(narrow.connect()) for _ in range(5)]
+        for connection in connections:
+            connection.sendall(waiting)
+        assert narrow.talk(post("/rank", RANKING))[0] == 200
+        connections.pop().close()
+        assert {answer_on(connection)[0] for connection in connections} == {503}
+    until(lambda: admission.running == 0)
+    assert narrow.talk(post("/rank", RANKING))[0] == 200
+
+
 def test_other_calls_are_not_shed(narrow):
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(narrow.connect()) for _ in range(10)]
