@@ -1,6 +1,6 @@
 """The longest time the event loop spends on one callback, for the worst bodies of 8 MiB.
 
-python load_tests/stretches.py [--learner ff] [--only TEXT] [--bytes 8388608]
+python load_tests/stretches.py [--learner svm] [--only TEXT] [--bytes 8388608]
 
 Each body is sent to a service of its own in this process. CPU time is that of the event loop's
 thread in one callback; the last column divides it by that of an empty request on the same service.
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from manyclass.core.options import DEFAULT_LEARNER
 from manyclass.service.app import App, create_app
 from manyclass.service.settings import Settings
 
@@ -291,8 +292,6 @@ async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
             sent = await send(app, each)
             if sent.status != 200:
                 raise SystemExit(f"a request that prepares the service was answered {sent.status}")
-        gc.collect()
-        gc.freeze()  # as the server does
         nothing = Body(body.path, b"{}")
         await send(app, nothing)
         empty = await send(app, nothing)
@@ -301,13 +300,15 @@ async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The longest stretches of the event loop.")
-    parser.add_argument("--learner", default="ff")
+    parser.add_argument("--learner", default=DEFAULT_LEARNER)
     parser.add_argument("--only", default="", help="bodies whose name contains this")
     parser.add_argument("--bytes", type=int, default=8 * 2**20, help="size of a body")
     parser.add_argument("--limit", type=float, default=50, help="milliseconds a stretch may last")
     chosen = parser.parse_args()
     print(f"{'body':52} {'status':>6} {'longest ms':>10} {'total ms':>9} {'x empty':>8}")
     over = []
+    gc.collect()
+    gc.freeze()  # as the server does
     for name, body in bodies(chosen.bytes):
         if chosen.only not in name:
             continue

@@ -14,6 +14,7 @@ from manyclass.core.event import Instance
 ENTRY_BYTES = 160
 GIVEN_BYTES = 160
 MOST_FORGOTTEN = 100_000
+AGED_AT_ONCE = 1000
 
 Entry = tuple[float, bytes, str | None]  # when it was ranked, the instance, the id it was given
 
@@ -90,6 +91,8 @@ class LateLabels:
         if number is None or number < self._first:
             return Absence.TOO_LATE
         time, data, _ = self._entries[number - self._first]
+        if time <= now - self._seconds:
+            return Absence.TOO_LATE
         return Kept(data, now - time)
 
     def _number_made(self, instance_id: str) -> int | None:
@@ -105,9 +108,17 @@ class LateLabels:
         return number
 
     def _evict(self, now: float) -> None:
-        """Forget what is too old, then the oldest until the rest is within the limit."""
+        """Forget some of what is too old, then the oldest until the rest is within the limit.
+
+        After a quiet hour very many may be too old at once: the next calls forget the others.
+        """
         entries = self._entries
-        while entries and (self.bytes > self._most_bytes or entries[0][0] <= now - self._seconds):
+        aged = AGED_AT_ONCE
+        while entries:
+            if self.bytes <= self._most_bytes:
+                if aged == 0 or entries[0][0] > now - self._seconds:
+                    break
+                aged -= 1
             _, data, given_id = entries.popleft()
             self.bytes -= ENTRY_BYTES + len(data)
             if given_id is not None:

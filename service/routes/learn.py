@@ -62,6 +62,8 @@ async def learn() -> None:
     An instance without features (a text without words, no value above 0) makes no new class: it
     could never be ranked, except by the learner `frequency`. `warnings` says so.
 
+    The features times the classes of an event are at most 200,000.
+
     An `event_id` makes a retry harmless, whatever the order of its features and classes. It is
     remembered for the last 1,000,000 events that had one; when the service goes back to a snapshot,
     what was undone may be sent again.

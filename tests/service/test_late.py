@@ -118,3 +118,14 @@ def test_the_bytes_counted_are_those_taken(given, many):
     taken = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert taken <= late.bytes <= 1.4 * taken
+
+
+def test_labels_that_age_together_are_forgotten_little_by_little(monkeypatch):
+    monkeypatch.setattr("manyclass.service.late.AGED_AT_ONCE", 2)
+    late, clock = window(seconds=10)
+    ids = [late.keep(Instance(["f"])) for _ in range(7)]
+    clock.now += 10
+    for left in (5, 3, 1, 0):
+        assert late.find(ids[-1]) is TOO_LATE
+        assert len(late) == left
+    assert late.bytes == 0
