@@ -5,7 +5,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 
 .DEFAULT_GOAL := check
-.PHONY: help crafted run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
+.PHONY: help clang crafted soak run demo check lint types test deploy-check peers-check generate sanitize coverage measure load chaos wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 crafted: .venv/built ## 20,000 crafted snapshots: each is refused by name, or works
 	python load_tests/crafted.py
 
+soak: .venv/built ## every learner taught millions of new names, its memory and times watched
+	python load_tests/soak.py
+
 chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
 	python load_tests/replicas.py --minutes 10
 
@@ -60,6 +63,20 @@ peers-check: .venv/built ## the peers with their real packages, in an environmen
 
 generate: .venv/built ## the files in deploy/ that are made of others
 	python -m deploy.generate
+
+clang: .venv/deps ## the native code compiles with clang and libc++ without a warning
+	rm -rf build/clang && mkdir -p build/clang
+	set -e; for pyx in core/*.pyx; do \
+	  name=build/clang/$$(basename $$pyx .pyx); \
+	  cython -3 --cplus -X auto_pickle=False $(CURDIR)/src/manyclass/$$pyx -o $$name.cpp; \
+	  clang++ -std=c++17 -stdlib=libc++ -O0 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno \
+	    -Isrc/manyclass $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
+	    -fPIC -c $$name.cpp -o $$name.o; \
+	done
+	for header in core/native/*.hpp; do \
+	  clang++ -std=c++17 -stdlib=libc++ -Wall -Wextra -Werror -fsyntax-only -x c++ \
+	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
+	done
 
 sanitize: .venv/built ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force
