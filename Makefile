@@ -10,7 +10,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check peers-check lock \
-        generate sanitize coverage measure load chaos damage crafted wheel clean
+        generate clang sanitize coverage measure load chaos damage crafted soak wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and reached for by tw
 crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or works
 	python -m load_tests.crafted
 
+soak: $(VENV)/dev ## every learner taught millions of new names, its memory and times watched
+	python -m load_tests.soak
+
 check: lint types test ## everything a change must pass
 
 lint: $(VENV)/dev ## ruff and cython-lint
@@ -91,6 +94,20 @@ lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the ne
 	$(UV) $(UPGRADE) pyproject.toml --group dev -o requirements/dev.txt
 	$(UV) pyproject.toml -c requirements/dev.txt -o requirements/serve.txt
 	$(UV) --group build -c requirements/dev.txt -o requirements/build.txt
+
+clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning
+	rm -rf build/clang && mkdir -p build/clang
+	set -e; for pyx in core/*.pyx; do \
+	  name=build/clang/$$(basename $$pyx .pyx); \
+	  cython -3 --cplus -X auto_pickle=False $(CURDIR)/src/manyclass/$$pyx -o $$name.cpp; \
+	  clang++ -std=c++17 -stdlib=libc++ -O0 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno \
+	    -Isrc/manyclass $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
+	    -fPIC -c $$name.cpp -o $$name.o; \
+	done
+	for header in core/native/*.hpp; do \
+	  clang++ -std=c++17 -stdlib=libc++ -Wall -Wextra -Werror -fsyntax-only -x c++ \
+	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
+	done
 
 sanitize: $(VENV)/dev ## the native tests on an ASan/UBSan build (-s, or pytest swallows the report)
 	CORE_BUILD=sanitize python setup.py -q build_ext --inplace --force

@@ -6,7 +6,6 @@
 // of range. Whatever else comes is left to a slower reader that can say what is wrong with it.
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "names.hpp"
+#include "number.hpp"
 #include "utf8.hpp"
 #include "wire.hpp"
 
@@ -138,7 +138,7 @@ private:
         return at_ > begin;
     }
 
-    // A number by JSON's grammar, which is narrower than from_chars'.
+    // A number by JSON's grammar, which is narrower than that of `read_double`.
     bool read_number(double& value) {
         skip_space();
         const char* const begin = at_;
@@ -165,8 +165,8 @@ private:
             value = static_cast<double>(significand) / TENS[decimals];
             return true;
         }
-        const auto [stopped, error] = std::from_chars(begin, at_, value);
-        return error == std::errc() && stopped == at_ && std::fabs(value) <= LARGEST_VALUE;
+        const std::string_view text(begin, static_cast<std::size_t>(at_ - begin));
+        return read_double(text, value) && std::fabs(value) <= LARGEST_VALUE;
     }
 
     // Make the names unique: in an array repeated ones add up, in an object there must be none.

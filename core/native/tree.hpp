@@ -29,6 +29,7 @@
 #include "options.hpp"
 #include "planting.hpp"
 #include "reservoir.hpp"
+#include "rows.hpp"
 #include "state.hpp"
 
 namespace manyclass {

@@ -1,0 +1,55 @@
+"""Numbers read by std::from_chars, by strtod where there is none, and by Python are the same."""
+
+import math
+import os
+import random
+import struct
+import subprocess
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+NATIVE = FOLDER.parents[1] / "core" / "native"
+CXX = os.environ.get("CXX", "c++").split()
+
+
+def texts():
+    """Numbers as JSON writes them: short and long, tiny and huge, halfway between two doubles."""
+    drawn = random.Random(5)
+    yield from ("0", "-0", "0.0", "1e0", "1E+2", "1e-2", "9007199254740993", "0.1", "1e22", "1e23")
+    yield from ("4.9e-324", "2.4e-324", "2.5e-324", "1e-400", "2.2250738585072011e-308", "1e30")
+    yield from ("1.7976931348623157e308", "1.7976931348623159e308", "1e309", "-1e400", "1e99999")
+    yield from ("", "x", "1x", "1,5", "1.5.5", "1e", "--1")
+    for _ in range(3000):
+        whole, part = drawn.randrange(10 ** drawn.randrange(1, 20)), drawn.randrange(10**18)
+        yield f"{drawn.choice(['', '-'])}{whole}.{part}e{drawn.randrange(-340, 310)}"
+        value = struct.unpack("<d", drawn.randbytes(8))[0]
+        if math.isfinite(value):
+            yield repr(value)
+            halfway = abs(int(value)) if abs(value) < 1e60 else 1
+            yield str((2 * halfway + 1) * 2**53 // 2)
+
+
+def expected(text):
+    """The bits by Python's float, which is rounded right; - for what is no finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        return "-"
+    return struct.pack(">d", value).hex() if math.isfinite(value) else "-"
+
+
+def test_every_way_to_read_a_number_gives_the_same_bits(tmp_path):
+    lines = list(texts())
+    wanted = [expected(text) for text in lines]
+    for name, flags in {"library": [], "strtod": ["-DMANYCLASS_NUMBERS_BY_STRTOD"]}.items():
+        program = tmp_path / name
+        source = [FOLDER / "native" / "numbers.cpp", f"-I{NATIVE}"]
+        subprocess.run([*CXX, "-std=c++17", "-O1", *flags, *source, "-o", program], check=True)
+        given = "\n".join(lines) + "\n"
+        done = subprocess.run([program], input=given, capture_output=True, text=True, check=True)
+        differing = [
+            (text, bits, right)
+            for text, bits, right in zip(lines, done.stdout.split(), wanted, strict=True)
+            if bits != right
+        ]
+        assert differing == [], name
