@@ -28,10 +28,11 @@ public:
     bool is_settled() const { return phase_ == Phase::settled; }
     bool is_moving() const { return phase_ == Phase::moving; }
 
-    // Turn to the other half, which will take so many values and an eighth more.
+    // Turn to the other half, which will take so many values. It has room for three eighths more, so
+    // that it need not grow before a quarter of it is unused and the next move begins.
     void begin_move(std::size_t count) {
         active_ ^= 1;
-        halves_[active_].reserve(count + count / 8);
+        halves_[active_].reserve(count + count / 8 * 3);
         phase_ = Phase::moving;
     }
 

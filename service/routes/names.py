@@ -85,7 +85,8 @@ async def get_class(
 @router.get("/features/{name:name}", **needs(Scope.RANK, 400, 404, 422))
 async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
     """A feature, how often it was seen, and the classes it votes for."""
-    found: dict[str, Any] = engine.model.learner.feature(name)
+    # of a label tree, all nodes are read
+    found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.feature, name)
     return FeatureDetail(
         feature=name,
         times_seen=found["times_seen"],
