@@ -80,7 +80,7 @@ async def rank() -> None:
     raise AssertionError("the front answers this call")
 
 
-EXPLAINED_AT_ONCE = 20_000  # features times classes
+EXPLAINED_AT_ONCE = 5_000  # features times classes
 
 _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
