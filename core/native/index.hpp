@@ -23,6 +23,7 @@
 #include "names.hpp"
 #include "options.hpp"
 #include "popular.hpp"
+#include "reserve.hpp"
 #include "reservoir.hpp"
 #include "rows.hpp"
 #include "scores.hpp"
@@ -586,6 +587,7 @@ private:
     public:
         explicit Change(Index& index) : index_(index), lock_(index.mutex_) {
             if (index.half_changed_) throw std::runtime_error("an error left the index half changed");
+            Reserve::refill();
             index.half_changed_ = true;
         }
         void done() {
@@ -1300,7 +1302,7 @@ private:
 
     // Classes go when they take more than half of the bytes, or nothing else can.
     void keep_within_bytes() {
-        while (counted_bytes() > options_.max_bytes) {
+        while (counted_bytes() > options_.max_bytes || rows_.edges() > rows_.most_edges()) {
             const bool classes_first = class_bytes() > options_.max_bytes / 2;
             const std::size_t classes = classes_.count() / EVICTED_SHARE;
             const std::size_t features = features_.count() / EVICTED_SHARE;

@@ -218,7 +218,7 @@ private:
 
     void pack() {
         Arena<char> packed;
-        packed.reserve(live_bytes_ + live_bytes_ / 8);
+        if (!packed.try_reserve(live_bytes_ + live_bytes_ / 8)) return;  // it can wait
         for (std::uint32_t id = 0; id < end(); ++id) {
             const std::string_view old = name(id);
             if (old.empty()) continue;
