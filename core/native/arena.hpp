@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "reserve.hpp"
+
 namespace manyclass {
 
 // Grows by an eighth: for large runs realloc moves pages, not bytes, so small steps cost little and
@@ -39,7 +41,8 @@ public:
     // Make room for `count` more values and return the offset of the first.
     std::size_t extend(std::size_t count) {
         const std::size_t at = size_;
-        if (at + count > capacity_) reserve(at + count + (at + count) / 8 + 16);
+        if (at + count > capacity_ && !try_reserve(at + count + (at + count) / 8 + 16))
+            reserve(at + count);
         size_ = at + count;
         return at;
     }
@@ -55,10 +58,18 @@ public:
 
     void reserve(std::size_t capacity) {
         if (capacity <= capacity_) return;
+        while (!try_reserve(capacity))
+            if (!Reserve::release()) throw std::bad_alloc();
+    }
+
+    // The same without the reserve; false when the system has no memory.
+    bool try_reserve(std::size_t capacity) {
+        if (capacity <= capacity_) return true;
         void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
-        if (moved == nullptr) throw std::bad_alloc();
+        if (moved == nullptr) return false;
         data_ = static_cast<T*>(moved);
         capacity_ = capacity;
+        return true;
     }
 
     // Give room for so many values back to the system; there is more than that to spare.

@@ -25,6 +25,7 @@
 #include "names.hpp"
 #include "options.hpp"
 #include "popular.hpp"
+#include "reserve.hpp"
 #include "reservoir.hpp"
 #include "rows.hpp"
 #include "scores.hpp"
@@ -636,6 +637,7 @@ private:
     public:
         explicit Change(Index& index) : index_(index), held_(index.mutex_) {
             index.check_whole();
+            Reserve::refill();
             index.half_changed_ = true;
         }
         void done() {
@@ -1405,8 +1407,9 @@ private:
         while (classes_.count() > classes && evict_class()) {}
         const std::uint64_t bytes =
             goal(options_.max_bytes, work.bytes_before, SURPLUS_BYTES_PER_EVENT);
-        while (counted_bytes() > bytes) {
-            const bool classes_first = class_bytes() > options_.max_bytes / 2;
+        while (counted_bytes() > bytes || rows_.edges() > rows_.most_edges()) {
+            const bool classes_first =
+                counted_bytes() > bytes && class_bytes() > options_.max_bytes / 2;
             if (classes_first ? evict_class() || evict_features()
                               : evict_features() || evict_class())
                 continue;

@@ -29,11 +29,13 @@ public:
     bool is_moving() const { return phase_ == Phase::moving; }
 
     // Turn to the other half, which will take so many values. It has room for three eighths more, so
-    // that it need not grow before a quarter of it is unused and the next move begins.
-    void begin_move(std::size_t count) {
+    // that it need not grow before a quarter of it is unused and the next move begins. False, with
+    // nothing changed, when the system has no memory for it.
+    bool begin_move(std::size_t count) {
+        if (!halves_[active_ ^ 1].try_reserve(count + count / 8 * 3)) return false;
         active_ ^= 1;
-        halves_[active_].reserve(count + count / 8 * 3);
         phase_ = Phase::moving;
+        return true;
     }
 
     // Nothing is left in the other half.

@@ -235,7 +235,7 @@ private:
         constexpr std::uint32_t MOVED_AT_ONCE = 16;
         if (bytes_.is_settled()) {
             if (bytes_.size() <= 4096 || live_bytes_ >= bytes_.size() - bytes_.size() / 4) return;
-            bytes_.begin_move(live_bytes_);
+            if (!bytes_.begin_move(live_bytes_)) return;  // it can wait
             packed_ = 0;
         }
         if (!bytes_.is_moving()) {

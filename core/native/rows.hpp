@@ -27,6 +27,12 @@ namespace manyclass {
 
 constexpr std::uint32_t LONGEST_ROW = 65535;
 constexpr std::size_t OUTDEGREES = 1001;  // that are counted one by one
+// Cells are addressed by 32 bits. A test builds with fewer.
+#ifdef MANYCLASS_TEST_CELLS
+constexpr std::uint64_t MOST_CELLS = MANYCLASS_TEST_CELLS;
+#else
+constexpr std::uint64_t MOST_CELLS = 0xffffffffu;
+#endif
 // Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
 // mode, which any library in the process may set.
 constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();
@@ -81,6 +87,11 @@ public:
 
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
+
+    // Edges that an index may have between events. Blocks have room for at most twice the edges of
+    // their rows, and less than a quarter of all cells is free: this many edges take two thirds of
+    // the cells, and one event has the rest to grow in.
+    std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
 
@@ -239,7 +250,7 @@ private:
     }
 
     std::uint32_t extend(std::uint32_t cells) {
-        if (cells_.size() + cells > 0xffffffffu) throw std::bad_alloc();  // 16 GiB of edges
+        if (cells_.size() + cells > MOST_CELLS) throw std::bad_alloc();  // see most_edges
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
@@ -259,7 +270,7 @@ private:
         constexpr std::uint32_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
         if (cells_.is_settled()) {
             if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
-            cells_.begin_move(cells_.size() - free_cells_);
+            if (!cells_.begin_move(cells_.size() - free_cells_)) return;  // it can wait
             free_.fill(NO_BLOCK);
             free_cells_ = 0;
             packed_ = 0;

@@ -1,0 +1,57 @@
+// Memory set aside, so that a change of an index that has begun is finished even when the system
+// has no more memory to give.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace manyclass {
+
+// A change begins with `refill`, which throws std::bad_alloc while nothing is changed yet. When an
+// allocation fails later, the reserve is given back and the allocation is tried again, by the new
+// handler (`operator new`) and by Arena (`realloc`). The pages of the reserve are never touched, so
+// it takes address space and no memory. Threads: any; all indexes of a process share one reserve.
+class Reserve {
+public:
+    // More than one event allocates: large runs grow in place, and their packing can wait.
+    static constexpr std::size_t BYTES = std::size_t{64} << 20;
+
+    static void refill() {
+        if (block().load(std::memory_order_relaxed) != nullptr) return;
+        static std::once_flag once;
+        std::call_once(once, [] { previous() = std::set_new_handler(on_failure); });
+        void* const made = std::malloc(BYTES);
+        if (made == nullptr) throw std::bad_alloc();
+        void* none = nullptr;
+        if (!block().compare_exchange_strong(none, made)) std::free(made);  // another thread's is there
+    }
+
+    // Give the reserve back to the system; false when it is gone already.
+    static bool release() {
+        void* const given = block().exchange(nullptr);
+        std::free(given);
+        return given != nullptr;
+    }
+
+private:
+    static std::atomic<void*>& block() {
+        static std::atomic<void*> block{nullptr};
+        return block;
+    }
+
+    static std::new_handler& previous() {
+        static std::new_handler previous = nullptr;
+        return previous;
+    }
+
+    static void on_failure() {
+        if (release()) return;
+        if (previous() == nullptr) throw std::bad_alloc();
+        previous()();
+    }
+};
+
+}  // namespace manyclass

@@ -1,0 +1,175 @@
+// An index at the end of its cells, and of memory: no event may leave it half changed. Built with
+// MANYCLASS_TEST_CELLS, and with malloc, realloc and free wrapped by the linker.
+#include <malloc.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "index.hpp"
+
+namespace {
+
+std::size_t live = 0, limit = static_cast<std::size_t>(-1);  // bytes allocated, and how many may be
+
+}  // namespace
+
+extern "C" {
+void* __real_malloc(std::size_t size);
+void* __real_realloc(void* block, std::size_t size);
+void __real_free(void* block);
+
+void* __wrap_malloc(std::size_t size) {
+    if (live + size > limit) return nullptr;
+    void* block = __real_malloc(size);
+    live += malloc_usable_size(block);
+    return block;
+}
+void* __wrap_realloc(void* block, std::size_t size) {
+    const std::size_t before = block == nullptr ? 0 : malloc_usable_size(block);
+    if (live - before + size > limit) return nullptr;
+    void* moved = __real_realloc(block, size);
+    live += malloc_usable_size(moved) - before;
+    return moved;
+}
+void __wrap_free(void* block) {
+    if (block != nullptr) live -= malloc_usable_size(block);
+    __real_free(block);
+}
+}
+
+void* operator new(std::size_t size) {
+    while (true) {
+        if (void* block = std::malloc(size)) return block;
+        const std::new_handler handler = std::get_new_handler();
+        if (handler == nullptr) throw std::bad_alloc();
+        handler();
+    }
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+namespace {
+
+using namespace manyclass;
+
+void require(bool holds, const char* what) {
+    if (holds) return;
+    limit = static_cast<std::size_t>(-1);
+    std::printf("broken: %s\n", what);
+    std::exit(1);
+}
+
+Options options_of(Kind kind) {
+    Options options{};
+    options.kind = kind;
+    options.margin_threshold = 1;
+    options.min_weight = kind == Kind::label_tree ? 0 : 0.0001;
+    options.rate = 0.5;
+    options.aggressiveness = options.caution = 1;
+    options.epsilon = 0.01;
+    options.alpha = 0.75;
+    options.max_outdegree = LONGEST_ROW;
+    options.retrieval_window = 10;
+    options.rivals = 5;
+    options.replay = kind == Kind::vector_machine ? 2 : 0;
+    options.replay_size = 50;
+    options.arity = options.max_leaves = 3;
+    options.max_features = options.max_classes = 1000000;
+    options.max_bytes = std::uint64_t{1} << 34;
+    options.l2 = options.pairs = options.greedy = true;
+    return options;
+}
+
+// Instance `number` of a stream that brings new features and classes all the time.
+std::string instance(std::uint64_t number, std::uint32_t features) {
+    std::string out;
+    put(out, features);
+    for (std::uint32_t i = 0; i < features; ++i)
+        put_feature(out, "feature " + std::to_string(i < features / 2 ? i : number * features + i), 1);
+    return out;
+}
+
+void learn(Index& index, std::uint64_t number, std::uint32_t features) {
+    const std::string bytes = instance(number, features), cls = "class " + std::to_string(number);
+    index.learn(bytes.data(), bytes.size(), {cls}, true);
+}
+
+// What can be seen of an index.
+std::vector<double> seen(Index& index) {
+    std::vector<double> seen;
+    for (const std::uint64_t each : {index.features(), index.classes(), index.edges(),
+                                     index.learned(), index.bytes()})
+        seen.push_back(static_cast<double>(each));
+    for (const std::uint64_t number : {0, 3, 70, 1000}) {
+        const std::string bytes = instance(number, 12);
+        std::vector<Ranked> best;
+        std::string names;
+        index.rank(bytes.data(), bytes.size(), 20, -1e300, best, names);
+        for (const Ranked& each : best) {
+            seen.push_back(each.score);
+            seen.push_back(each.cls);
+        }
+    }
+    return seen;
+}
+
+void cells_never_run_out(Kind kind) {
+    Index index(options_of(kind), 1);
+    const std::uint64_t runs = kind == Kind::confidence ? 3 : 2;
+    for (std::uint64_t number = 0; number < 3500; ++number) {
+        learn(index, number, 16);
+        require(index.edges() <= MOST_CELLS / (4 * runs), "more edges than cells may hold");
+    }
+    require(index.evicted_features() + index.evicted_classes() > 0, "the limit was never met");
+}
+
+// Learn one event after another with less and less memory left: each is refused with nothing
+// changed, or done as if there were enough.
+void memory_runs_out(Kind kind, std::uint64_t& done, std::uint64_t& refused) {
+    for (std::size_t room = 0; room < 60000; room += 4001) {
+        Index index(options_of(kind), 1), twin(options_of(kind), 1);
+        std::uint64_t number = 0;
+        for (; number < 25; ++number) learn(index, number, 12), learn(twin, number, 12);
+        const std::uint64_t first = number;
+        std::vector<bool> learned;
+        std::vector<std::vector<double>> after;
+        for (const std::size_t low = live + room; number < first + 4; ++number) {
+            const std::string bytes = instance(number, 300), cls = "class " + std::to_string(number);
+            const std::vector<std::string_view> names{cls};
+            limit = low;
+            try {
+                index.learn(bytes.data(), bytes.size(), names, true);
+                limit = static_cast<std::size_t>(-1);
+                learned.push_back(true);
+            } catch (const std::bad_alloc&) {
+                limit = static_cast<std::size_t>(-1);
+                learned.push_back(false);
+            }
+            after.push_back(seen(index));
+        }
+        for (std::size_t i = 0; i < learned.size(); ++i) {  // only now: it would fill the reserve
+            if (learned[i]) learn(twin, first + i, 300);
+            require(after[i] == seen(twin), "an event left the index half changed");
+            ++(learned[i] ? done : refused);
+        }
+        learn(index, 99, 12), learn(twin, 99, 12);
+        require(seen(index) == seen(twin), "it does not go on when there is memory again");
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::uint64_t done = 0, refused = 0;
+    for (const Kind kind : {Kind::feature_focus, Kind::independent, Kind::passive_aggressive,
+                            Kind::confidence, Kind::vector_machine})
+        cells_never_run_out(kind);
+    for (const Kind kind : {Kind::feature_focus, Kind::confidence, Kind::vector_machine,
+                            Kind::frequency, Kind::label_tree})
+        memory_runs_out(kind, done, refused);
+    require(done > 0 && refused > 0, "memory never ran out, or always");
+    std::puts("kept");
+}
