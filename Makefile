@@ -34,7 +34,7 @@ load: .venv/built ## 30 s of mixed rank and learn on a service of its own
 	python load_tests/run.py
 
 chaos: .venv/built ## ten minutes of three processes on one Redis, killed and cut off
-	python load_tests/replicas.py --minutes 10
+	PYTHONPATH=dev python load_tests/replicas.py --minutes 10
 
 check: lint types test ## everything a change must pass
 

@@ -1,6 +1,6 @@
 """Several processes on one Redis for minutes, while they, Redis and the network are broken.
 
-python load_tests/replicas.py [--minutes 10] [--processes 3] [--result build/replicas.json]
+PYTHONPATH=dev python load_tests/replicas.py [--minutes 10] [--processes 3] [--result build/replicas.json]
                               [--scenario chaos|sentinel|cluster|maxmemory|tls|wrong-type|foreign]
 
 Ends with status 1 when a promise was broken: an acknowledged event missing or learned twice,

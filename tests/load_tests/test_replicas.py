@@ -1,9 +1,11 @@
 import json
+import os
 import sys
 from pathlib import Path
 from subprocess import run
 
 RUN = Path(__file__).parents[2] / "load_tests" / "replicas.py"
+DEV = Path(__file__).parents[2] / "dev"  # where the script finds the tests it uses
 BRIEF = [
     *("--minutes", "0.1", "--kill-seconds", "2", "--redis-seconds", "3", "--fault-seconds", "1"),
     *("--compare-seconds", "1"),
@@ -12,7 +14,8 @@ BRIEF = [
 
 def run_briefly(result, *options):
     command = [sys.executable, RUN, *BRIEF, "--folder", result.parent, "--result", result, *options]
-    return run(command, capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(DEV)}
+    return run(command, env=environment, capture_output=True, text=True)
 
 
 def test_a_run_that_keeps_every_promise_says_so(tmp_path):
