@@ -1,7 +1,7 @@
 """Several processes on one Redis for minutes, while they, Redis and the network are broken.
 
-PYTHONPATH=dev python load_tests/replicas.py [--minutes 10] [--processes 3] [--result build/replicas.json]
-                              [--scenario chaos|sentinel|cluster|maxmemory|tls|wrong-type|foreign]
+PYTHONPATH=dev python load_tests/replicas.py [--minutes 10] [--processes 3]
+    [--scenario chaos|sentinel|cluster|maxmemory|tls|wrong-type|foreign] [--result FILE]
 
 Ends with status 1 when a promise was broken: an acknowledged event missing or learned twice,
 processes that differ at the same event, a request that took longer than its limit or failed
