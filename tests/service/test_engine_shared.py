@@ -710,6 +710,7 @@ async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch
 
 @in_loop
 async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
+    monkeypatch.setattr(rules, "RULES", 1)
     log = SharedLog()
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
@@ -730,6 +731,7 @@ async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
 
 @in_loop
 async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
+    monkeypatch.setattr(rules, "RULES", 1)
     log = SharedLog()
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
