@@ -62,8 +62,9 @@ public:
             if (!Reserve::release()) throw std::bad_alloc();
     }
 
-    // The same without the reserve; false when the system has no memory.
-    bool try_reserve(std::size_t capacity) {
+    // The same without the reserve; false when the system has no memory. Not inlined: GCC takes a
+    // second try for a use of what the first has freed.
+    [[gnu::noinline]] bool try_reserve(std::size_t capacity) {
         if (capacity <= capacity_) return true;
         void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
         if (moved == nullptr) return false;
