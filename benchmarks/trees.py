@@ -67,7 +67,8 @@ def untrained(state: State) -> State:
     emptied = {name: section.copy() for name, section in state.items()}
     is_preleaf = emptied["node_kinds"] & 1
     emptied["node_kinds"] = 3 * is_preleaf
-    for counted in ("node_blocks", "feature_times_seen", "class_learned", "class_last_learned"):
+    seen = ("feature_times_seen", "feature_last_seen", "class_learned", "class_last_learned")
+    for counted in ("node_blocks", *seen):
         emptied[counted][:] = 0
     for run in ("block_features", "block_weights", "tree_weights", "tree_squares"):
         emptied[run] = emptied[run][:0]

@@ -7,6 +7,9 @@ rule of learning or of eviction, another order of additions, another default tha
 The version in force is part of the state. A log begins under the version of the release that made
 it; the event "rules" raises it. States and logs without a version are of version 1. A release has
 the rules of its own version only: it applies no event under another, see RulesDiffer.
+
+1: evicts one name in 64 at once.
+2: evicts one name at a time by a clock hand; a class that goes leaves the rows step by step.
 """
 
-RULES = 1
+RULES = 2

@@ -157,7 +157,7 @@ REQUESTS = [
         "ops",
         {"{{reason}}": f"sum by (reason) ({per_second('shed_total')})"},
         "Refused or closed to limit the load: too many rankings in work or connections, no memory"
-        " left in MAX_BUFFERED_BYTES, answers that were not read.",
+        " left in MANYCLASS_MAX_BUFFERED_BYTES, answers that were not read.",
     ),
     panel(
         "Ranking itself",

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from manyclass.core.event import Instance
 from manyclass.core.outline import Outline
 from manyclass.core.text import SLICE_CHARACTERS
-from manyclass.service.errors import Problem, invalid, problem_of
+from manyclass.service.errors import Problem, invalid
 from manyclass.service.schemas import (
     MOST_CLASSES,
     LearnEvent,
@@ -68,10 +68,7 @@ class LargeBodies(Generic[Request, Form]):
             for position, element in enumerate(outline.elements):
                 if turn.is_over:
                     await turn.pass_on()
-                try:
-                    forms.append(decode(self._forms, element))
-                except Exception as error:
-                    raise problem_of(error).within(self._place, position) from error
+                forms.append(decode(self._forms, element, (self._place, position)))
             setattr(request, self._place, forms)
         await turn.pass_on()
         return request

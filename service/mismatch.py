@@ -36,11 +36,11 @@ def mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> P
 
     `within` is the place of the part that was decoded, in the whole body.
     """
-    detail, place = parted(str(error))
-    place = within + place
+    detail, inside = parted(str(error))
+    place = within + inside
     if unknown := _UNKNOWN.fullmatch(detail):
         key = unknown["key"]
-        known = _keys(form, place)
+        known = _keys(form, inside)
         shown = key if len(key) <= LONGEST_SHOWN else key[:LONGEST_SHOWN] + "…"
         hint = did_you_mean(key, known) or f"known are {', '.join(f'`{each}`' for each in known)}."
         if shown == key:  # else its place is that of the object, which is shorter

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from manyclass.core import rules
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -122,7 +123,7 @@ def recover(
     made with are always stored before it. When others append meanwhile, the model is at least as
     far as the log was at first. `lineup` is only asked for where no snapshot can be used; a log
     is then replayed from its beginning if they were `named`, for others would make another model of
-    it, and as one of version 1 of the rules. Raises RecoveryError and StoreError.
+    it, and as one begun under the rules of this release. Raises RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -142,10 +143,14 @@ def recover(
         if not replays_all:
             model = _begun(store, model, recovery, hash_seed)
         else:
-            model.rules = 1
-            log.warning("no snapshot is usable: replaying the whole log, with the learners set now")
+            log.warning(
+                "no snapshot is usable: replaying the whole log, with the learners set now and the"
+                " rules of this release"
+            )
     restored = model
     try:
+        if replays_all:
+            model.rules = _rules_at_first(store)
         model = _replay(store, model, clock, recovery, hash_seed, replays_all)
     except RulesDiffer as error:
         if error.is_newer:
@@ -170,6 +175,16 @@ def recover(
         recovery.seconds,
     )
     return model
+
+
+def _rules_at_first(store: Store) -> int:
+    """Return the version of the rules that a whole log began under, when no snapshot tells.
+
+    A log that raises the rules began under older ones. Otherwise the operator, who names the
+    learners it was begun with, is trusted to start the release as well.
+    """
+    raised = any(event.kind == "rules" for request in _requests(store, 0) for _, event in request)
+    return 1 if raised else rules.RULES
 
 
 def _begun(store: Store, model: Model, recovery: Recovery, hash_seed: int) -> Model:

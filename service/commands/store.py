@@ -21,7 +21,8 @@ def store() -> None:
 @app.command()
 def accept(
     store: Annotated[
-        str, typer.Argument(help="The store, as STORE has it: sqlite:PATH.", metavar="STORE")
+        str,
+        typer.Argument(help="the store, as MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
     ],
 ) -> None:
     """Go on with what a store holds, though it is less than was acknowledged.

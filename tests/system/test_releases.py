@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from manyclass.core import rules
 from tests.system.process import Service, get, learned, post
 from tests.system.replicas import Run
 
+NEWER = rules.RULES + 1
 RELEASE = Path(__file__).with_name("release.py")
 
 
@@ -14,9 +16,9 @@ def event(name):
     return {"features": {"g": 1, f"only-{name}": 1}, "classes": [name], "event_id": name}
 
 
-def of_release(replica, version):
-    """The process, which is to be started, as one of the release with this version."""
-    replica.service.command = [str(RELEASE), str(version)]
+def of_newer_release(replica):
+    """Return the process, which is to be started, as one of a release with newer rules."""
+    replica.service.command = [str(RELEASE), "1"]
     return replica
 
 
@@ -58,7 +60,7 @@ def run(tmp_path):
 
 
 def newer(run):
-    replica = of_release(run.add_replica(), 2)
+    replica = of_newer_release(run.add_replica())
     replica.bring_up()
     return replica
 
@@ -81,7 +83,9 @@ def test_an_upgrade_one_by_one(run):
     learn(run, new[1], "e")
     assert len(digests(run, new)) == 1
     log = "".join(each.service.log.read_text() for each in new)
-    assert log.count("raised the rules to version 2") == 1  # the other one replayed that event
+    assert (
+        log.count(f"raised the rules to version {NEWER}") == 1
+    )  # the other one replayed that event
     new[0].kill()
     new[0].bring_up()  # it replays the log across that event
     run.wait_for("it learns", lambda: learns(new[0]))
@@ -100,7 +104,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     run.wait_for("it learns", lambda: learns(new))
     learn(run, new, "b")
     old.thaw()
-    run.wait_for("it stops", lambda: says(old, "version 2 of the rules"))
+    run.wait_for("it stops", lambda: says(old, f"version {NEWER} of the rules"))
     assert learned(old.service.url) == {"a": 1}
     assert learned(new.service.url) == {"a": 1, "b": 2}
     assert "learning has stopped" in old.service.log.read_text()

@@ -76,7 +76,7 @@ def test_what_holds_no_index_is_one_line(manyclass, file, tmp_path):
     file.write_bytes(file.read_bytes()[:-1])
     damaged = manyclass("export", file)
     assert damaged.exit_code == 1
-    assert damaged.stderr.startswith(f"manyclass: {file}: the snapshot's section")
+    assert damaged.stderr.startswith(f"manyclass: {file}: section '")
     no_store = manyclass("export", "--store", f"sqlite:{tmp_path}/none.db")
     assert no_store.exit_code == 1
     assert "there is no store" in no_store.stderr
