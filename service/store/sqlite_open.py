@@ -143,6 +143,8 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     if version != VERSION:
         if mark is not None:
             raise _lost(path, "is a store of an older release", mark)
+        if version > 0:
+            _refuse_unfinished(path, reader)
         return
     facts = StoreFacts.read(reader)
     if mark is None:
@@ -159,6 +161,23 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     last_seq = last_seq_of(reader, facts.identity)
     if last_seq < mark.seq:
         raise _lost(path, f"ends at event {last_seq}", mark)
+
+
+def _refuse_unfinished(path: Path, reader: sqlite3.Connection) -> None:
+    """Raise StoreError when a store of version 1 has events behind its newest snapshot.
+
+    They were applied under version 1 of the rules of learning, which this release does not have
+    (core/rules.py). Once the file is of version 2, the release that has them cannot read it.
+    """
+    (newest,) = reader.execute("SELECT coalesce(max(seq), 0) FROM snapshots").fetchone()
+    last_seq = last_row_of(reader)[0]
+    if last_seq > newest:
+        raise StoreError(
+            f"{path}: events {newest + 1} to {last_seq} were learned by an older release, and no"
+            " snapshot holds them",
+            "start that release on it once more and stop it by SIGTERM, so that it leaves a"
+            " snapshot; nothing was changed",
+        )
 
 
 def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:

@@ -19,7 +19,13 @@ from manyclass.service.cli import app
 from manyclass.service.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.batch import batch_checksum, join_batch
-from manyclass.service.store.protocol import LogDamaged, SnapshotDamaged, StoreDamaged, StoreInUse
+from manyclass.service.store.protocol import (
+    LogDamaged,
+    SnapshotDamaged,
+    StoreDamaged,
+    StoreError,
+    StoreInUse,
+)
 from manyclass.service.store.sqlite import SqliteStore, accept_store
 from manyclass.service.store.sqlite_file import APPLICATION_ID, FIRST_TABLES
 from manyclass.service.store.sqlite_mark import SLOT_BYTES, mark_path, read_mark
@@ -363,20 +369,29 @@ def make_old_store(path, events, snapshot_seq, state):
 def test_a_store_of_an_older_release_is_adopted_once(path):
     lessons = [bytes(Event.learn(Instance([f"f{n}"]), [f"c{n}"], f"{n}", n)) for n in range(6)]
     model = Model(Options())
-    for seq in range(1, 4):
+    for seq in range(1, 6):
         model.apply(seq, Event.from_bytes(lessons[seq - 1]))
-    make_old_store(path, lessons[:5], 3, b"".join(model.dump()))
-    for seq in range(4, 7):
-        model.apply(seq, Event.from_bytes(lessons[seq - 1]))
+    make_old_store(path, lessons[:5], 5, b"".join(model.dump()))
+    model.apply(6, Event.from_bytes(lessons[5]))
     with opened(path) as store:
         assert store.append([lessons[5]]) == 6
     with opened(path) as store:
         recovery = Recovery()
         assert recover(store, Options(), clock, recovery).digest() == model.digest()
-        assert recovery.snapshot.seq == 3
+        assert recovery.snapshot.seq == 5
         assert [event for _, event in store.read(0)] == lessons
     mark_path(path).unlink()
     refused(path)
+
+
+def test_a_store_whose_older_release_was_killed_is_refused_as_it_is(path):
+    """Its last events need the rules of that release, which reads the file as it was."""
+    make_old_store(path, [b"1", b"2", b"3"], 2, b"state")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="events 3 to 3 were learned by an older release"):
+        SqliteStore(path, clock)
+    assert path.read_bytes() == before
+    assert not mark_path(path).exists()
 
 
 def test_an_old_store_in_the_place_of_a_newer_one_is_refused(path):
