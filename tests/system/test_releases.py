@@ -108,7 +108,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     assert learned(old.service.url) == {"a": 1}
     assert learned(new.service.url) == {"a": 1, "b": 2}
     assert "learning has stopped" in old.service.log.read_text()
-    old.terminate()
+    old.kill()
     old.service.launch()  # and it does not start again
     run.wait_for("it says why", lambda: "start the newer release" in old.service.log.read_text())
     learn(run, new, "c")
@@ -131,18 +131,18 @@ def test_an_older_release_that_was_killed_has_to_end_its_work(run):
 
 def test_a_store_in_a_file(tmp_path):
     service = Service(tmp_path)
-    service.command = [str(RELEASE), "1"]
+    service.command = [str(RELEASE), "0"]
     service.start()
     post(f"{service.url}/learn", event("a"))
     service.stop()
-    service.command = [str(RELEASE), "2"]
+    service.command = [str(RELEASE), "1"]
     service.start()
     assert post(f"{service.url}/learn", event("b")).json()["seq"] == 3
     service.kill()
     service.start()
     assert learned(service.url) == {"a": 1, "b": 2}
     service.stop()
-    service.command = [str(RELEASE), "1"]
+    service.command = [str(RELEASE), "0"]
     service.launch()
     service.process.wait(60)
     assert "start the newer release" in service.log.read_text()
@@ -150,18 +150,18 @@ def test_a_store_in_a_file(tmp_path):
 
 def test_a_store_in_a_file_that_was_not_stopped_well(tmp_path):
     service = Service(tmp_path)
-    service.command = [str(RELEASE), "1"]
+    service.command = [str(RELEASE), "0"]
     service.start()
     post(f"{service.url}/learn", event("a"))
     service.kill()
-    service.command = [str(RELEASE), "2"]
+    service.command = [str(RELEASE), "1"]
     service.launch()
     service.process.wait(60)
     assert "an older release" in service.log.read_text()
-    service.command = [str(RELEASE), "1"]
+    service.command = [str(RELEASE), "0"]
     service.start()
     service.stop()
-    service.command = [str(RELEASE), "2"]
+    service.command = [str(RELEASE), "1"]
     service.start()
     assert learned(service.url) == {"a": 1}
     service.stop()
