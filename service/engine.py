@@ -249,8 +249,12 @@ class Engine:
                 f" this one by version {rules.RULES}; it goes on when they have stopped",
                 lambda beat: beat.last_seq != model.seq or _all_know_the_rules(beat),
             )
+            if self._is_closed():
+                return False
             self.waiting = None  # from here on it may lead
             await self._until(lambda beat: beat.last_seq != model.seq or beat.leads)
+            if self._is_closed():
+                return False
             try:
                 await asyncio.to_thread(self.shared.append, [bytes(event)], 0, model.seq)
             except StoreUnavailable as error:
@@ -261,6 +265,9 @@ class Engine:
         log.warning("event %d raised the rules to version %d", model.seq, rules.RULES)
         self._raised = True
         return True
+
+    def _is_closed(self) -> bool:
+        return self._status == "closed"
 
     async def _wait(self, why: str, holds: Callable[[Beat], bool]) -> None:
         """Let the others go on, and the log say why, until a beat tells that this holds."""

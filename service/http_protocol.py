@@ -1,6 +1,7 @@
 """One HTTP/1.1 connection: what it may hold, how long it may take, when it is refused."""
 
 from asyncio import AbstractEventLoop, Transport
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from itertools import chain
@@ -33,6 +34,8 @@ LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
 RANK = "/rank"
+LEARN = "/learn"
+FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
 # A client that repeats a shed request at once is slowed down: its connection is not read for a
 # while, longer the more connections there are, so that all of them together cost little.
 PAUSE_SECONDS = 0.25
@@ -55,6 +58,23 @@ class Outlet:
         """Send this, unless the connection is closed."""
         if not self._transport.is_closing():
             self._transport.write(data)
+
+
+class _BehindHead:
+    """The callbacks of a parser that begins behind a head: until `primed` they do nothing."""
+
+    def __init__(self, protocol: "Protocol") -> None:
+        self._protocol = protocol
+        self.primed = False
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        callback = getattr(self._protocol, name)
+
+        def call(*given: bytes) -> None:
+            if self.primed:
+                callback(*given)
+
+        return call
 
 
 class Protocol(HttpToolsProtocol):
@@ -86,6 +106,7 @@ class Protocol(HttpToolsProtocol):
         self._refusal: Problem | None = None  # to be sent after the answers before it
         self._repeated = False  # what arrives now was sent while the connection was not read
         self._aborted = False
+        self._body_follows_offer = False  # of a request that offers to upgrade
         self._in_head = False
         self._barren = 0  # bytes received since a request began or a piece of its body came
         self._arriving = 0  # bytes of the piece that is read now
@@ -149,9 +170,7 @@ class Protocol(HttpToolsProtocol):
         self._arriving = len(data)
         self._arrived += len(data)
         try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # HTTP/1.1 goes on: an offer to upgrade may be ignored
+            self._parse(data)
         except httptools.HttpParserError as error:
             self._refuse(_problem_of(error))
             return
@@ -167,6 +186,32 @@ class Protocol(HttpToolsProtocol):
             self._refuse(_too_many_headers())
         else:
             self._count_bytes()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse what arrives; HTTP/1.1 goes on behind a head that offers to upgrade.
+
+        The parser takes such a request for the last one, and its body for another protocol.
+        """
+        while True:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as offer:
+                data = data[offer.args[0] :]
+                self.parser = self._parser_behind_head()
+            else:
+                return
+
+    def _parser_behind_head(self) -> httptools.HttpRequestParser:
+        """Return a parser for what follows the head that was read last: its body, if it has one."""
+        if not self._body_follows_offer:
+            return httptools.HttpRequestParser(self)
+        self._body_follows_offer = False
+        callbacks = _BehindHead(self)
+        parser = httptools.HttpRequestParser(callbacks)
+        framing = b"".join(b"%s: %s\r\n" % pair for pair in self.headers if pair[0] in FRAMING)
+        parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
+        callbacks.primed = True
+        return parser
 
     def on_message_begin(self) -> None:
         """A request begins."""
@@ -188,6 +233,9 @@ class Protocol(HttpToolsProtocol):
             raise Problem(
                 400, f"At most {MOST_PIPELINED} requests may wait for the answer of an earlier one."
             )
+        self._body_follows_offer = self.parser.should_upgrade() and any(
+            name in FRAMING and value.strip(b"0") for name, value in self.headers
+        )
         super().on_headers_complete()
         self._in_head = False
 
@@ -198,6 +246,8 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Admit the request if it is a ranking, now that all of it is here."""
+        if self._body_follows_offer:
+            return
         super().on_message_complete()
         cycle = self.cycle
         cycle.more_body = False  # also when it was answered before its end came
@@ -325,7 +375,13 @@ class Protocol(HttpToolsProtocol):
         if cycle is None or cycle.response_complete:
             return True
         waiting = cycle.more_body and not self.flow.read_paused
-        return waiting and media_type(dict(self.headers)) != NDJSON
+        is_stream = (
+            cycle is self._running
+            and cycle.scope["path"] == LEARN
+            and cycle.scope["method"] == "POST"
+            and media_type(dict(self.headers)) == NDJSON
+        )
+        return waiting and not is_stream
 
     def _count_bytes(self) -> None:
         """Count the bytes that wait in this connection; close it when they do not fit."""

@@ -82,11 +82,16 @@ def make_folder(folder: Path) -> None:
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in made:
-        parent = os.open(each.parent, os.O_RDONLY)
-        try:
-            os.fsync(parent)
-        finally:
-            os.close(parent)
+        sync_folder(each.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Return when the disk has the names in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
@@ -174,7 +179,10 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | 
     size = os.fstat(descriptor).st_size
     if size == 0:
         return None
+    unfinished = is_unfinished(path)
     header = os.pread(descriptor, _HEADER_BYTES, 0)
+    if unfinished and not header.strip(b"\0"):
+        return None  # its first page never came to the disk
     if len(header) < _HEADER_BYTES or not header.startswith(b"SQLite format 3\0"):
         raise StoreDamaged(
             f"{path} is not a SQLite file",
@@ -192,7 +200,7 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | 
     (page_bytes,) = unpack_from(">H", header, 16)
     (pages,) = unpack_from(">I", header, 28)
     page_bytes = 65536 if page_bytes == 1 else page_bytes
-    if page_bytes and size < pages * page_bytes and not salvage:
+    if page_bytes and size < pages * page_bytes and not salvage and not unfinished:
         # A checkpoint that was stopped may leave such a file; the log still has those pages then.
         missing = set(range(size // page_bytes + 1, pages + 1))
         if not missing <= _pages_in_log(path, page_bytes):
@@ -201,7 +209,17 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | 
                 " missing",
                 RESTORE_HINT,
             )
-    return Header(has_log=header[18] == 2)
+    return Header(has_log=header[18] == 2 and not unfinished)
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether the process that made the file was killed before it was a store.
+
+    Only a file that is not in WAL mode yet has a rollback journal, and a store is in WAL mode
+    before it takes an event. SQLite takes back what is half written when it opens the file.
+    """
+    journal = path.with_name(path.name + "-journal")
+    return journal.exists() and journal.stat().st_size > 0
 
 
 def _pages_in_log(path: Path, page_bytes: int) -> set[int]:

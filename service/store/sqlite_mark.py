@@ -19,6 +19,7 @@ from struct import Struct
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.protocol import StoreDamaged
+from manyclass.service.store.sqlite_file import sync_folder
 
 SLOT_BYTES = 4096  # what the kernel writes to the disk at once
 _SLOT = Struct("<16sQq16s")
@@ -125,11 +126,7 @@ class MarkFile:
             file.flush()
             os.fsync(file.fileno())
         part.replace(self._path)
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
 
 
 def _packed(count: int, mark: Mark) -> bytes:

@@ -27,6 +27,7 @@ from manyclass.service.store.sqlite_file import (
     connect,
     other_version,
     read_header,
+    sync_folder,
 )
 from manyclass.service.store.sqlite_lock import FileLock
 from manyclass.service.store.sqlite_mark import (
@@ -117,6 +118,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
             else:
                 last_seq = last_row_of(connection)[0]
     mark_path(path).unlink(missing_ok=True)
+    sync_folder(path.parent)
     return Accepted(last_seq, None if mark is None else mark.seq)
 
 

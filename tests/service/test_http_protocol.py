@@ -176,6 +176,33 @@ def test_an_offer_to_upgrade_is_ignored(served, caplog):
     assert not caplog.records
 
 
+@pytest.mark.parametrize("cut", [None, "head", "body"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_request_that_offers_to_upgrade_keeps_its_body(served, cut, chunked):
+    """As Java's HttpClient sends it; what follows is the next request, not what the body says."""
+    body = b'{"text": "GET /livez HTTP/1.1", "classes": ["c"]}'
+    framing = "transfer-encoding: chunked" if chunked else f"content-length: {len(body)}"
+    offer = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABk")
+    request = head("/learn", framing, *offer)
+    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
+    following = head("/livez", "connection: close", method="GET")
+    at = {None: None, "head": len(request), "body": len(request) + 9}[cut]
+    whole = request + sent + following
+    with served.connect() as connection:
+        connection.sendall(whole[:at])
+        if at is not None:
+            served.talk(head("/livez", method="GET"))  # meanwhile the first piece is read
+            connection.sendall(whole[at:])
+        assert statuses(everything(connection)) == [200, 200]
+
+
+def test_what_follows_an_offer_to_upgrade_is_answered(served):
+    offer = head("/livez", "connection: Upgrade", "upgrade: h2c", method="GET")
+    with served.connect() as connection:
+        connection.sendall(offer + offer + head("/livez", "connection: close", method="GET"))
+        assert statuses(everything(connection)) == [200, 200, 200]
+
+
 def test_bad_requests_write_little_to_the_log(served, caplog):
     edge = served.app.edge
     before = edge.bad_requests
