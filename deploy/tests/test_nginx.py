@@ -276,6 +276,35 @@ def test_ranks_on_while_the_store_is_away(replicas):
     )
 
 
+def test_a_shed_ranking_refuses_none_that_comes_after_the_burst(tmp_path):
+    """nginx sends the next ranking, of another client, over the same connection."""
+
+    def rank_often(statuses):
+        with httpx.Client(timeout=PATIENCE) as client:
+            for _ in range(5):
+                statuses.append(client.post(f"{nginx.url}/rank", json=INSTANCE).status_code)
+
+    def burst():
+        statuses = []
+        callers = [threading.Thread(target=rank_often, args=(statuses,)) for _ in range(16)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(PATIENCE)
+        assert {*statuses} <= {200, 503}
+        return 503 in statuses
+
+    with (
+        two_on_one_redis(tmp_path, max_concurrent=1) as (_, processes),
+        Nginx(tmp_path / "nginx", ports_of(processes)) as nginx,
+    ):
+        until(burst, nginx.log.read_text)
+        after = []
+        rank_often(after)
+        rank_often(after)
+        assert after == [200] * 10
+
+
 def test_an_open_service_takes_what_comes_from_its_own_page_only(replicas):
     nginx, _, _ = replicas
     for origin, status in ((nginx.url, 200), ("http://elsewhere.example", 403)):
