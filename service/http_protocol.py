@@ -35,10 +35,10 @@ RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not
 RANK = "/rank"
 # A client that repeats a shed request at once is slowed down: its connection is not read for a
 # while, longer the more connections there are, so that all of them together cost little.
-PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 1.0
 SHED_A_SECOND = 1_000
+PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
 
 
 class Outlet:
