@@ -160,6 +160,40 @@ REQUESTS = [
         " left in MANYCLASS_MAX_BUFFERED_BYTES, answers that were not read.",
     ),
     panel(
+        "Rankings shed",
+        "percentunit",
+        {
+            "shed": f"sum({per_second('shed_total', reason='concurrency')})"
+            f" / (sum({per_second('shed_total', reason='concurrency')})"
+            f" + sum({per_second('request_duration_seconds_count', endpoint='/rank')}))"
+        },
+        "Of all rankings: refused because too many were in work.",
+    ),
+    panel(
+        "Open connections",
+        "short",
+        {"{{instance}}": series("connections")},
+        "MANYCLASS_MAX_CONNECTIONS bounds those of each process.",
+    ),
+    panel(
+        "Memory of requests and answers",
+        "bytes",
+        {
+            "{{instance}}": series("buffered_bytes"),
+            "limit": f"min({series('buffered_limit_bytes')})",
+        },
+        "Bodies, unfinished lines and unsent answers. At the limit requests get 503.",
+    ),
+    panel(
+        "Faults of requests and memory",
+        "ops",
+        {
+            "bad requests": f"sum({per_second('bad_requests_total')})",
+            "out of memory": f"sum({per_second('out_of_memory_total')})",
+        },
+        "Bad requests are not HTTP or have a head that is too large.",
+    ),
+    panel(
         "Ranking itself",
         "s",
         quantiles("rank_duration_seconds"),
@@ -396,6 +430,18 @@ LOG = [
         "s",
         {"{{instance}}": series("store_away_seconds")},
         "How long it has not answered. Ranking goes on; learning does not.",
+    ),
+    panel(
+        "Store full",
+        "bool_yes_no",
+        {"store": f"max({series('store_full')})"},
+        "Redis has no memory for an event. Ranking goes on; learning does not.",
+    ),
+    panel(
+        "Foreign entries in the log",
+        "short",
+        {"{{instance}}": series("foreign_entries_total")},
+        "Written by another program and skipped, since the process began.",
     ),
     panel(
         "Log rewound",

@@ -41,6 +41,7 @@ FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if t
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE_SECONDS = 1.0
 SHED_A_SECOND = 1_000
+PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
 
 
 class Outlet:
@@ -281,7 +282,11 @@ class Protocol(HttpToolsProtocol):
             self._edge.admission.running -= 1
 
     def _shed(self, cycle: RequestResponseCycle) -> None:
-        """Refuse a ranking at the least cost, and do not read the connection for a while."""
+        """Refuse a ranking at the least cost, and do not read the connection for a while.
+
+        A proxy sends requests of many clients over one connection, and uses it again at once. It is
+        read on, or the refusal of one ranking would delay and refuse those of other clients.
+        """
         admission = self._edge.admission
         admission.shed += 1
         if self.expect_100_continue and cycle.more_body:
@@ -292,7 +297,7 @@ class Protocol(HttpToolsProtocol):
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
-        if not self.transport.is_closing():
+        if not self.transport.is_closing() and not _came_by_proxy(cycle):
             pause = max(PAUSE_SECONDS, self._edge.connections / SHED_A_SECOND)
             self.flow.pause_reading()
             self.loop.call_later(min(pause, LONGEST_PAUSE_SECONDS), self._read_again)
@@ -440,6 +445,10 @@ class Protocol(HttpToolsProtocol):
 
 def _ranks(cycle: RequestResponseCycle) -> bool:
     return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
+
+
+def _came_by_proxy(cycle: RequestResponseCycle) -> bool:
+    return any(name in PROXY_HEADERS for name, _ in cycle.scope["headers"])
 
 
 def _response_of(problem: Problem, close: bool) -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from deploy.tests.programs import PATIENCE, Nginx, until
 from deploy.tests.replicas import ports_of, two_on_one_redis
 from deploy.tests.upstream import Upstream
+from manyclass.service.routes.rank import NOT_READY_502
 from tests.redis_server import free_port
 from tests.service.serving import NDJSON, answer_on
 
@@ -125,13 +126,35 @@ def test_only_a_stream_is_told_to_be_answered_at_the_end(pair):
 # --- who is asked again, and who is not ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [None, 503], ids=["one fails", "one restores its state"])
+@pytest.mark.parametrize("status", [None, 502], ids=["one fails", "one restores its state"])
 def test_a_ranking_is_asked_of_the_other_process(pair, status):
     nginx, upstreams = pair
     upstreams[0].status = status
     for _ in range(10):
         assert httpx.post(f"{nginx.url}/rank", json=INSTANCE).text == "b"
     assert upstreams[0].asked
+    assert len(upstreams[0].asked) < 5  # left out after the first failure
+
+
+def test_a_process_that_sheds_a_ranking_stays_in_rotation(pair):
+    nginx, upstreams = pair
+    upstreams[0].status = 503
+    answers = [httpx.post(f"{nginx.url}/rank", json=INSTANCE) for _ in range(40)]
+    assert [len(upstream.asked) for upstream in upstreams] == [20, 20]  # each is asked once
+    shed = [answer for answer in answers if answer.status_code == 503]
+    assert len(shed) == 20
+    assert {answer.text for answer in shed} == {"a"}  # as the process says it
+    upstreams[0].status = 200
+    after = [httpx.post(f"{nginx.url}/rank", json=INSTANCE).text for _ in range(10)]
+    assert after.count("a") == 5
+
+
+def test_a_ranking_asks_a_process_without_its_state_for_a_502(pair):
+    nginx, upstreams = pair
+    header = {"Prefer": "not-ready=503"}
+    assert httpx.post(f"{nginx.url}/rank", json=INSTANCE, headers=header).status_code == 200
+    [(_, _, headers, _)] = upstreams[0].asked + upstreams[1].asked
+    assert headers["Prefer"] == NOT_READY_502.decode()
 
 
 @pytest.mark.parametrize("path", ["/learn", "/snapshots/1/restore"])
@@ -154,14 +177,15 @@ def test_what_no_process_took_is_asked_of_the_other_one(tmp_path):
             assert httpx.post(f"{nginx.url}/learn", content=b"{}\n", headers=NDJSON).text == "b"
 
 
-def test_a_refusal_by_all_does_not_shut_the_door(pair):
+@pytest.mark.parametrize("status", [502, 503])
+def test_a_refusal_by_all_does_not_shut_the_door(pair, status):
     """Or a client that asks for a `min_seq` that never comes would do so for everybody."""
     nginx, upstreams = pair
     for upstream in upstreams:
-        upstream.status = 503
+        upstream.status = status
     for _ in range(5):
         answer = httpx.post(f"{nginx.url}/rank", json=INSTANCE)
-        assert answer.status_code == 503
+        assert answer.status_code == status
         assert answer.text in ("a", "b")  # not nginx says so
     for upstream in upstreams:
         upstream.status = 200
@@ -250,6 +274,35 @@ def test_ranks_on_while_the_store_is_away(replicas):
         lambda: httpx.post(f"{nginx.url}/learn", json=EVENT).status_code == 200,
         nginx.log.read_text,
     )
+
+
+def test_a_shed_ranking_refuses_none_that_comes_after_the_burst(tmp_path):
+    """nginx sends the next ranking, of another client, over the same connection."""
+
+    def rank_often(statuses):
+        with httpx.Client(timeout=PATIENCE) as client:
+            for _ in range(5):
+                statuses.append(client.post(f"{nginx.url}/rank", json=INSTANCE).status_code)
+
+    def burst():
+        statuses = []
+        callers = [threading.Thread(target=rank_often, args=(statuses,)) for _ in range(16)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(PATIENCE)
+        assert {*statuses} <= {200, 503}
+        return 503 in statuses
+
+    with (
+        two_on_one_redis(tmp_path, max_concurrent=1) as (_, processes),
+        Nginx(tmp_path / "nginx", ports_of(processes)) as nginx,
+    ):
+        until(burst, nginx.log.read_text)
+        after = []
+        rank_often(after)
+        rank_often(after)
+        assert after == [200] * 10
 
 
 def test_an_open_service_takes_what_comes_from_its_own_page_only(replicas):

@@ -14,7 +14,7 @@ from manyclass.core.model import Model
 from manyclass.service.admission import Admission
 from manyclass.service.body import Headers, Receive, Send, read_body, require_json
 from manyclass.service.engine import Engine
-from manyclass.service.errors import invalid, problem_of, unavailable
+from manyclass.service.errors import Problem, invalid, problem_of, unavailable
 from manyclass.service.keys import Keys, Scope
 from manyclass.service.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
 from manyclass.service.late import LateLabels
@@ -42,6 +42,7 @@ from manyclass.service.schemas import (
 )
 from manyclass.service.settings import Settings
 from manyclass.service.turn import Turn
+from manyclass.service.writer import NotReady
 
 router = APIRouter(tags=["rank"])
 
@@ -80,6 +81,7 @@ async def rank() -> None:
     raise AssertionError("the front answers this call")
 
 
+NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 EXPLAINED_AT_ONCE = 5_000  # features times classes
 
 _decoder = msgspec.json.Decoder(RankRequest)
@@ -109,12 +111,26 @@ class Rank:
         self._admission = admission
         self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
+    def _model(self, headers: Headers) -> Model:
+        """Return the model in use; before there is one, raise NotReady or what a proxy asked for.
+
+        A proxy takes a process without a model out of rotation, and keeps one that sheds a ranking.
+        It tells the two apart by the status only, and asks for another one than 503.
+        """
+        try:
+            return self._engine.model
+        except NotReady as error:
+            if headers.get(b"prefer") == NOT_READY_502:
+                problem = problem_of(error)
+                raise Problem(502, problem.detail, headers=problem.headers) from error
+            raise
+
     async def answer(
         self, headers: Headers, receive: Receive, send: Send, hold: Hold
     ) -> bytes | list[bytes]:
         """The body of the answer; raises what `problem_of` understands."""
         self._keys.require(Scope.RANK, headers.get(b"authorization"))
-        model = self._engine.model  # NotReady before there is one
+        model = self._model(headers)
         require_json(headers)
         body = await read_body(headers, receive, self._most_bytes, hold)
         if len(body) <= LARGE_BYTES:

@@ -72,6 +72,13 @@ def test_the_settings_are_settings(file, services):
         assert settings == Settings(host="0.0.0.0", store=store, insecure_open=True)
 
 
+def test_no_web_page_may_call_it_unless_the_environment_names_its_origin(file, services):
+    for name in PROCESSES[file]:
+        text = services[name]["environment"]["MANYCLASS_ALLOWED_ORIGINS"]
+        assert text == "${MANYCLASS_ALLOWED_ORIGINS:-}"
+        assert read({"MANYCLASS_ALLOWED_ORIGINS": ""}).allowed_origins == ()
+
+
 def test_prometheus_scrapes_every_process_and_knows_the_alerts(file, services):
     mounted = mounts(services["prometheus"])
     config = yaml.safe_load(mounted["/etc/prometheus/prometheus.yml"].read_text())

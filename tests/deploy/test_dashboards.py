@@ -34,6 +34,7 @@ REPLICATED = (
     "snapshot_age_seconds",
     "snapshot_bytes",
     "seq{",
+    "store_full{",
 )
 
 

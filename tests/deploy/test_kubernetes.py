@@ -6,7 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from manyclass.service.settings import TABLE
+from manyclass.service.settings import TABLE, read
 from tests.deploy.test_image import DOCKERFILE, image_settings
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"
@@ -99,6 +99,12 @@ def test_the_settings_are_settings_and_the_secret_has_what_they_name(container):
             keys.add(reference["key"])
     assert keys == secret["stringData"].keys()
     assert all("REPLACE" in value for value in secret["stringData"].values())
+
+
+def test_no_web_page_may_call_it(container):
+    given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
+    assert read(given).allowed_origins == ()
+    assert "MANYCLASS_ALLOWED_ORIGINS" in given
 
 
 def test_it_has_no_rights_it_does_not_need(pod, container):

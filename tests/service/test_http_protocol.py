@@ -402,6 +402,24 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
         assert answer_on(shed[0])[0] == 200
 
 
+def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
+    """The next ranking on it is of another client."""
+    by_proxy = post("/rank", RANKING).replace(b"\r\n", b"\r\nVia: 1.1 proxy\r\n", 1)
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(narrow.connect()) for _ in range(3)]
+        for connection in connections:
+            connection.sendall(GET % b"/livez")
+            answer_on(connection)
+        with stalled(narrow):
+            for connection in connections:
+                connection.sendall(by_proxy)
+        shed = [each for each in connections if answer_on(each)[0] == 503]
+        assert len(shed) == 1
+        shed[0].sendall(by_proxy)
+        assert answer_on(shed[0])[0] == 200
+        assert narrow.app.edge.admission.shed == 1
+
+
 def test_after_an_early_answer_the_rest_is_http_again(served):
     """A body that nobody needed any more came to its end, so what follows is a request, or not."""
     early = head("/rank", "content-length: 5", kind="text/plain")

@@ -28,6 +28,24 @@ CLOSED = [
 
 
 @in_loop
+async def test_a_proxy_gets_the_status_it_asked_for_while_there_is_no_state():
+    store = FaultyStore()
+    prefer = {"prefer": "not-ready=502"}
+    with store.before_read.shut() as gate:
+        async with calling(ready=False, store=store, rank_wait_seconds=0) as call:
+            await gate.reached()
+            response = await call("POST", "/rank", {"features": ["a"]}, headers=prefer)
+            assert "recovering" in assert_problem(response, 502)["detail"]
+            assert int(response.headers["retry-after"]) >= 1
+            gate.open()
+            while (await call("GET", "/readyz")).status_code == 503:
+                await asyncio.sleep(0)
+            unseen = {"features": ["a"], "min_seq": 1}
+            response = await call("POST", "/rank", unseen, headers=prefer)
+            assert_problem(response, 503)  # it is ready, and this ranking is not
+
+
+@in_loop
 async def test_while_it_recovers_only_health_and_reference_are_answered():
     store = FaultyStore()
     with store.before_read.shut() as gate:
