@@ -312,6 +312,14 @@ def test_a_body_that_comes_too_slowly_is_given_up():
         assert answer_on(connection)[0] == 408
 
 
+@pytest.mark.parametrize("path", ["/nope", "/snapshots", "/learners/x/promote"])
+def test_only_streams_to_learn_may_be_quiet(path):
+    """Others hold a connection without a key, whatever they say that they send."""
+    with serving(quiet_seconds=1) as served, served.connect() as connection:
+        connection.sendall(head(path, "content-length: 1000", kind="application/x-ndjson"))
+        assert answer_on(connection)[0] == 408
+
+
 # --- connections and admission --------------------------------------------------------------------
 
 

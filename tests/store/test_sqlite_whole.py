@@ -2,7 +2,10 @@
 
 import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
@@ -429,3 +432,35 @@ def test_no_damage_brings_back_a_wrong_state(tmp_path):
     assert tally.wrong == []
     verdicts = {verdict for _, _, verdict in tally.verdicts}
     assert verdicts == {"equal", "refused"}
+
+
+MAKE_AND_DIE = """
+import resource, signal, sys
+from pathlib import Path
+from manyclass.service.store.sqlite import SqliteStore
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+SqliteStore(Path(sys.argv[1]), lambda: 1.0)
+"""
+
+
+@pytest.mark.parametrize("written", [1, 2, 3, 5])
+def test_a_store_that_was_killed_while_it_was_made_is_begun_anew(path, written):
+    """After so many pages of the first commit. No event was acknowledged before its end."""
+    command = [sys.executable, "-c", MAKE_AND_DIE, str(path), str(written * 4096)]
+    assert subprocess.run(command).returncode == -signal.SIGXFSZ
+    assert path.with_name(path.name + "-journal").exists()
+    with opened(path) as store:
+        assert store.append([b"1"]) == 1
+    with opened(path) as store:
+        assert list(store.read(0)) == [(1, b"1")]
+
+
+def test_a_file_of_another_application_is_not_taken_for_a_half_made_store(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    path.with_name(path.name + "-journal").write_bytes(b"a journal")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="another application"):
+        SqliteStore(path, clock)
+    assert path.read_bytes() == before
