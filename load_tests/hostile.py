@@ -18,7 +18,6 @@ import random
 import selectors
 import socket
 import sys
-import tempfile
 import threading
 import time
 import zlib
@@ -26,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median
 
-from benchmarks.process import ServerProcess, free_port
+from load_tests.own_service import own_service
 
 LINE_BYTES = 8 * 2**20 - 1024  # of a line that does not end
 SLOW_BODY_BYTES = 8 * 2**20 - 1024
@@ -38,21 +37,9 @@ MEBIBYTE = 2**20
 
 def main():
     chosen = arguments()
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[-1]})
-    with tempfile.TemporaryDirectory(prefix="manyclass-hostile-") as folder:
-        port = free_port()
-        environment = {
-            "MANYCLASS_PORT": str(port),
-            "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
-            "MANYCLASS_SNAPSHOT_SECONDS": "0",
-            "PYTHONPATH": str(chosen.source / "src"),
-        }
-        with ServerProcess(
-            ["manyclass", "serve"], port, {cores[0]}, environment, "/readyz"
-        ) as server:
-            teach(server)
-            result = attack(server, chosen)
+    with own_service(chosen.source) as (server, _):
+        teach(server)
+        result = attack(server, chosen)
     show(result)
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1) + "\n")

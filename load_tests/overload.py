@@ -11,17 +11,15 @@ times as many.
 
 import argparse
 import json
-import os
 import socket
 import sys
-import tempfile
 import time
 from pathlib import Path
 from select import EPOLLIN, epoll
 
 import numpy as np
 
-from benchmarks.process import ServerProcess, free_port
+from load_tests.own_service import own_service
 
 FEATURES = 80  # of an instance, half of those that are known
 BODIES = 500
@@ -34,23 +32,11 @@ OTHER = "other"
 
 def main():
     chosen = arguments()
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[-1]})
-    with tempfile.TemporaryDirectory(prefix="manyclass-overload-") as folder:
-        port = free_port()
-        environment = {
-            "MANYCLASS_PORT": str(port),
-            "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
-            "MANYCLASS_SNAPSHOT_SECONDS": "0",
-            "PYTHONPATH": str(chosen.source / "src"),
-        }
-        with ServerProcess(
-            ["manyclass", "serve"], port, {cores[0]}, environment, "/readyz"
-        ) as server:
-            teach(server)
-            requests = rankings()
-            run(port, requests, 1, 1.0)
-            result = measure(port, requests, chosen)
+    with own_service(chosen.source) as (server, port):
+        teach(server)
+        requests = rankings()
+        run(port, requests, 1, 1.0)
+        result = measure(port, requests, chosen)
     show(result)
     if chosen.json:
         chosen.json.write_text(json.dumps(result, indent=1) + "\n")
