@@ -62,18 +62,34 @@ def resident() -> float:
     return pages * 4096 / 2**20
 
 
-def percentiles(nanoseconds: list[int]) -> tuple[float, float]:
-    """Return p50 and p99 in microseconds."""
-    p50, p99 = np.percentile(nanoseconds, [50, 99]) / 1000
-    return float(p50), float(p99)
+class Times:
+    """The CPU times of one tenth, in memory that is taken before anything is measured."""
+
+    def __init__(self, most: int) -> None:
+        """Make room for `most` times."""
+        self._nanoseconds = np.zeros(most, np.int64)
+        self._nanoseconds.fill(1)  # zeros alone take no memory
+        self._count = 0
+
+    def add(self, nanoseconds: int) -> None:
+        """Take one time in."""
+        self._nanoseconds[self._count] = nanoseconds
+        self._count += 1
+
+    def percentiles(self) -> tuple[float, float]:
+        """Return p50 and p99 in microseconds, and begin the next tenth."""
+        times = self._nanoseconds[: self._count]
+        times.sort()
+        self._count = 0
+        p50, p99 = (float(times[int(len(times) * share)]) / 1000 for share in (0.5, 0.99))
+        return p50, p99
 
 
 def soak(specification: str, count: int, limit: int) -> bool:
     """Teach one learner in this process; whether it holds."""
     model = Model(Options.parse(specification, max_bytes=limit))
     tenths: list[Tenth] = []
-    learn: list[int] = []
-    rank: list[int] = []
+    learn, rank = Times(-(-count // TENTHS)), Times(-(-count // TENTHS))
     for event in events(1000):  # what the process takes with an index that is small
         model.apply(model.seq + 1, event)
     model = Model(Options.parse(specification, max_bytes=limit))
@@ -86,14 +102,13 @@ def soak(specification: str, count: int, limit: int) -> bool:
         if number % RANKED_EACH == 0:
             began = process_time_ns()
             model.rank(event.instance, 5)
-            rank.append(process_time_ns() - began)
+            rank.add(process_time_ns() - began)
         began = process_time_ns()
         model.apply(number, event)
-        learn.append(process_time_ns() - began)
+        learn.add(process_time_ns() - began)
         if number * TENTHS // count > (number - 1) * TENTHS // count:
-            tenths.append(Tenth(resident(), percentiles(learn), percentiles(rank)))
+            tenths.append(Tenth(resident(), learn.percentiles(), rank.percentiles()))
             print_tenth(len(tenths), tenths[-1], model)
-            learn, rank = [], []
     return verdict(tenths, base, limit / 2**20)
 
 

@@ -61,7 +61,8 @@ constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in s
 constexpr std::size_t MOST_RIVALS = 1000;
 // A limit that was lowered is approached by at most so much an event.
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
-constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 256;
+constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 64;
+constexpr std::uint32_t EDGES_AHEAD = 16;  // of a row that is swept soon, fetched from memory
 constexpr std::uint32_t TREE_SHARE = 64;  // a label tree, which is walked for it, evicts one in so many
 
 class Index {
@@ -879,7 +880,7 @@ private:
             const Scores::Slot& slot = work.scores.touched(i);
             if (!(slot.score > least) || slot.score < last || slot.score == 0) continue;
             if (slot.is_true) continue;  // while learning, rivals are looked for
-            if (!retired_.empty() && !classes_.alive(slot.cls)) continue;
+            if (!retired_.empty() && is_retired_[slot.cls]) continue;
             best.push_back({slot.score, slot.cls});
             if (k > SHORT) continue;
             for (std::size_t at = best.size() - 1; at > 0 && ahead(best[at], best[at - 1]); --at)
@@ -941,7 +942,10 @@ private:
         if (classes_.count() >= options_.max_classes && !evict_class()) return NO_ID;
         const std::uint32_t id = classes_.add(name);
         class_order_.add(classes_, id);
-        if (id == class_records_.size()) class_records_.push_back({});
+        if (id == class_records_.size()) {
+            class_records_.push_back({});
+            is_retired_.push_back(false);
+        }
         class_records_[id] = {1, births_++, stamp()};
         if (options_.kind == Kind::frequency) popular_.insert(popularity(id));
         return id;
@@ -1363,8 +1367,12 @@ private:
         tree_.forget_class(id);
         classes_.retire(id);
         class_records_[id] = {};
-        if (has_edges()) retired_.push_back(id);
-        else classes_.release(id);
+        if (has_edges()) {
+            retired_.push_back(id);
+            is_retired_[id] = true;
+        } else {
+            classes_.release(id);
+        }
     }
 
     bool has_edges() const {
@@ -1377,11 +1385,15 @@ private:
         if (retired_.empty()) return;
         if (sweeping_ == 0) sweeping_ = static_cast<std::uint32_t>(retired_.size());
         const std::uint32_t rows = std::min(rows_.end() - swept_, ROWS_SWEPT_PER_EVENT);
+        for (std::uint32_t i = 0; i < rows; ++i) rows_.prefetch_edges(rows_[swept_ + i], EDGES_AHEAD);
         for (std::uint32_t i = 0; i < rows; ++i) forget_retired(rows_[swept_++]);
         rows_swept_ += rows;
         if (swept_ < rows_.end()) return;
         const auto freed = retired_.begin() + static_cast<std::ptrdiff_t>(sweeping_);
-        std::for_each(retired_.begin(), freed, [this](std::uint32_t id) { classes_.release(id); });
+        std::for_each(retired_.begin(), freed, [this](std::uint32_t id) {
+            classes_.release(id);
+            is_retired_[id] = false;
+        });
         retired_.erase(retired_.begin(), freed);
         swept_ = sweeping_ = 0;
     }
@@ -1389,7 +1401,7 @@ private:
     // Their share of the mass goes along, but for EMA, whose mass is a scale.
     void forget_retired(Row& row) {
         rows_.forget_classes(
-            row, [this](std::uint32_t cls) { return !classes_.alive(cls); },
+            row, [this](std::uint32_t cls) { return is_retired_[cls]; },
             [this](Row& of, double without, double left) {
                 if (options_.signed_weights() || options_.kind == Kind::moving_average) return;
                 of.mass = of.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
@@ -1431,9 +1443,10 @@ private:
             options_.kind == Kind::label_tree ? features_.count() / TREE_SHARE : 1;
         do {
             const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
+                rows_.prefetch(each + Clock::WINDOW);  // it is looked at by the next eviction
                 const Row& row = rows_[each];
-                const std::uint32_t age = features_.alive(each) ? stamp() - row.last_seen : 0;
-                return Idle{age, row.times_seen, each};
+                const Idleness idle = idleness(stamp() - row.last_seen, row.times_seen);
+                return features_.alive(each) ? idle : IN_USE;
             });
             if (id == NO_ID) break;
             remove_feature(id);
@@ -1449,8 +1462,8 @@ private:
         if (all_classes_in_use_ == learned_) return false;
         const std::uint32_t id = class_clock_.pick(classes_.end(), [this](std::uint32_t each) {
             const ClassRecord& record = class_records_[each];
-            const std::uint32_t age = classes_.alive(each) ? stamp() - record.last_learned : 0;
-            return Idle{age, record.learned, each};
+            const Idleness idle = idleness(stamp() - record.last_learned, record.learned);
+            return classes_.alive(each) ? idle : IN_USE;
         });
         if (id == NO_ID) {
             all_classes_in_use_ = learned_;
@@ -1468,6 +1481,8 @@ private:
         swept_ = static_cast<std::uint32_t>(hands[2]);
         sweeping_ = static_cast<std::uint32_t>(hands[3]);
         retired_.assign(state.class_retired, state.class_retired + state.retired_classes);
+        is_retired_.assign(classes_.end(), false);
+        for (const std::uint32_t id : retired_) is_retired_[id] = true;
     }
 
     static void dump_names(const Names& names, std::uint16_t* sizes, char* bytes,
@@ -1508,6 +1523,7 @@ private:
     // Of an event that could evict nothing, the number; no state, since it would find nothing again.
     std::uint64_t all_features_in_use_ = NEVER, all_classes_in_use_ = NEVER;
     std::vector<std::uint32_t> retired_;  // classes, in that order; of these, `sweeping_` will be
+    std::vector<bool> is_retired_;        // by class id; a bit each stays in the cache
     std::uint32_t sweeping_ = 0;          // freed when `swept_`, the next row of the sweep, is the end
     std::uint32_t swept_ = 0;
     std::uint64_t rows_swept_ = 0;  // not part of the state

@@ -173,6 +173,8 @@ public:
     template <class G, class F>
     void forget_classes(Row& row, G&& gone, F&& settle) {
         const Edges edge = edges(row);
+        std::uint32_t* const end = edge.classes + row.outdegree;
+        if (std::find_if(edge.classes, end, gone) == end) return;
         std::uint32_t kept = 0;
         double without = row.mass, left = 0;
         for (std::uint32_t at = 0; at < row.outdegree; ++at) {
@@ -185,7 +187,6 @@ public:
             if (has_variances()) edge.variances[kept] = edge.variances[at];
             edge.masses[kept++] = edge.masses[at];
         }
-        if (kept == row.outdegree) return;
         set_outdegree(row, kept);
         settle(row, without, left);
         shrink(row);

@@ -23,7 +23,7 @@ PAST_SHARE = 4  # the past may take one in 4 of max_bytes
 WINDOW = 64  # ids looked at to find the one to evict
 SURPLUS = 1000  # what was beyond a limit before the event is evicted by so many an event,
 SURPLUS_BYTES = 2**16  # or by so many bytes
-ROWS_SWEPT = 256  # by each event, of edges to forgotten classes
+ROWS_SWEPT = 64  # by each event, of edges to forgotten classes
 
 
 @dataclass
@@ -47,13 +47,13 @@ def best_two(ranked):
 
 def pick(hand, idle):
     """The id to evict and the hand's next place, given each id's idleness, or None for an id that
-    cannot go: of the next WINDOW ids the first in order of idleness, of the next that has any."""
+    cannot go: of the next WINDOW ids the one idle longest, of the next that has any."""
     for looked in range(0, len(idle), WINDOW):
         window = [(hand + i) % len(idle) for i in range(min(WINDOW, len(idle) - looked))]
         hand = (hand + len(window)) % len(idle)
         found = [(*idle[id], id) for id in window if idle[id] is not None]
         if found:
-            return min(found)[-1], hand
+            return min(found, key=lambda each: each[:-1])[-1], hand  # of equal ones the first met
     return None, hand
 
 
