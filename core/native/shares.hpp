@@ -66,10 +66,10 @@ private:
             edge = rows_.edges(row);
         }
         const float before = edge.masses[at], mass = before + value;
-        for (; at > 0 && edge.masses[at - 1] < mass; --at) {
-            edge.masses[at] = edge.masses[at - 1];
-            edge.classes[at] = edge.classes[at - 1];
-        }
+        const std::uint32_t from = at;
+        while (at > 0 && edge.masses[at - 1] < mass) --at;
+        std::copy_backward(edge.masses + at, edge.masses + from, edge.masses + from + 1);
+        std::copy_backward(edge.classes + at, edge.classes + from, edge.classes + from + 1);
         edge.masses[at] = mass;
         edge.classes[at] = cls;
         return static_cast<double>(mass) - static_cast<double>(before);

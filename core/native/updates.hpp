@@ -58,18 +58,18 @@ public:
 private:
     void strengthen() {
         Shares shares(rows_, options_);
-        for (const Ranked& true_class : lesson_.trues)
-            for (const Active& active : active_)
-                if (active.feature != NO_ID)
+        for (const Active& active : active_)
+            if (active.feature != NO_ID)
+                for (const Ranked& true_class : lesson_.trues)
                     shares.strengthen(active.feature, true_class.cls,
                                       static_cast<float>(active.value));
     }
 
     void average() {
         Shares shares(rows_, options_);
-        for (const Ranked& true_class : lesson_.trues)
-            for (const Active& active : active_)
-                if (active.feature != NO_ID)
+        for (const Active& active : active_)
+            if (active.feature != NO_ID)
+                for (const Ranked& true_class : lesson_.trues)
                     shares.average(active.feature, true_class.cls, options_.rate * active.value);
     }
 
