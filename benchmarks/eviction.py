@@ -9,6 +9,7 @@ To compare with another build, give the folder it was built in: `--beside ../oth
 turns in processes of their own, and ratios stand beside the figures.
 """
 
+import gc
 import json
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def ring(kind: str, limit: int, events: int) -> dict[str, float]:
         for n in range(limit):
             index.learn([f"feature {n % 400_000}", f"feature {n * 7 % 400_000}"], [f"class {n}"])
     times = []
+    gc.disable()  # what a collection takes belongs to the interpreter, not to the event
     for event in range(events):
         if kind == "features":
             features = [f"new {event} {n}" for n in range(NEW)]
