@@ -10,7 +10,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
 .PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check peers-check lock \
-        generate clang sanitize coverage measure load chaos damage crafted soak wheel clean
+        generate clang sanitize coverage measure load chaos damage crafted soak recorded wheel clean
 
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or wo
 
 soak: $(VENV)/dev ## every learner taught millions of new names, its memory and times watched
 	python -m load_tests.soak
+
+recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers and contents recorded
+	python -m load_tests.recorded
 
 check: lint types test ## everything a change must pass
 
