@@ -5,9 +5,10 @@
 //                             |
 //   cells_    [ w w w . . . | s s s . . . ] ...     by block: weights, then sums of squared gradients
 //   counts_   3 ...                                 how many of them the block has
+//   links_    [ next | previous ] ...               nodes with a block of the same feature
 //
 // All blocks of a node have room for as many weights. A child that came after a block was last
-// changed has none in it yet; what it would be is up to the tree.
+// changed has none in it yet; what it would be is up to the tree, and so are the links.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,10 @@ namespace manyclass {
 
 class Blocks {
 public:
+    struct Link {
+        std::uint32_t next = NO_ID, previous = NO_ID;
+    };
+
     std::uint32_t count() const { return static_cast<std::uint32_t>(features_.size()); }
     std::uint32_t room() const { return room_; }
     std::uint32_t feature(std::uint32_t block) const { return features_[block]; }
@@ -30,6 +35,8 @@ public:
     const float* weights(std::uint32_t block) const { return cells_.data() + start(block); }
     float* squares(std::uint32_t block) { return weights(block) + room_; }
     const float* squares(std::uint32_t block) const { return weights(block) + room_; }
+    Link& link(std::uint32_t block) { return links_[block]; }
+    const Link& link(std::uint32_t block) const { return links_[block]; }
     void set_weights_in(std::uint32_t block, std::uint32_t count) { counts_[block] = count; }
 
     void prefetch_slot(std::uint32_t feature) const {
@@ -53,6 +60,7 @@ public:
         const std::uint32_t block = count();
         features_.append(feature);
         counts_.append(weights);
+        links_.append({});
         const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
         std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
         if ((static_cast<std::size_t>(block) + 1) * 3 > slots_.size() * 2) rebuild_slots();
@@ -68,10 +76,12 @@ public:
             slots_[slot_of(features_[last])].block_plus_1 = block + 1;
             features_[block] = features_[last];
             counts_[block] = counts_[last];
+            links_[block] = links_[last];
             std::copy_n(weights(last), 2 * static_cast<std::size_t>(room_), weights(block));
         }
         features_.shrink(1);
         counts_.shrink(1);
+        links_.shrink(1);
         cells_.shrink(2 * static_cast<std::size_t>(room_));
     }
 
@@ -98,13 +108,23 @@ public:
         const std::size_t needed = 2 * static_cast<std::size_t>(wanted) * count() * sizeof(float);
         if (cells_.resident_bytes() <= 2 * needed + 1024) return;
         resize(wanted, 0);
-        std::vector<Slot>().swap(slots_);
-        rebuild_slots();
+        shrink_slots();
+    }
+
+    // Give back the room of blocks that were removed, in pieces: no call copies many blocks.
+    void give_back_unused() {
+        trim(features_);
+        trim(counts_);
+        trim(links_);
+        trim(cells_);
+        constexpr std::uint32_t FEW = 1 << 14;
+        if (count() <= FEW && slots_.size() > 8 * static_cast<std::size_t>(count()) + 64)
+            shrink_slots();
     }
 
     std::size_t resident_bytes() const {
         return slots_.capacity() * sizeof(Slot) + features_.resident_bytes() +
-               counts_.resident_bytes() + cells_.resident_bytes();
+               counts_.resident_bytes() + links_.resident_bytes() + cells_.resident_bytes();
     }
 
 private:
@@ -124,6 +144,19 @@ private:
         std::size_t at = home(feature);
         while (slots_[at].feature != feature || slots_[at].block_plus_1 == 0) at = next(at);
         return at;
+    }
+
+    void shrink_slots() {
+        std::vector<Slot>().swap(slots_);
+        rebuild_slots();
+    }
+
+    // A large run gives pages back where it is; a small one is copied.
+    template <class T>
+    static void trim(Arena<T>& run) {
+        constexpr std::size_t PIECE = (std::size_t{1} << 20) / sizeof(T);
+        const std::size_t unused = run.capacity() - run.size();
+        if (unused > run.size() + 256) run.give_back(std::min(unused / 2, PIECE));
     }
 
     void insert(std::uint32_t feature, std::uint32_t block) {
@@ -169,6 +202,7 @@ private:
     std::vector<Slot> slots_;
     Arena<std::uint32_t> features_;
     Arena<std::uint32_t> counts_;
+    Arena<Link> links_;
     Arena<float> cells_;
     std::uint32_t room_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -62,7 +63,6 @@ constexpr std::size_t MOST_RIVALS = 1000;
 // A limit that was lowered is approached by at most so much an event.
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
 constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 256;
-constexpr std::uint32_t TREE_SHARE = 64;  // a label tree, which is walked for it, evicts one in so many
 
 class Index {
 public:
@@ -325,7 +325,7 @@ public:
     bool forget_feature(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = features_.find(name);
-        if (id != NO_ID) forget_features({id});
+        if (id != NO_ID) remove_feature(id);
         change.done();
         return id != NO_ID;
     }
@@ -386,25 +386,24 @@ public:
         std::uint64_t names_visited;  // by listings
         std::uint64_t ids_looked_at;  // by evictions
         std::uint64_t rows_swept;     // for retired classes
+        std::uint64_t nodes_opened;    // of a label tree, by searches
+        std::uint64_t blocks_visited;  // of a label tree, by evictions
     };
     Work work() const {
         const Read lock = reading();
         return {feature_order_.visited() + class_order_.visited(),
-                feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_};
+                feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_,
+                nodes_opened_, tree_.blocks_visited()};
     }
 
     // How many features have 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
     void outdegrees(std::int64_t* counts) const {
         const Read lock = reading();
-        if (options_.kind != Kind::label_tree) {
-            std::copy(rows_.outdegrees().begin(), rows_.outdegrees().end(), counts);
-            counts[0] -= static_cast<std::int64_t>(features_.free_ids().size());
-            return;
-        }
-        std::vector<std::uint64_t> weights(rows_.end(), 0);
-        tree_.count_weights(weights);
-        for (std::uint32_t id = 0; id < rows_.end(); ++id)
-            if (features_.alive(id)) ++counts[std::min<std::size_t>(weights[id], OUTDEGREES - 1)];
+        const auto& degrees =
+            options_.kind == Kind::label_tree ? tree_.outdegrees() : rows_.outdegrees();
+        std::copy(degrees.begin() + 1, degrees.end(), counts + 1);
+        counts[0] = static_cast<std::int64_t>(features_.count()) -
+                    std::accumulate(counts + 1, counts + OUTDEGREES, std::int64_t{0});
     }
 
     // A feature's counters and its edges as (class, weight); false when it is not known.
@@ -834,9 +833,10 @@ private:
         }));
     }
 
-    void count_touched(const Workspace& work, std::uint64_t weights) {
+    void count_touched(const Workspace& work, const LabelTree::Cost& cost) {
         active_features_ranked_.fetch_add(work.input.size() - 1, std::memory_order_relaxed);
-        edges_touched_.fetch_add(weights, std::memory_order_relaxed);
+        edges_touched_.fetch_add(cost.weights, std::memory_order_relaxed);
+        nodes_opened_.fetch_add(cost.nodes, std::memory_order_relaxed);
     }
 
     void retrieve(Workspace& work) {
@@ -924,7 +924,7 @@ private:
 
     // A new feature, seen once; NO_ID when the limit is met and every feature is in use right now.
     std::uint32_t make_feature(std::string_view name) {
-        if (features_.count() >= options_.max_features && !evict_features()) return NO_ID;
+        if (features_.count() >= options_.max_features && !evict_feature()) return NO_ID;
         const std::uint32_t id = features_.add(name);
         feature_order_.add(features_, id);
         rows_.start(id);
@@ -1338,22 +1338,11 @@ private:
                tree_.node_bytes();
     }
 
-    void forget_features(const std::vector<std::uint32_t>& ids) {
-        for (const std::uint32_t id : ids) remove_feature(id);
-        forget_in_tree(ids);
-    }
-
     void remove_feature(std::uint32_t id) {
         rows_.clear(id);
+        tree_.forget_feature(id);
         features_.remove(id);
         if (most_past() > 0) feature_births_[id] = NEVER;
-    }
-
-    void forget_in_tree(const std::vector<std::uint32_t>& features) {
-        if (options_.kind != Kind::label_tree) return;
-        std::vector<bool> doomed(features_.end(), false);
-        for (const std::uint32_t id : features) doomed[id] = true;
-        tree_.forget_features(doomed);
     }
 
     // Forget a class by its name. Edges to it stay in rows until the rows are swept, or learned
@@ -1401,7 +1390,7 @@ private:
     void keep_within_limits(const Workspace& work) {
         const std::uint64_t features =
             goal(options_.max_features, work.features_before, SURPLUS_PER_EVENT);
-        while (features_.count() > features && evict_features()) {}
+        while (features_.count() > features && evict_feature()) {}
         const std::uint64_t classes =
             goal(options_.max_classes, work.classes_before, SURPLUS_PER_EVENT);
         while (classes_.count() > classes && evict_class()) {}
@@ -1410,8 +1399,8 @@ private:
         while (counted_bytes() > bytes || rows_.edges() > rows_.most_edges()) {
             const bool classes_first =
                 counted_bytes() > bytes && class_bytes() > options_.max_bytes / 2;
-            if (classes_first ? evict_class() || evict_features()
-                              : evict_features() || evict_class())
+            if (classes_first ? evict_class() || evict_feature()
+                              : evict_feature() || evict_class())
                 continue;
             return;  // what is left belongs to the event just learned
         }
@@ -1422,27 +1411,21 @@ private:
         return std::max(limit, before - std::min(before, most_less));
     }
 
-    // Forget a feature that was idle long, of a label tree some; false when all were active in the
-    // event being learned.
-    bool evict_features() {
+    // Forget a feature that was idle long; false when all were active in the event being learned.
+    bool evict_feature() {
         if (all_features_in_use_ == learned_) return false;
-        std::vector<std::uint32_t> ids;
-        const std::size_t wanted =
-            options_.kind == Kind::label_tree ? features_.count() / TREE_SHARE : 1;
-        do {
-            const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
-                const Row& row = rows_[each];
-                const std::uint32_t age = features_.alive(each) ? stamp() - row.last_seen : 0;
-                return Idle{age, row.times_seen, each};
-            });
-            if (id == NO_ID) break;
-            remove_feature(id);
-            ids.push_back(id);
-        } while (ids.size() < wanted);
-        forget_in_tree(ids);
-        evicted_features_ += ids.size();
-        if (ids.empty()) all_features_in_use_ = learned_;
-        return !ids.empty();
+        const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
+            const Row& row = rows_[each];
+            const std::uint32_t age = features_.alive(each) ? stamp() - row.last_seen : 0;
+            return Idle{age, row.times_seen, each};
+        });
+        if (id == NO_ID) {
+            all_features_in_use_ = learned_;
+            return false;
+        }
+        remove_feature(id);
+        ++evicted_features_;
+        return true;
     }
 
     bool evict_class() {
@@ -1519,6 +1502,7 @@ private:
     std::atomic<bool> is_held_{false};
     std::atomic<std::uint64_t> active_features_ranked_{0};  // not part of the state
     std::atomic<std::uint64_t> edges_touched_{0};
+    std::atomic<std::uint64_t> nodes_opened_{0};
 };
 
 }  // namespace manyclass

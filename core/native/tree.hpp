@@ -11,9 +11,16 @@
 // its negation: had it been there from the start, each of these instances would have been a negative
 // one for it. The logistic step is odd-symmetric, so that negating the weights is exact, and a block
 // that was not changed since needs no place for the child before it is changed again.
+//
+//   holders_   [ first node | weights ] ...   by feature id; each block of the feature names the next
+//                                             node that holds one, and the previous one
+//
+// So a feature is evicted without a look at the nodes that do not hold it. The bias is in all nodes,
+// cannot be evicted, and has no such list. Lists and counts are made anew when a tree is loaded.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <queue>
@@ -66,7 +73,8 @@ public:
     std::uint64_t node_bytes() const { return (nodes_.size() - free_.size()) * BYTES_PER_NODE; }
 
     std::size_t resident_bytes() const {
-        std::size_t bytes = nodes_.capacity() * sizeof(Node) + places_.capacity() * sizeof(Place);
+        std::size_t bytes = nodes_.capacity() * sizeof(Node) +
+                            places_.capacity() * sizeof(Place) + holders_.resident_bytes();
         for (const Node& node : nodes_)
             bytes += node.blocks.resident_bytes() + node.children.capacity() * sizeof(std::uint32_t);
         return bytes;
@@ -83,14 +91,18 @@ public:
 
     // --- ranking -------------------------------------------------------------------------------
 
+    struct Cost {  // of a search
+        std::uint64_t nodes, weights;
+    };
+
     // Meet the classes by probability, the most likely first, of equal ones the one that came to
-    // the tree first, until `go_on(class, probability)` says no. Best-first search: exact. How many
-    // weights it took.
+    // the tree first, until `go_on(class, probability)` says no. Best-first search: exact.
     template <class F>
-    std::uint64_t search(const std::vector<Input>& input, F&& go_on) const {
-        if (root_ == NO_ID) return 0;
+    Cost search(const std::vector<Input>& input, F&& go_on) const {
+        if (root_ == NO_ID) return {0, 0};
         Work& work = workspace();
         work.touched = 0;
+        std::uint64_t opened = 0;
         Frontier frontier;
         frontier.push({1, 0, root_, false});
         while (!frontier.empty()) {
@@ -101,6 +113,7 @@ public:
                 continue;
             }
             const Node& node = nodes_[reached.id];
+            ++opened;
             probabilities(node, input, work);
             for (std::size_t place = 0; place < node.children.size(); ++place) {
                 const std::uint32_t child = node.children[place];
@@ -111,7 +124,7 @@ public:
                     frontier.push({probability, 0, child, false});
             }
         }
-        return work.touched;
+        return {opened, work.touched};
     }
 
     // The probability of each class, 0 for one that is not in the tree.
@@ -177,22 +190,20 @@ public:
     // Every class with a leaf weight other than 0 for the feature.
     template <class F>
     void each_leaf_weight(std::uint32_t feature, F&& meet) const {
-        for (const Node& node : nodes_) {
+        for (const std::uint32_t id : nodes_with(feature)) {
+            const Node& node = nodes_[id];
             if (!node.is_preleaf || classifiers(node) == 0) continue;
-            if (node.blocks.find(feature) == NO_ID) continue;
             for (std::uint32_t place = 0; place < node.children.size(); ++place)
                 if (const float found = weight(node, feature, place); found != 0)
                     meet(node.children[place], found);
         }
     }
 
-    // How many weights each feature has.
-    void count_weights(std::vector<std::uint64_t>& counts) const {
-        for (const Node& node : nodes_)
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
-                if (node.blocks.feature(block) != BIAS)
-                    counts[node.blocks.feature(block)] += width(node);
-    }
+    // How many features have 0, 1, ... weights with a place in a block; the last: that many or more.
+    // Features without a block are not counted.
+    const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
+
+    std::uint64_t blocks_visited() const { return blocks_visited_; }  // by eviction; no state
 
     // --- learning ------------------------------------------------------------------------------
 
@@ -228,7 +239,7 @@ public:
         for (std::size_t begin = 0, end = 0; begin < work.positives.size(); begin = end) {
             const std::uint32_t node = work.positives[begin].first;
             while (end < work.positives.size() && work.positives[end].first == node) ++end;
-            step(nodes_[node], input, begin, end, work);
+            step(node, input, begin, end, work);
         }
     }
 
@@ -242,6 +253,8 @@ public:
         nodes_.clear();
         places_.clear();
         free_.clear();
+        Arena<Holder>().swap(holders_);
+        outdegrees_.fill(0);
         blocks_ = weights_ = 0;
         root_ = plant(shape, NO_ID);
         births_ = 0;
@@ -250,16 +263,21 @@ public:
 
     // --- forgetting ----------------------------------------------------------------------------
 
-    void forget_features(const std::vector<bool>& doomed) {
-        for (Node& node : nodes_) {
+    // Take the feature's block out of every node that holds one.
+    void forget_feature(std::uint32_t feature) {
+        if (feature >= holders_.size()) return;
+        for (std::uint32_t id = holders_[feature].first, next; id != NO_ID; id = next) {
+            Node& node = nodes_[id];
+            const std::uint32_t block = node.blocks.find(feature);
+            next = node.blocks.link(block).next;
             forget(node);
-            for (std::uint32_t block = node.blocks.count(); block-- > 0;) {
-                const std::uint32_t feature = node.blocks.feature(block);
-                if (feature != BIAS && doomed[feature]) node.blocks.remove(block);
-            }
-            node.blocks.give_back(static_cast<std::uint32_t>(node.children.size()) + node.grows);
+            node.blocks.remove(block);
+            node.blocks.give_back_unused();
             count(node);
+            ++blocks_visited_;
         }
+        count_weights(feature, -static_cast<std::int64_t>(holders_[feature].weights));
+        holders_[feature] = {};
     }
 
     void forget_class(std::uint32_t cls) {
@@ -354,7 +372,7 @@ public:
             need(node.children.size() <= MOST_CHILDREN, "node_children",
                  "a node has too many children");
             need(!is_needless(node), "node_children", "a node says nothing of its only child");
-            load_blocks(node, state, state.node_blocks[id], place, weight, is_feature);
+            load_blocks(static_cast<std::uint32_t>(id), state, place, weight, is_feature);
             count(node);
         }
         need(child == state.children, "node_children", "more children than nodes account for");
@@ -365,7 +383,8 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 24;
+    // Of a block its slot (12 to 16 bytes), feature, count and links, and a share of holders_.
+    static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 36;
     static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 9;
 
     struct Node {
@@ -375,6 +394,11 @@ private:
         Blocks blocks;
         bool is_preleaf = false;
         bool grows = false;  // more children may come: the first classifier is the auxiliary one
+    };
+
+    struct Holder {  // of blocks: a feature
+        std::uint32_t first = NO_ID;  // node
+        std::uint32_t weights = 0;    // in all its blocks
     };
 
     struct Place {  // of a class: below which node, and as which of its children
@@ -420,6 +444,69 @@ private:
     // What a child without a place in a block would have there: the negation of the auxiliary
     // weight, but for the first, which was once the only one.
     static float sign(std::uint32_t place) { return place == 0 ? 1.0f : -1.0f; }
+
+    // --- the blocks of a feature ---------------------------------------------------------------
+
+    // In order of their ids, which loading keeps.
+    std::vector<std::uint32_t> nodes_with(std::uint32_t feature) const {
+        std::vector<std::uint32_t> found;
+        if (feature >= holders_.size()) return found;
+        for (std::uint32_t id = holders_[feature].first; id != NO_ID;) {
+            found.push_back(id);
+            const Blocks& blocks = nodes_[id].blocks;
+            id = blocks.link(blocks.find(feature)).next;
+        }
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    std::uint32_t add_block(std::uint32_t id, std::uint32_t feature, std::uint32_t weights) {
+        const std::uint32_t block = nodes_[id].blocks.add(feature, weights);
+        if (feature == BIAS) return block;
+        if (feature >= holders_.size()) {
+            const std::size_t added = feature + std::size_t{1} - holders_.size();
+            const std::size_t at = holders_.extend(added);
+            std::fill_n(holders_.data() + at, added, Holder{});
+        }
+        std::uint32_t& first = holders_[feature].first;
+        if (first != NO_ID) link_in(first, feature).previous = id;
+        nodes_[id].blocks.link(block).next = first;
+        first = id;
+        count_weights(feature, weights);
+        return block;
+    }
+
+    // Take a block away; the last of the node gets its number.
+    void remove_block(std::uint32_t id, std::uint32_t block) {
+        unlink(id, block);
+        nodes_[id].blocks.remove(block);
+    }
+
+    // Take a block out of the list of its feature.
+    void unlink(std::uint32_t id, std::uint32_t block) {
+        const Blocks& blocks = nodes_[id].blocks;
+        const std::uint32_t feature = blocks.feature(block);
+        if (feature == BIAS) return;
+        const auto [next, previous] = blocks.link(block);
+        if (previous == NO_ID) holders_[feature].first = next;
+        else link_in(previous, feature).next = next;
+        if (next != NO_ID) link_in(next, feature).previous = previous;
+        count_weights(feature, -static_cast<std::int64_t>(blocks.weights_in(block)));
+    }
+
+    Blocks::Link& link_in(std::uint32_t id, std::uint32_t feature) {
+        Blocks& blocks = nodes_[id].blocks;
+        return blocks.link(blocks.find(feature));
+    }
+
+    // Count more weights of a feature, or fewer.
+    void count_weights(std::uint32_t feature, std::int64_t more) {
+        if (feature == BIAS) return;
+        std::uint32_t& weights = holders_[feature].weights;
+        if (weights > 0) --outdegrees_[std::min<std::size_t>(weights, OUTDEGREES - 1)];
+        weights = static_cast<std::uint32_t>(weights + more);
+        if (weights > 0) ++outdegrees_[std::min<std::size_t>(weights, OUTDEGREES - 1)];
+    }
 
     static float weight(const Node& node, std::uint32_t feature, std::size_t place) {
         const std::uint32_t block = node.blocks.find(feature);
@@ -492,15 +579,16 @@ private:
 
     // One AdaGrad step of every classifier of a node: the children among the positives from `begin`
     // to `end`, and the auxiliary one, are true, the others are not.
-    void step(Node& node, const std::vector<Input>& input, std::size_t begin, std::size_t end,
+    void step(std::uint32_t id, const std::vector<Input>& input, std::size_t begin, std::size_t end,
               Work& work) {
+        Node& node = nodes_[id];
         const std::uint32_t width = LabelTree::width(node);
         if (width == 0) return;
         forget(node);
         find_blocks(node.blocks, input, work);
         for (std::size_t i = 0; i < input.size(); ++i) {
             if (work.blocks[i] == NO_ID)
-                work.blocks[i] = node.blocks.add(input[i].feature, width);
+                work.blocks[i] = add_block(id, input[i].feature, width);
             else
                 fill(node, work.blocks[i]);
         }
@@ -511,7 +599,7 @@ private:
         for (std::size_t i = 0; i < input.size(); ++i)
             move(node.blocks.weights(work.blocks[i]), node.blocks.squares(work.blocks[i]),
                  work.scores.data(), width, input[i].value);
-        if (least_weight_ > 0) drop_light(node, work);
+        if (least_weight_ > 0) drop_light(id, work);
         count(node);
     }
 
@@ -549,24 +637,27 @@ private:
     }
 
     // Give every classifier of the node its place in a block.
-    static void fill(Node& node, std::uint32_t block) {
+    void fill(Node& node, std::uint32_t block) {
         Blocks& blocks = node.blocks;
-        const std::uint32_t wanted = width(node);
+        const std::uint32_t wanted = width(node), there = blocks.weights_in(block);
+        if (there >= wanted) return;
         float *weights = blocks.weights(block), *squares = blocks.squares(block);
-        for (std::uint32_t at = blocks.weights_in(block); at < wanted; ++at) {
+        for (std::uint32_t at = there; at < wanted; ++at) {
             weights[at] = sign(at - node.grows) * weights[0];
             squares[at] = squares[0];
         }
-        if (blocks.weights_in(block) < wanted) blocks.set_weights_in(block, wanted);
+        blocks.set_weights_in(block, wanted);
+        count_weights(blocks.feature(block), wanted - there);
     }
 
-    void drop_light(Node& node, Work& work) const {
+    void drop_light(std::uint32_t id, Work& work) {
+        Node& node = nodes_[id];
         std::sort(work.blocks.begin(), work.blocks.end(), std::greater<std::uint32_t>());
         for (const std::uint32_t block : work.blocks) {
             const float* weights = node.blocks.weights(block);
             const bool is_light = std::all_of(weights, weights + node.blocks.weights_in(block),
                                               [this](float weight) { return std::fabs(weight) < least_weight_; });
-            if (is_light && node.blocks.feature(block) != BIAS) node.blocks.remove(block);
+            if (is_light && node.blocks.feature(block) != BIAS) remove_block(id, block);
         }
     }
 
@@ -694,7 +785,7 @@ private:
         above.children.push_back(id);
         above.blocks.make_room(3);
         for (std::uint32_t block = 0; block < old.count(); ++block) {
-            const std::uint32_t copy = above.blocks.add(old.feature(block), 1);
+            const std::uint32_t copy = add_block(made, old.feature(block), 1);
             above.blocks.weights(copy)[0] = old.weights(block)[0];
             above.blocks.squares(copy)[0] = old.squares(block)[0];
         }
@@ -705,7 +796,10 @@ private:
     // A node that is full needs no auxiliary classifier any more.
     void stop_growing(Node& node) {
         forget(node);
-        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
+            fill(node, block);
+            count_weights(node.blocks.feature(block), -1);
+        }
         node.grows = false;
         node.blocks.drop_first();
         count(node);
@@ -726,6 +820,7 @@ private:
 
     void free_node(std::uint32_t id) {
         forget(nodes_[id]);
+        for (std::uint32_t block = 0; block < nodes_[id].blocks.count(); ++block) unlink(id, block);
         nodes_[id] = Node{};
         free_.push_back(id);
     }
@@ -734,7 +829,10 @@ private:
         Node& node = nodes_[id];
         forget(node);
         if (classifiers(node) > 0) {
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
+                fill(node, block);
+                count_weights(node.blocks.feature(block), -1);
+            }
             node.blocks.drop(place + node.grows);
         }
         node.children.erase(node.children.begin() + place);
@@ -749,8 +847,10 @@ private:
     // --- loading -------------------------------------------------------------------------------
 
     template <class F>
-    static void load_blocks(Node& node, const State& state, std::uint32_t blocks,
-                            std::uint64_t& place, std::uint64_t& weight, F&& is_feature) {
+    void load_blocks(std::uint32_t id, const State& state, std::uint64_t& place,
+                     std::uint64_t& weight, F&& is_feature) {
+        Node& node = nodes_[id];
+        const std::uint32_t blocks = state.node_blocks[id];
         if (state.blocks - place < blocks) refuse("node_blocks", "blocks are cut short");
         const auto most = static_cast<std::uint32_t>(node.children.size()) + node.grows;
         node.blocks.make_room(most);
@@ -762,7 +862,7 @@ private:
             if (count == 0 || count > most || (!node.grows && count != most) ||
                 state.weights - weight < count)
                 refuse("block_weights", "a block has more or fewer weights than its node");
-            const std::uint32_t block = node.blocks.add(feature, count);
+            const std::uint32_t block = add_block(id, feature, count);
             for (std::uint32_t at = 0; at < count; ++at, ++weight) {
                 const float value = state.tree_weights[weight], square = state.tree_squares[weight];
                 if (!(std::fabs(value) <= MOST_WEIGHT) || !(square >= 0) || square > MOST_SQUARES)
@@ -850,6 +950,9 @@ private:
     std::uint32_t root_ = NO_ID;
     std::uint64_t births_ = 0;
     std::uint64_t blocks_ = 0, weights_ = 0;
+    Arena<Holder> holders_;  // by feature id
+    std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
+    std::uint64_t blocks_visited_ = 0;
     std::uint64_t random_;
     float rate_ = 1, epsilon_ = 0, least_weight_ = 0;
     double alpha_ = 0;

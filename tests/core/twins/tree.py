@@ -16,7 +16,7 @@ BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15
 MOST_SQUARES = float32(1e36)
 NODE_BYTES = 160
-BLOCK_BYTES = 24  # and as many for a weight as for an edge
+BLOCK_BYTES = 36  # and as many for a weight as for an edge
 
 
 @dataclass
@@ -460,9 +460,6 @@ class LabelTree(Twin):
         del self.nodes[node.id]
         self.node_ids.give_back(node.id)
 
-    def most_evicted_at_once(self):
-        return len(self.rows) // 64
-
     def forget_features(self, names):
         for node in self.nodes.values():
             node.lose(names)
@@ -558,7 +555,7 @@ class LabelTree(Twin):
 
     def outdegrees(self):
         degrees = [
-            sum(node.width for node in self.nodes.values() if name in node.weights)
+            sum(len(node.weights[name]) for node in self.nodes.values() if name in node.weights)
             for name in self.rows
         ]
         return np.bincount(np.array(degrees, int))
