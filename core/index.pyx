@@ -518,7 +518,7 @@ cdef class Index:
             "ids_looked_at": done.ids_looked_at,
             "rows_swept": done.rows_swept,
             "nodes_opened": done.nodes_opened,
-            "blocks_visited": done.blocks_visited,
+            "nodes_visited": done.nodes_visited,
         }
 
     def outdegrees(self):

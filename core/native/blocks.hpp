@@ -5,10 +5,9 @@
 //                             |
 //   cells_    [ w w w . . . | s s s . . . ] ...     by block: weights, then sums of squared gradients
 //   counts_   3 ...                                 how many of them the block has
-//   links_    [ next | previous ] ...               nodes with a block of the same feature
 //
 // All blocks of a node have room for as many weights. A child that came after a block was last
-// changed has none in it yet; what it would be is up to the tree, and so are the links.
+// changed has none in it yet; what it would be is up to the tree.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +22,6 @@ namespace manyclass {
 
 class Blocks {
 public:
-    struct Link {
-        std::uint32_t next = NO_ID, previous = NO_ID;
-    };
-
     std::uint32_t count() const { return static_cast<std::uint32_t>(features_.size()); }
     std::uint32_t room() const { return room_; }
     std::uint32_t feature(std::uint32_t block) const { return features_[block]; }
@@ -35,9 +30,9 @@ public:
     const float* weights(std::uint32_t block) const { return cells_.data() + start(block); }
     float* squares(std::uint32_t block) { return weights(block) + room_; }
     const float* squares(std::uint32_t block) const { return weights(block) + room_; }
-    Link& link(std::uint32_t block) { return links_[block]; }
-    const Link& link(std::uint32_t block) const { return links_[block]; }
-    void set_weights_in(std::uint32_t block, std::uint32_t count) { counts_[block] = count; }
+    void set_weights_in(std::uint32_t block, std::uint32_t count) {
+        counts_[block] = static_cast<std::uint16_t>(count);
+    }
 
     void prefetch_slot(std::uint32_t feature) const {
         if (!slots_.empty()) __builtin_prefetch(&slots_[home(feature)]);
@@ -59,8 +54,7 @@ public:
     std::uint32_t add(std::uint32_t feature, std::uint32_t weights) {
         const std::uint32_t block = count();
         features_.append(feature);
-        counts_.append(weights);
-        links_.append({});
+        counts_.append(static_cast<std::uint16_t>(weights));
         const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
         std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
         if ((static_cast<std::size_t>(block) + 1) * 3 > slots_.size() * 2) rebuild_slots();
@@ -76,12 +70,10 @@ public:
             slots_[slot_of(features_[last])].block_plus_1 = block + 1;
             features_[block] = features_[last];
             counts_[block] = counts_[last];
-            links_[block] = links_[last];
             std::copy_n(weights(last), 2 * static_cast<std::size_t>(room_), weights(block));
         }
         features_.shrink(1);
         counts_.shrink(1);
-        links_.shrink(1);
         cells_.shrink(2 * static_cast<std::size_t>(room_));
     }
 
@@ -115,7 +107,6 @@ public:
     void give_back_unused() {
         trim(features_);
         trim(counts_);
-        trim(links_);
         trim(cells_);
         constexpr std::uint32_t FEW = 1 << 14;
         if (count() <= FEW && slots_.size() > 8 * static_cast<std::size_t>(count()) + 64)
@@ -124,7 +115,7 @@ public:
 
     std::size_t resident_bytes() const {
         return slots_.capacity() * sizeof(Slot) + features_.resident_bytes() +
-               counts_.resident_bytes() + links_.resident_bytes() + cells_.resident_bytes();
+               counts_.resident_bytes() + cells_.resident_bytes();
     }
 
 private:
@@ -187,13 +178,13 @@ private:
         Arena<float> resized;
         resized.reserve(2 * static_cast<std::size_t>(room) * count());
         for (std::uint32_t block = 0; block < count(); ++block) {
-            const std::uint32_t kept = counts_[block] - std::min(counts_[block], without);
+            const std::uint32_t there = counts_[block], kept = there - std::min(there, without);
             const std::size_t at = resized.extend(2 * static_cast<std::size_t>(room));
             float* const to = resized.data() + at;
             std::fill_n(to, 2 * static_cast<std::size_t>(room), 0.0f);
             std::copy_n(weights(block) + without, kept, to);
             std::copy_n(squares(block) + without, kept, to + room);
-            counts_[block] = kept;
+            counts_[block] = static_cast<std::uint16_t>(kept);
         }
         cells_.swap(resized);
         room_ = room;
@@ -201,8 +192,7 @@ private:
 
     std::vector<Slot> slots_;
     Arena<std::uint32_t> features_;
-    Arena<std::uint32_t> counts_;
-    Arena<Link> links_;
+    Arena<std::uint16_t> counts_;
     Arena<float> cells_;
     std::uint32_t room_ = 0;
 };

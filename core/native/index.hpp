@@ -62,6 +62,9 @@ constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in s
 constexpr std::size_t MOST_RIVALS = 1000;
 // A limit that was lowered is approached by at most so much an event.
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
+// Nodes that a search of a label tree opens at most: it is exact below that. Once names were evicted
+// the model is none that could be exact, and far more nodes can be likely.
+constexpr std::uint64_t MOST_OPENED = 1 << 14, MOST_OPENED_AFTER_EVICTION = 512;
 constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 256;
 
 class Index {
@@ -387,13 +390,13 @@ public:
         std::uint64_t ids_looked_at;  // by evictions
         std::uint64_t rows_swept;     // for retired classes
         std::uint64_t nodes_opened;    // of a label tree, by searches
-        std::uint64_t blocks_visited;  // of a label tree, by evictions
+        std::uint64_t nodes_visited;  // of a label tree, to forget features
     };
     Work work() const {
         const Read lock = reading();
         return {feature_order_.visited() + class_order_.visited(),
                 feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_,
-                nodes_opened_, tree_.blocks_visited()};
+                nodes_opened_, tree_.nodes_visited()};
     }
 
     // How many features have 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
@@ -826,11 +829,17 @@ private:
         best.clear();
         if (k == 0) return;
         LabelTree::input_of(work.active, work.input);
-        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
+        const auto meet = [&](std::uint32_t cls, double probability) {
             if (!(probability > threshold)) return false;
             best.push_back({probability, cls});
             return best.size() < k;
-        }));
+        };
+        count_touched(work, tree_.search(work.input, k, most_nodes_opened(), meet));
+    }
+
+    // By one search of a label tree.
+    std::uint64_t most_nodes_opened() const {
+        return evicted_features_ + evicted_classes_ == 0 ? MOST_OPENED : MOST_OPENED_AFTER_EVICTION;
     }
 
     void count_touched(const Workspace& work, const LabelTree::Cost& cost) {
@@ -1011,12 +1020,13 @@ private:
             if (tree_.has(cls)) window = options_.retrieval_window;
             else work.new_classes.push_back(cls);
         }
-        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
+        const auto meet = [&](std::uint32_t cls, double probability) {
             ++rank;
             if (rank <= 2) learned.lead.meet(probability);
             if (learned.rank == 0 && rank <= window && is_true(cls)) learned.rank = rank;
             return rank < 2 || (learned.rank == 0 && rank < window);
-        }));
+        };
+        count_touched(work, tree_.search(work.input, std::max(window, 2u), most_nodes_opened(), meet));
         tree_.add_leaves(work.input, work.new_classes);
         tree_.learn(work.input, work.true_ids);
         return learned;

@@ -49,7 +49,7 @@ def blocks_of(index):
     return Counter(by_id[id] for id in ids[ids < len(by_id)].tolist())
 
 
-def test_evicting_a_feature_of_a_tree_visits_only_the_nodes_that_hold_it():
+def test_evicting_a_feature_of_a_tree_looks_past_the_nodes_that_do_not_hold_it():
     index = Index(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
     for n in range(400):
         index.learn([f"f{n}"], [f"c{n}"])
@@ -58,7 +58,7 @@ def test_evicting_a_feature_of_a_tree_visits_only_the_nodes_that_hold_it():
         before = blocks_of(index)
         done = work_of(index, lambda: index.learn([f"new {n}"], [f"c{n}"]))  # noqa: B023
         (evicted,) = before.keys() - blocks_of(index).keys()
-        assert done["blocks_visited"] == before[evicted] < 30
+        assert before[evicted] <= done["nodes_visited"] <= 2 * before[evicted] + 1 < 60
     assert index.evicted_features == 50
 
 
