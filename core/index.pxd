@@ -153,6 +153,8 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint64_t names_visited
         uint64_t ids_looked_at
         uint64_t rows_swept
+        uint64_t nodes_opened
+        uint64_t nodes_visited
 
     cdef cppclass NativeNode "manyclass::Index::Node":
         uint64_t classes

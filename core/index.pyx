@@ -517,6 +517,8 @@ cdef class Index:
             "names_visited": done.names_visited,
             "ids_looked_at": done.ids_looked_at,
             "rows_swept": done.rows_swept,
+            "nodes_opened": done.nodes_opened,
+            "nodes_visited": done.nodes_visited,
         }
 
     def outdegrees(self):

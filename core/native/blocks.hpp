@@ -30,7 +30,9 @@ public:
     const float* weights(std::uint32_t block) const { return cells_.data() + start(block); }
     float* squares(std::uint32_t block) { return weights(block) + room_; }
     const float* squares(std::uint32_t block) const { return weights(block) + room_; }
-    void set_weights_in(std::uint32_t block, std::uint32_t count) { counts_[block] = count; }
+    void set_weights_in(std::uint32_t block, std::uint32_t count) {
+        counts_[block] = static_cast<std::uint16_t>(count);
+    }
 
     void prefetch_slot(std::uint32_t feature) const {
         if (!slots_.empty()) __builtin_prefetch(&slots_[home(feature)]);
@@ -52,7 +54,7 @@ public:
     std::uint32_t add(std::uint32_t feature, std::uint32_t weights) {
         const std::uint32_t block = count();
         features_.append(feature);
-        counts_.append(weights);
+        counts_.append(static_cast<std::uint16_t>(weights));
         const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
         std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
         if ((static_cast<std::size_t>(block) + 1) * 3 > slots_.size() * 2) rebuild_slots();
@@ -98,8 +100,17 @@ public:
         const std::size_t needed = 2 * static_cast<std::size_t>(wanted) * count() * sizeof(float);
         if (cells_.resident_bytes() <= 2 * needed + 1024) return;
         resize(wanted, 0);
-        std::vector<Slot>().swap(slots_);
-        rebuild_slots();
+        shrink_slots();
+    }
+
+    // Give back the room of blocks that were removed, in pieces: no call copies many blocks.
+    void give_back_unused() {
+        trim(features_);
+        trim(counts_);
+        trim(cells_);
+        constexpr std::uint32_t FEW = 1 << 14;
+        if (count() <= FEW && slots_.size() > 8 * static_cast<std::size_t>(count()) + 64)
+            shrink_slots();
     }
 
     std::size_t resident_bytes() const {
@@ -124,6 +135,19 @@ private:
         std::size_t at = home(feature);
         while (slots_[at].feature != feature || slots_[at].block_plus_1 == 0) at = next(at);
         return at;
+    }
+
+    void shrink_slots() {
+        std::vector<Slot>().swap(slots_);
+        rebuild_slots();
+    }
+
+    // A large run gives pages back where it is; a small one is copied.
+    template <class T>
+    static void trim(Arena<T>& run) {
+        constexpr std::size_t PIECE = (std::size_t{1} << 20) / sizeof(T);
+        const std::size_t unused = run.capacity() - run.size();
+        if (unused > run.size() + 256) run.give_back(std::min(unused / 2, PIECE));
     }
 
     void insert(std::uint32_t feature, std::uint32_t block) {
@@ -154,13 +178,13 @@ private:
         Arena<float> resized;
         resized.reserve(2 * static_cast<std::size_t>(room) * count());
         for (std::uint32_t block = 0; block < count(); ++block) {
-            const std::uint32_t kept = counts_[block] - std::min(counts_[block], without);
+            const std::uint32_t there = counts_[block], kept = there - std::min(there, without);
             const std::size_t at = resized.extend(2 * static_cast<std::size_t>(room));
             float* const to = resized.data() + at;
             std::fill_n(to, 2 * static_cast<std::size_t>(room), 0.0f);
             std::copy_n(weights(block) + without, kept, to);
             std::copy_n(squares(block) + without, kept, to + room);
-            counts_[block] = kept;
+            counts_[block] = static_cast<std::uint16_t>(kept);
         }
         cells_.swap(resized);
         room_ = room;
@@ -168,7 +192,7 @@ private:
 
     std::vector<Slot> slots_;
     Arena<std::uint32_t> features_;
-    Arena<std::uint32_t> counts_;
+    Arena<std::uint16_t> counts_;
     Arena<float> cells_;
     std::uint32_t room_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -61,9 +62,11 @@ constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in s
 constexpr std::size_t MOST_RIVALS = 1000;
 // A limit that was lowered is approached by at most so much an event.
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
+// Nodes that a search of a label tree opens at most: it is exact below that. Once names were evicted
+// the model is none that could be exact, and far more nodes can be likely.
+constexpr std::uint64_t MOST_OPENED = 1 << 14, MOST_OPENED_AFTER_EVICTION = 512;
 constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 64;
 constexpr std::uint32_t EDGES_AHEAD = 16;  // of a row that is swept soon, fetched from memory
-constexpr std::uint32_t TREE_SHARE = 64;  // a label tree, which is walked for it, evicts one in so many
 
 class Index {
 public:
@@ -326,7 +329,7 @@ public:
     bool forget_feature(std::string_view name) {
         Change change(*this);
         const std::uint32_t id = features_.find(name);
-        if (id != NO_ID) forget_features({id});
+        if (id != NO_ID) remove_feature(id);
         change.done();
         return id != NO_ID;
     }
@@ -387,25 +390,24 @@ public:
         std::uint64_t names_visited;  // by listings
         std::uint64_t ids_looked_at;  // by evictions
         std::uint64_t rows_swept;     // for retired classes
+        std::uint64_t nodes_opened;    // of a label tree, by searches
+        std::uint64_t nodes_visited;  // of a label tree, to forget features
     };
     Work work() const {
         const Read lock = reading();
         return {feature_order_.visited() + class_order_.visited(),
-                feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_};
+                feature_clock_.looked_at() + class_clock_.looked_at(), rows_swept_,
+                nodes_opened_, tree_.nodes_visited()};
     }
 
     // How many features have 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
     void outdegrees(std::int64_t* counts) const {
         const Read lock = reading();
-        if (options_.kind != Kind::label_tree) {
-            std::copy(rows_.outdegrees().begin(), rows_.outdegrees().end(), counts);
-            counts[0] -= static_cast<std::int64_t>(features_.free_ids().size());
-            return;
-        }
-        std::vector<std::uint64_t> weights(rows_.end(), 0);
-        tree_.count_weights(weights);
-        for (std::uint32_t id = 0; id < rows_.end(); ++id)
-            if (features_.alive(id)) ++counts[std::min<std::size_t>(weights[id], OUTDEGREES - 1)];
+        const auto& degrees =
+            options_.kind == Kind::label_tree ? tree_.outdegrees() : rows_.outdegrees();
+        std::copy(degrees.begin() + 1, degrees.end(), counts + 1);
+        counts[0] = static_cast<std::int64_t>(features_.count()) -
+                    std::accumulate(counts + 1, counts + OUTDEGREES, std::int64_t{0});
     }
 
     // A feature's counters and its edges as (class, weight); false when it is not known.
@@ -828,16 +830,23 @@ private:
         best.clear();
         if (k == 0) return;
         LabelTree::input_of(work.active, work.input);
-        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
+        const auto meet = [&](std::uint32_t cls, double probability) {
             if (!(probability > threshold)) return false;
             best.push_back({probability, cls});
             return best.size() < k;
-        }));
+        };
+        count_touched(work, tree_.search(work.input, k, most_nodes_opened(), meet));
     }
 
-    void count_touched(const Workspace& work, std::uint64_t weights) {
+    // By one search of a label tree.
+    std::uint64_t most_nodes_opened() const {
+        return evicted_features_ + evicted_classes_ == 0 ? MOST_OPENED : MOST_OPENED_AFTER_EVICTION;
+    }
+
+    void count_touched(const Workspace& work, const LabelTree::Cost& cost) {
         active_features_ranked_.fetch_add(work.input.size() - 1, std::memory_order_relaxed);
-        edges_touched_.fetch_add(weights, std::memory_order_relaxed);
+        edges_touched_.fetch_add(cost.weights, std::memory_order_relaxed);
+        nodes_opened_.fetch_add(cost.nodes, std::memory_order_relaxed);
     }
 
     void retrieve(Workspace& work) {
@@ -925,7 +934,7 @@ private:
 
     // A new feature, seen once; NO_ID when the limit is met and every feature is in use right now.
     std::uint32_t make_feature(std::string_view name) {
-        if (features_.count() >= options_.max_features && !evict_features()) return NO_ID;
+        if (features_.count() >= options_.max_features && !evict_feature()) return NO_ID;
         const std::uint32_t id = features_.add(name);
         feature_order_.add(features_, id);
         rows_.start(id);
@@ -1015,12 +1024,13 @@ private:
             if (tree_.has(cls)) window = options_.retrieval_window;
             else work.new_classes.push_back(cls);
         }
-        count_touched(work, tree_.search(work.input, [&](std::uint32_t cls, double probability) {
+        const auto meet = [&](std::uint32_t cls, double probability) {
             ++rank;
             if (rank <= 2) learned.lead.meet(probability);
             if (learned.rank == 0 && rank <= window && is_true(cls)) learned.rank = rank;
             return rank < 2 || (learned.rank == 0 && rank < window);
-        }));
+        };
+        count_touched(work, tree_.search(work.input, std::max(window, 2u), most_nodes_opened(), meet));
         tree_.add_leaves(work.input, work.new_classes);
         tree_.learn(work.input, work.true_ids);
         return learned;
@@ -1342,22 +1352,11 @@ private:
                tree_.node_bytes();
     }
 
-    void forget_features(const std::vector<std::uint32_t>& ids) {
-        for (const std::uint32_t id : ids) remove_feature(id);
-        forget_in_tree(ids);
-    }
-
     void remove_feature(std::uint32_t id) {
         rows_.clear(id);
+        tree_.forget_feature(id);
         features_.remove(id);
         if (most_past() > 0) feature_births_[id] = NEVER;
-    }
-
-    void forget_in_tree(const std::vector<std::uint32_t>& features) {
-        if (options_.kind != Kind::label_tree) return;
-        std::vector<bool> doomed(features_.end(), false);
-        for (const std::uint32_t id : features) doomed[id] = true;
-        tree_.forget_features(doomed);
     }
 
     // Forget a class by its name. Edges to it stay in rows until the rows are swept, or learned
@@ -1413,7 +1412,7 @@ private:
     void keep_within_limits(const Workspace& work) {
         const std::uint64_t features =
             goal(options_.max_features, work.features_before, SURPLUS_PER_EVENT);
-        while (features_.count() > features && evict_features()) {}
+        while (features_.count() > features && evict_feature()) {}
         const std::uint64_t classes =
             goal(options_.max_classes, work.classes_before, SURPLUS_PER_EVENT);
         while (classes_.count() > classes && evict_class()) {}
@@ -1422,8 +1421,8 @@ private:
         while (counted_bytes() > bytes || rows_.edges() > rows_.most_edges()) {
             const bool classes_first =
                 counted_bytes() > bytes && class_bytes() > options_.max_bytes / 2;
-            if (classes_first ? evict_class() || evict_features()
-                              : evict_features() || evict_class())
+            if (classes_first ? evict_class() || evict_feature()
+                              : evict_feature() || evict_class())
                 continue;
             return;  // what is left belongs to the event just learned
         }
@@ -1434,28 +1433,22 @@ private:
         return std::max(limit, before - std::min(before, most_less));
     }
 
-    // Forget a feature that was idle long, of a label tree some; false when all were active in the
-    // event being learned.
-    bool evict_features() {
+    // Forget a feature that was idle long; false when all were active in the event being learned.
+    bool evict_feature() {
         if (all_features_in_use_ == learned_) return false;
-        std::vector<std::uint32_t> ids;
-        const std::size_t wanted =
-            options_.kind == Kind::label_tree ? features_.count() / TREE_SHARE : 1;
-        do {
-            const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
-                rows_.prefetch(each + Clock::WINDOW);  // it is looked at by the next eviction
-                const Row& row = rows_[each];
-                const Idleness idle = idleness(stamp() - row.last_seen, row.times_seen);
-                return features_.alive(each) ? idle : IN_USE;
-            });
-            if (id == NO_ID) break;
-            remove_feature(id);
-            ids.push_back(id);
-        } while (ids.size() < wanted);
-        forget_in_tree(ids);
-        evicted_features_ += ids.size();
-        if (ids.empty()) all_features_in_use_ = learned_;
-        return !ids.empty();
+        const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
+            rows_.prefetch(each + Clock::WINDOW);  // it is looked at by the next eviction
+            const Row& row = rows_[each];
+            const Idleness idle = idleness(stamp() - row.last_seen, row.times_seen);
+            return features_.alive(each) ? idle : IN_USE;
+        });
+        if (id == NO_ID) {
+            all_features_in_use_ = learned_;
+            return false;
+        }
+        remove_feature(id);
+        ++evicted_features_;
+        return true;
     }
 
     bool evict_class() {
@@ -1535,6 +1528,7 @@ private:
     std::atomic<bool> is_held_{false};
     std::atomic<std::uint64_t> active_features_ranked_{0};  // not part of the state
     std::atomic<std::uint64_t> edges_touched_{0};
+    std::atomic<std::uint64_t> nodes_opened_{0};
 };
 
 }  // namespace manyclass

@@ -11,12 +11,17 @@
 // its negation: had it been there from the start, each of these instances would have been a negative
 // one for it. The logistic step is odd-symmetric, so that negating the weights is exact, and a block
 // that was not changed since needs no place for the child before it is changed again.
+//
+// Where a node holds a block of a feature, so does the node above it: an instance concerns whole
+// paths. So a feature is evicted on the way down from the root, past the nodes that do not hold it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <queue>
+#include <functional>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -66,7 +71,8 @@ public:
     std::uint64_t node_bytes() const { return (nodes_.size() - free_.size()) * BYTES_PER_NODE; }
 
     std::size_t resident_bytes() const {
-        std::size_t bytes = nodes_.capacity() * sizeof(Node) + places_.capacity() * sizeof(Place);
+        std::size_t bytes = nodes_.capacity() * sizeof(Node) +
+                            places_.capacity() * sizeof(Place) + weights_of_.resident_bytes();
         for (const Node& node : nodes_)
             bytes += node.blocks.resident_bytes() + node.children.capacity() * sizeof(std::uint32_t);
         return bytes;
@@ -83,35 +89,30 @@ public:
 
     // --- ranking -------------------------------------------------------------------------------
 
-    // Meet the classes by probability, the most likely first, of equal ones the one that came to
-    // the tree first, until `go_on(class, probability)` says no. Best-first search: exact. How many
-    // weights it took.
+    struct Cost {  // of a search
+        std::uint64_t nodes, weights;
+    };
+
+    // Meet the `wanted` classes of the highest probability, the most likely first, of equal ones the
+    // one that came to the tree first, until `go_on(class, probability)` says no. Best-first search,
+    // exact if it opens at most `most_nodes`; see Search::finish.
     template <class F>
-    std::uint64_t search(const std::vector<Input>& input, F&& go_on) const {
-        if (root_ == NO_ID) return 0;
-        Work& work = workspace();
-        work.touched = 0;
-        Frontier frontier;
-        frontier.push({1, 0, root_, false});
-        while (!frontier.empty()) {
-            const Reached reached = frontier.top();
-            frontier.pop();
-            if (reached.is_class) {
-                if (!go_on(reached.id, reached.probability)) break;
+    Cost search(const std::vector<Input>& input, std::size_t wanted, std::uint64_t most_nodes,
+                F&& go_on) const {
+        if (root_ == NO_ID) return {0, 0};
+        Search search(*this, input, wanted);
+        bool is_finished = false;
+        while (!search.is_over()) {
+            if (search.opened() == most_nodes && !is_finished) {
+                search.finish();
+                is_finished = true;
                 continue;
             }
-            const Node& node = nodes_[reached.id];
-            probabilities(node, input, work);
-            for (std::size_t place = 0; place < node.children.size(); ++place) {
-                const std::uint32_t child = node.children[place];
-                const double probability = reached.probability * work.probabilities[place];
-                if (node.is_preleaf)
-                    frontier.push({probability, places_[child].born, child, true});
-                else
-                    frontier.push({probability, 0, child, false});
-            }
+            const Reached best = search.next();
+            if (!best.is_class) search.open(best);
+            else if (!go_on(best.id, best.probability)) break;
         }
-        return work.touched;
+        return {search.opened(), workspace().touched};
     }
 
     // The probability of each class, 0 for one that is not in the tree.
@@ -177,22 +178,23 @@ public:
     // Every class with a leaf weight other than 0 for the feature.
     template <class F>
     void each_leaf_weight(std::uint32_t feature, F&& meet) const {
-        for (const Node& node : nodes_) {
+        std::vector<std::uint32_t> ids;
+        each_node_with(feature, [&](std::uint32_t id, std::uint32_t) { ids.push_back(id); });
+        std::sort(ids.begin(), ids.end());
+        for (const std::uint32_t id : ids) {
+            const Node& node = nodes_[id];
             if (!node.is_preleaf || classifiers(node) == 0) continue;
-            if (node.blocks.find(feature) == NO_ID) continue;
             for (std::uint32_t place = 0; place < node.children.size(); ++place)
                 if (const float found = weight(node, feature, place); found != 0)
                     meet(node.children[place], found);
         }
     }
 
-    // How many weights each feature has.
-    void count_weights(std::vector<std::uint64_t>& counts) const {
-        for (const Node& node : nodes_)
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
-                if (node.blocks.feature(block) != BIAS)
-                    counts[node.blocks.feature(block)] += width(node);
-    }
+    // How many features have 0, 1, ... weights with a place in a block; the last: that many or more.
+    // Features without a block are not counted.
+    const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
+
+    std::uint64_t nodes_visited() const { return nodes_visited_; }  // to forget features; no state
 
     // --- learning ------------------------------------------------------------------------------
 
@@ -230,6 +232,12 @@ public:
             while (end < work.positives.size() && work.positives[end].first == node) ++end;
             step(nodes_[node], input, begin, end, work);
         }
+        if (least_weight_ > 0)
+            for (const std::uint32_t cls : true_classes)
+                if (has(cls))
+                    climb(cls, [&](std::uint32_t node, std::uint32_t) {
+                        drop_light(nodes_[node], input, work);
+                    });
     }
 
     // --- planting ------------------------------------------------------------------------------
@@ -242,6 +250,9 @@ public:
         nodes_.clear();
         places_.clear();
         free_.clear();
+        std::fill_n(weights_of_.data(), weights_of_.size(), 0u);
+        outdegrees_.fill(0);
+        has_gaps_ = false;
         blocks_ = weights_ = 0;
         root_ = plant(shape, NO_ID);
         births_ = 0;
@@ -250,16 +261,15 @@ public:
 
     // --- forgetting ----------------------------------------------------------------------------
 
-    void forget_features(const std::vector<bool>& doomed) {
-        for (Node& node : nodes_) {
+    // Take the feature's block out of every node that holds one.
+    void forget_feature(std::uint32_t feature) {
+        nodes_visited_ += each_node_with(feature, [&](std::uint32_t id, std::uint32_t block) {
+            Node& node = nodes_[id];
             forget(node);
-            for (std::uint32_t block = node.blocks.count(); block-- > 0;) {
-                const std::uint32_t feature = node.blocks.feature(block);
-                if (feature != BIAS && doomed[feature]) node.blocks.remove(block);
-            }
-            node.blocks.give_back(static_cast<std::uint32_t>(node.children.size()) + node.grows);
+            remove_block(node, block);
+            node.blocks.give_back_unused();
             count(node);
-        }
+        });
     }
 
     void forget_class(std::uint32_t cls) {
@@ -362,9 +372,13 @@ public:
         need(weight == state.weights, "block_weights", "more weights than blocks account for");
         load_free(state);
         join(state, is_class);
+        has_gaps_ = std::any_of(nodes_.begin(), nodes_.end(), [this](const Node& node) {
+            return is_held_below_only(node);
+        });
     }
 
 private:
+    // Of a block its slot (12 to 16 bytes), feature and count, and a share of weights_of_.
     static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 24;
     static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 9;
 
@@ -396,13 +410,14 @@ private:
             return one.is_class ? one.born > other.born : one.id > other.id;  // an older class
         }
     };
-    using Frontier = std::priority_queue<Reached, std::vector<Reached>, Later>;
 
     struct Work {
         std::vector<std::uint32_t> blocks;
         std::vector<float> scores;
         std::vector<double> probabilities;
         std::uint64_t touched;
+        std::vector<Reached> reached;  // a heap, the best in front
+        std::vector<double> best;      // a heap of probabilities of classes, the least in front
         std::vector<std::pair<std::uint32_t, std::uint32_t>> positives;  // node, place of its child
     };
 
@@ -410,6 +425,102 @@ private:
         static thread_local Work work;
         return work;
     }
+
+    // What a search has reached but not met, best first.
+    class Search {
+    public:
+        Search(const LabelTree& tree, const std::vector<Input>& input, std::size_t wanted)
+            : tree_(tree), input_(input), wanted_(wanted), work_(workspace()) {
+            work_.touched = 0;
+            work_.best.clear();
+            work_.reached.assign(1, {1, 0, tree.root_, false});
+        }
+
+        bool is_over() const { return work_.reached.empty(); }
+        std::uint64_t opened() const { return opened_; }  // nodes
+
+        Reached next() {
+            std::pop_heap(work_.reached.begin(), work_.reached.end(), Later());
+            const Reached best = work_.reached.back();
+            work_.reached.pop_back();
+            return best;
+        }
+
+        void open(const Reached& node) {
+            each_child(node, [this](const Reached& child) { push(child); });
+        }
+
+        // Go straight down from the best nodes, until enough classes are reached. A class that is
+        // reached by then is met before one that is not, however probable that is.
+        void finish() {
+            constexpr int LEAST_DESCENTS = 32;
+            const auto first_class =
+                std::partition(work_.reached.begin(), work_.reached.end(),
+                               [](const Reached& each) { return !each.is_class; });
+            std::vector<Reached> classes(first_class, work_.reached.end());
+            work_.reached.erase(first_class, work_.reached.end());
+            std::make_heap(work_.reached.begin(), work_.reached.end(), Later());
+            for (int descents = 0; !is_over(); ++descents) {
+                if (descents >= LEAST_DESCENTS && work_.best.size() == wanted_) break;
+                descend(next(), classes);
+            }
+            work_.reached.swap(classes);
+            std::make_heap(work_.reached.begin(), work_.reached.end(), Later());
+        }
+
+    private:
+        // Add the classes of the pre-leaf that the best child of each node leads to.
+        void descend(Reached at, std::vector<Reached>& classes) {
+            while (!tree_.nodes_[at.id].is_preleaf) {
+                Reached best{-1, 0, NO_ID, false};
+                each_child(at, [&](Reached child) {
+                    if (Later()(best, child)) std::swap(best, child);
+                    if (child.id != NO_ID) push(child);
+                });
+                if (best.id == NO_ID) return;  // nothing below is wanted
+                at = best;
+            }
+            each_child(at, [&classes](const Reached& child) { classes.push_back(child); });
+        }
+
+        void push(const Reached& reached) {
+            work_.reached.push_back(reached);
+            std::push_heap(work_.reached.begin(), work_.reached.end(), Later());
+        }
+
+        // Meet the children of a node that can be, or lead to, wanted classes.
+        template <class F>
+        void each_child(const Reached& at, F&& meet) {
+            const Node& node = tree_.nodes_[at.id];
+            ++opened_;
+            tree_.probabilities(node, input_, work_);
+            for (std::size_t place = 0; place < node.children.size(); ++place) {
+                const double probability = at.probability * work_.probabilities[place];
+                if (work_.best.size() == wanted_ && probability < work_.best.front()) continue;
+                const std::uint32_t child = node.children[place];
+                if (node.is_preleaf) note_class(probability);
+                meet({probability, node.is_preleaf ? tree_.places_[child].born : 0, child,
+                      node.is_preleaf});
+            }
+        }
+
+        // Keep the `wanted` highest probabilities of classes.
+        void note_class(double probability) {
+            std::vector<double>& best = work_.best;
+            if (best.size() == wanted_) {
+                std::pop_heap(best.begin(), best.end(), std::greater<double>());
+                best.pop_back();
+            }
+            best.push_back(probability);
+            std::push_heap(best.begin(), best.end(), std::greater<double>());
+        }
+
+        const LabelTree& tree_;
+        const std::vector<Input>& input_;
+        const std::size_t wanted_;
+        std::uint64_t opened_ = 0;
+        Work& work_;
+    };
 
     // How many of a node's children have classifiers: an only child is certain, and needs none.
     static std::uint32_t classifiers(const Node& node) {
@@ -420,6 +531,64 @@ private:
     // What a child without a place in a block would have there: the negation of the auxiliary
     // weight, but for the first, which was once the only one.
     static float sign(std::uint32_t place) { return place == 0 ? 1.0f : -1.0f; }
+
+    // --- the blocks of a feature ---------------------------------------------------------------
+
+    // Meet the nodes that hold a block of the feature, and the block, which may be removed. How many
+    // nodes were looked at.
+    template <class F>
+    std::uint64_t each_node_with(std::uint32_t feature, F&& meet) const {
+        std::vector<std::uint32_t> ahead;
+        if (root_ == NO_ID) return 0;
+        if (has_gaps_) {
+            ahead.resize(nodes_.size());
+            std::iota(ahead.rbegin(), ahead.rend(), 0u);
+        } else {
+            ahead.push_back(root_);
+        }
+        std::uint64_t looked_at = 0;
+        for (; !ahead.empty(); ++looked_at) {
+            const std::uint32_t id = ahead.back();
+            ahead.pop_back();
+            const Node& node = nodes_[id];
+            const std::uint32_t block = node.blocks.find(feature);
+            if (block == NO_ID) continue;
+            if (!node.is_preleaf && !has_gaps_) {
+                for (const std::uint32_t child : node.children) __builtin_prefetch(&nodes_[child]);
+                for (const std::uint32_t child : node.children)
+                    nodes_[child].blocks.prefetch_slot(feature);
+                ahead.insert(ahead.end(), node.children.begin(), node.children.end());
+            }
+            meet(id, block);
+        }
+        return looked_at;
+    }
+
+    std::uint32_t add_block(Node& node, std::uint32_t feature, std::uint32_t weights) {
+        if (feature != BIAS && feature >= weights_of_.size()) {
+            const std::size_t added = feature + std::size_t{1} - weights_of_.size();
+            const std::size_t at = weights_of_.extend(added);
+            std::fill_n(weights_of_.data() + at, added, 0u);
+        }
+        count_weights(feature, weights);
+        return node.blocks.add(feature, weights);
+    }
+
+    // Take a block away; the last of the node gets its number.
+    void remove_block(Node& node, std::uint32_t block) {
+        count_weights(node.blocks.feature(block),
+                      -static_cast<std::int64_t>(node.blocks.weights_in(block)));
+        node.blocks.remove(block);
+    }
+
+    // Count more weights of a feature, or fewer.
+    void count_weights(std::uint32_t feature, std::int64_t more) {
+        if (feature == BIAS) return;
+        std::uint32_t& weights = weights_of_[feature];
+        if (weights > 0) --outdegrees_[std::min<std::size_t>(weights, OUTDEGREES - 1)];
+        weights = static_cast<std::uint32_t>(weights + more);
+        if (weights > 0) ++outdegrees_[std::min<std::size_t>(weights, OUTDEGREES - 1)];
+    }
 
     static float weight(const Node& node, std::uint32_t feature, std::size_t place) {
         const std::uint32_t block = node.blocks.find(feature);
@@ -500,7 +669,7 @@ private:
         find_blocks(node.blocks, input, work);
         for (std::size_t i = 0; i < input.size(); ++i) {
             if (work.blocks[i] == NO_ID)
-                work.blocks[i] = node.blocks.add(input[i].feature, width);
+                work.blocks[i] = add_block(node, input[i].feature, width);
             else
                 fill(node, work.blocks[i]);
         }
@@ -511,7 +680,6 @@ private:
         for (std::size_t i = 0; i < input.size(); ++i)
             move(node.blocks.weights(work.blocks[i]), node.blocks.squares(work.blocks[i]),
                  work.scores.data(), width, input[i].value);
-        if (least_weight_ > 0) drop_light(node, work);
         count(node);
     }
 
@@ -549,25 +717,41 @@ private:
     }
 
     // Give every classifier of the node its place in a block.
-    static void fill(Node& node, std::uint32_t block) {
+    void fill(Node& node, std::uint32_t block) {
         Blocks& blocks = node.blocks;
-        const std::uint32_t wanted = width(node);
+        const std::uint32_t wanted = width(node), there = blocks.weights_in(block);
+        if (there >= wanted) return;
         float *weights = blocks.weights(block), *squares = blocks.squares(block);
-        for (std::uint32_t at = blocks.weights_in(block); at < wanted; ++at) {
+        for (std::uint32_t at = there; at < wanted; ++at) {
             weights[at] = sign(at - node.grows) * weights[0];
             squares[at] = squares[0];
         }
-        if (blocks.weights_in(block) < wanted) blocks.set_weights_in(block, wanted);
+        blocks.set_weights_in(block, wanted);
+        count_weights(blocks.feature(block), wanted - there);
     }
 
-    void drop_light(Node& node, Work& work) const {
+    // Drop what is light in a block of an input, unless a node below holds a block of the feature.
+    void drop_light(Node& node, const std::vector<Input>& input, Work& work) {
+        forget(node);
+        find_blocks(node.blocks, input, work);
         std::sort(work.blocks.begin(), work.blocks.end(), std::greater<std::uint32_t>());
         for (const std::uint32_t block : work.blocks) {
+            if (block == NO_ID) continue;
+            const std::uint32_t feature = node.blocks.feature(block);
             const float* weights = node.blocks.weights(block);
             const bool is_light = std::all_of(weights, weights + node.blocks.weights_in(block),
                                               [this](float weight) { return std::fabs(weight) < least_weight_; });
-            if (is_light && node.blocks.feature(block) != BIAS) node.blocks.remove(block);
+            if (is_light && feature != BIAS && !is_held_below(node, feature))
+                remove_block(node, block);
         }
+        count(node);
+    }
+
+    bool is_held_below(const Node& node, std::uint32_t feature) const {
+        return !node.is_preleaf &&
+               std::any_of(node.children.begin(), node.children.end(), [&](std::uint32_t child) {
+                   return nodes_[child].blocks.find(feature) != NO_ID;
+               });
     }
 
     // --- growing -------------------------------------------------------------------------------
@@ -616,14 +800,22 @@ private:
         return id;
     }
 
-    // Where the policy leads: a node that may grow.
+    // Where the policy leads: a node that may grow, or a pre-leaf of a tree that lost many classes.
     std::uint32_t node_to_grow(const std::vector<Input>& input) {
+        const bool is_filling = has_lost_many();
         std::uint32_t at = root_;
-        while (!nodes_[at].grows) at = chosen_child(at, input);
+        while (is_filling ? !nodes_[at].is_preleaf : !nodes_[at].grows) at = chosen_child(at, input);
         return at;
     }
 
-    // The child of a full node that the policy leads to.
+    // Whether more than one in 16 of the classes that ever came, by the count of those left, are
+    // gone. If new classes went on to get pre-leaves of their own, the old ones would empty.
+    bool has_lost_many() const {
+        const std::uint64_t left = nodes_[root_].leaves;
+        return births_ - left > left / 16;
+    }
+
+    // The child of a node that the policy leads to.
     std::uint32_t chosen_child(std::uint32_t id, const std::vector<Input>& input) {
         const Node& node = nodes_[id];
         if (!greedy_) return node.children[random_below(random_, node.children.size())];
@@ -694,7 +886,7 @@ private:
         above.children.push_back(id);
         above.blocks.make_room(3);
         for (std::uint32_t block = 0; block < old.count(); ++block) {
-            const std::uint32_t copy = above.blocks.add(old.feature(block), 1);
+            const std::uint32_t copy = add_block(above, old.feature(block), 1);
             above.blocks.weights(copy)[0] = old.weights(block)[0];
             above.blocks.squares(copy)[0] = old.squares(block)[0];
         }
@@ -705,7 +897,10 @@ private:
     // A node that is full needs no auxiliary classifier any more.
     void stop_growing(Node& node) {
         forget(node);
-        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
+            fill(node, block);
+            count_weights(node.blocks.feature(block), -1);
+        }
         node.grows = false;
         node.blocks.drop_first();
         count(node);
@@ -726,6 +921,9 @@ private:
 
     void free_node(std::uint32_t id) {
         forget(nodes_[id]);
+        const Blocks& blocks = nodes_[id].blocks;
+        for (std::uint32_t block = 0; block < blocks.count(); ++block)
+            count_weights(blocks.feature(block), -std::int64_t{blocks.weights_in(block)});
         nodes_[id] = Node{};
         free_.push_back(id);
     }
@@ -734,7 +932,10 @@ private:
         Node& node = nodes_[id];
         forget(node);
         if (classifiers(node) > 0) {
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) fill(node, block);
+            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
+                fill(node, block);
+                count_weights(node.blocks.feature(block), -1);
+            }
             node.blocks.drop(place + node.grows);
         }
         node.children.erase(node.children.begin() + place);
@@ -749,8 +950,8 @@ private:
     // --- loading -------------------------------------------------------------------------------
 
     template <class F>
-    static void load_blocks(Node& node, const State& state, std::uint32_t blocks,
-                            std::uint64_t& place, std::uint64_t& weight, F&& is_feature) {
+    void load_blocks(Node& node, const State& state, std::uint32_t blocks, std::uint64_t& place,
+                     std::uint64_t& weight, F&& is_feature) {
         if (state.blocks - place < blocks) refuse("node_blocks", "blocks are cut short");
         const auto most = static_cast<std::uint32_t>(node.children.size()) + node.grows;
         node.blocks.make_room(most);
@@ -762,7 +963,7 @@ private:
             if (count == 0 || count > most || (!node.grows && count != most) ||
                 state.weights - weight < count)
                 refuse("block_weights", "a block has more or fewer weights than its node");
-            const std::uint32_t block = node.blocks.add(feature, count);
+            const std::uint32_t block = add_block(node, feature, count);
             for (std::uint32_t at = 0; at < count; ++at, ++weight) {
                 const float value = state.tree_weights[weight], square = state.tree_squares[weight];
                 if (!(std::fabs(value) <= MOST_WEIGHT) || !(square >= 0) || square > MOST_SQUARES)
@@ -831,6 +1032,16 @@ private:
             refuse("class_turns", "two classes came to the tree at once");
     }
 
+    // Whether the node holds blocks of features of which the one above it holds none. Trees of older
+    // rules can, which dropped light blocks of any node.
+    bool is_held_below_only(const Node& node) const {
+        if (node.parent == NO_ID) return false;
+        const Blocks& above = nodes_[node.parent].blocks;
+        for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
+            if (above.find(node.blocks.feature(block)) == NO_ID) return true;
+        return false;
+    }
+
     // --- accounts ------------------------------------------------------------------------------
 
     // Take what a node has out of the totals, before it changes.
@@ -850,6 +1061,10 @@ private:
     std::uint32_t root_ = NO_ID;
     std::uint64_t births_ = 0;
     std::uint64_t blocks_ = 0, weights_ = 0;
+    Arena<std::uint32_t> weights_of_;  // by feature id, how many with a place in a block
+    std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
+    bool has_gaps_ = false;  // a node may hold a block of a feature that the one above it does not
+    std::uint64_t nodes_visited_ = 0;
     std::uint64_t random_;
     float rate_ = 1, epsilon_ = 0, least_weight_ = 0;
     double alpha_ = 0;

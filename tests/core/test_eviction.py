@@ -1,5 +1,6 @@
 """Eviction and listings: how much each call looks at, however many names there are."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Columns, Index
 from manyclass.core.options import Options
 from tests.core.both import Both
+from tests.core.matrices import names as names_in
 from tests.core.twins import TWINS
 from tests.core.twins.twin import ROWS_SWEPT, SURPLUS, WINDOW
 
@@ -26,7 +28,7 @@ def work_of(index, call):
 
 
 @pytest.mark.parametrize("names", [1_000, 30_000])
-@pytest.mark.parametrize("learner", ["ff", "svm", "svm(replay=3)"])
+@pytest.mark.parametrize("learner", ["ff", "svm", "svm(replay=3)", "oplt"])
 def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
     index = Index(Options.parse(learner, max_features=names))
     for n in range(names):
@@ -37,6 +39,27 @@ def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
         assert done["ids_looked_at"] <= 3 * WINDOW
         assert index.features == names
     assert index.evicted_features == 600
+
+
+def blocks_of(index):
+    """The number of blocks of each feature of a label tree, by name."""
+    state = index.dump()
+    by_id = names_in(state, "feature")
+    ids = state["block_features"]
+    return Counter(by_id[id] for id in ids[ids < len(by_id)].tolist())
+
+
+def test_evicting_a_feature_of_a_tree_looks_past_the_nodes_that_do_not_hold_it():
+    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_features=400))
+    for n in range(400):
+        index.learn([f"f{n}"], [f"c{n}"])
+    assert index.dump()["node_children"].size > 200
+    for n in range(50):
+        before = blocks_of(index)
+        done = work_of(index, lambda: index.learn([f"new {n}"], [f"c{n}"]))  # noqa: B023
+        (evicted,) = before.keys() - blocks_of(index).keys()
+        assert before[evicted] <= done["nodes_visited"] <= 2 * before[evicted] + 1 < 60
+    assert index.evicted_features == 50
 
 
 def test_a_new_class_costs_one_window_and_a_stretch_of_the_rows():
@@ -197,6 +220,37 @@ def test_outdegrees_are_those_of_the_rows(learner):
     alive = state["feature_name_sizes"] > 0
     counts = np.bincount(state["outdegrees"][alive], minlength=1001)
     assert index.outdegrees().tolist() == counts.tolist()
+
+
+def held(index):
+    """How many features of a label tree have 0, 1, ... weights in its blocks."""
+    state = index.dump()
+    ids, weights = state["block_features"], state["block_weights"]
+    of_feature = ids < len(state["feature_name_sizes"])
+    counts = np.bincount(
+        ids[of_feature], weights[of_feature], minlength=len(state["feature_name_sizes"])
+    ).astype(int)
+    return np.bincount(counts[state["feature_name_sizes"] > 0], minlength=1001).tolist()
+
+
+@pytest.mark.parametrize(
+    "learner", ["oplt", "oplt(arity=2,max_leaves=2)", "iplt(sample=50,max_leaves=1,min_weight=0.1)"]
+)
+def test_outdegrees_of_a_tree_are_the_weights_in_its_blocks(learner):
+    index = Index(Options.parse(learner, max_features=60, max_classes=30))
+    random = np.random.default_rng(3)
+    for number in range(400):
+        drawn = random.choice(100, 6, replace=False)
+        index.learn([f"f{each}" for each in drawn], [f"c{random.integers(50)}"])
+        if number % 40 == 20:
+            index.forget_class(index.class_page("", "", 1)[0][0])
+            index.forget_feature(index.feature_page("", "", 1)[0][0])
+            assert index.outdegrees().tolist() == held(index)
+    assert index.outdegrees()[1:].sum() > 0
+    again = Index.load(index.options, index.dump())
+    assert again.outdegrees().tolist() == held(index)
+    for name, _ in index.feature_page("", "", 60):
+        assert again.feature(name) == index.feature(name)
 
 
 # --- listings -------------------------------------------------------------------------------------

@@ -164,6 +164,68 @@ def test_the_best_are_those_that_brute_force_finds(options, stream, planted, pro
     assert all(0 <= probability <= 1 for _, probability in whole)
 
 
+def of_many_classes(**options):
+    """A tree of 2000 classes; no two have a feature in common but the first of each hundred."""
+    index = Index(Options.of("oplt", **options))
+    for n in range(2000):
+        index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
+    return index
+
+
+def product(index, probe, name):
+    [path] = index.paths(probe, [name])
+    return prod(node.probability for node in path)
+
+
+def nodes_opened(index, probe, k):
+    before = index.work()["nodes_opened"]
+    ranked = index.rank(probe, k)
+    return ranked, index.work()["nodes_opened"] - before
+
+
+def test_a_search_of_a_tree_that_evicted_nothing_is_exact_however_many_nodes_it_opens():
+    index = of_many_classes(arity=2, max_leaves=1)
+    probe = {"unknown": 1.0}
+    whole = sorted((product(index, probe, f"c{n}") for n in range(2000)), reverse=True)
+    ranked, opened = nodes_opened(index, probe, 500)
+    assert [probability for _, probability in ranked] == whole[:500]
+    assert opened > 1000
+
+
+def of_nearly_equal_classes(**options):
+    """A tree of 4096 pre-leaves of two classes each, that has learned next to nothing."""
+    classes = [f"c{n}" for n in range(8192)]
+    shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
+    index = Index(Options.of("iplt", **shape, **options))
+    none = np.zeros(0, np.int32)
+    index.plant_csr(
+        *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
+        *(Columns(classes), np.arange(8193), np.arange(8192, dtype=np.int32)),
+    )
+    index.learn({"one": 1.0}, ["c1"])
+    index.learn({"two": 1.0}, ["c2000"])
+    return index
+
+
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_a_search_after_an_eviction_opens_a_bounded_number_of_nodes(k):
+    probe, deepest = {"unknown": 1.0}, 4
+    assert nodes_opened(of_nearly_equal_classes(), probe, k)[1] > 4000
+    index = of_nearly_equal_classes(max_features=1)
+    assert index.evicted_features == 1
+    ranked, opened = nodes_opened(index, probe, k)
+    assert opened <= 512 + max(32, k) * deepest
+    assert len({name for name, _ in ranked}) == k
+    assert ranked == sorted(ranked, key=lambda each: -each[1])
+    assert all(product(index, probe, name) == probability for name, probability in ranked)
+
+
+def test_all_classes_are_ranked_after_evictions_too():
+    index = of_many_classes(arity=2, max_leaves=1, max_features=1000)
+    names_met = [name for name, _ in index.rank({"unknown": 1.0}, 3000)]
+    assert sorted(names_met) == sorted(f"c{n}" for n in range(2000))
+
+
 @given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
 def test_equal_classes_stand_as_they_came(stream, max_leaves):
     index = Index(Options.of("iplt", arity=2, max_leaves=max_leaves))
@@ -315,6 +377,18 @@ def test_classes_that_come_and_go_leave_no_needless_nodes():
     assert np.count_nonzero(children) < 2 * 64
     classes = [name for name, _ in index.class_page("", "", 100)]
     assert max(map(len, index.paths({}, classes))) < 30
+
+
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_classes_that_come_and_go_share_nodes(policy):
+    """Without a rule for it, the tree had three times the nodes after one change of all classes."""
+    index = Index(Options.of("oplt", policy=policy, max_classes=300))
+    random = np.random.default_rng(1)
+    nodes = []
+    for number in range(1000):
+        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
+        nodes.append(np.count_nonzero(index.dump()["node_children"]))
+    assert max(nodes[300:]) < 1.3 * nodes[300]
 
 
 def test_room_is_given_back_with_what_is_forgotten():

@@ -6,6 +6,8 @@ import pytest
 from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Index
 from manyclass.core.options import LEARNERS, TREES, Options
+from tests.core.dumped_tree import nodes_of, root_of
+from tests.core.matrices import names
 
 CLASSES = [f"c{number}" for number in range(12)]
 OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
@@ -174,6 +176,66 @@ def test_a_state_from_before_there_were_trees_loads(learner):
     del oldest["edge_variances"]
     for name, section in Index.load(index.options, oldest).dump().items():
         assert np.array_equal(section, sections[name]), name
+
+
+def features_of(state, node):
+    """The ids of the features of which a node holds a block, and where the blocks of it begin."""
+    first = int(state["node_blocks"][:node].sum())
+    return first, state["block_features"][first : first + state["node_blocks"][node]].tolist()
+
+
+def nodes_above(state):
+    """The node above each node that has one."""
+    return {
+        child: id
+        for id, node in enumerate(nodes_of(state))
+        if not node.is_preleaf
+        for child in node.children
+    }
+
+
+@pytest.mark.parametrize("learner", ["oplt(arity=2,max_leaves=2", "iplt(sample=40,max_leaves=1"])
+@pytest.mark.parametrize("least", [0, 0.3, 0.9])
+def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
+    index = Index(Options.parse(f"{learner},min_weight={least},max_features=12,max_classes=20)"))
+    random = np.random.default_rng(6)
+    held = 0
+    for number in range(200):
+        features = {f"f{n}": 1.0 + n for n in random.integers(0, 20, 3).tolist()}
+        index.learn(features, [f"c{each}" for each in set(random.integers(0, 40, 2).tolist())])
+        if number % 10:
+            continue
+        state = index.dump()
+        for below, above in nodes_above(state).items():
+            assert {*features_of(state, below)[1]} <= {*features_of(state, above)[1]}
+            held += len(features_of(state, below)[1])
+    assert held > 100
+
+
+def test_a_feature_is_forgotten_where_an_older_state_has_it_in_a_node_but_not_above():
+    index = taught("oplt(arity=2,max_leaves=2)", forget=False)
+    state = index.dump()
+    id = names(state, "feature").index("f1")
+    first, of_root = features_of(state, root_of(state))
+    block = first + of_root.index(id)
+    begin = int(state["block_weights"][:block].sum())
+    weights = range(begin, begin + int(state["block_weights"][block]))
+    older = dict(state)
+    older["node_blocks"] = state["node_blocks"].copy()
+    older["node_blocks"][root_of(state)] -= 1
+    for name in ("block_features", "block_weights"):
+        older[name] = np.delete(state[name], block)
+    for name in ("tree_weights", "tree_squares"):
+        older[name] = np.delete(state[name], weights)
+
+    loaded = Index.load(index.options, older)
+    assert loaded.feature("f1")["edges"] == index.feature("f1")["edges"] != []
+    loaded.forget_feature("f1")
+
+    assert id not in loaded.dump()["block_features"]
+    assert loaded.work()["nodes_visited"] == len(state["node_kinds"])
+    index.forget_feature("f1")
+    assert loaded.bytes == index.bytes
 
 
 def test_a_state_from_when_the_turns_of_classes_had_another_name_is_read():

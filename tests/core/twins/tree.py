@@ -77,6 +77,9 @@ class Node:
                 order.pop()
         self.weights = {feature: self.weights[feature] for feature in order}
 
+    def holds_below(self, feature):
+        return not self.is_preleaf and any(feature in child.weights for child in self.children)
+
     def stop_growing(self):
         for feature in self.weights:
             self.fill(feature)
@@ -221,6 +224,11 @@ class LabelTree(Twin):
                 child, node = node, node.above
         for node, children in positive.items():
             self.update(node, inputs, [child in children for child in node.children])
+        for name in true:
+            node = self.home.get(name)
+            while node is not None:
+                self.drop_light(node, inputs)
+                node = node.above
 
     def update(self, node, inputs, is_true):
         if node.width == 0:
@@ -238,7 +246,6 @@ class LabelTree(Twin):
             slope = not_too_small(float32(-sign * logistic(float(-sign * score))), SMALLEST_WEIGHT)
             for feature, x in inputs.items():
                 node.weights[feature][at] = self.moved(node.weights[feature][at], slope * x)
-        self.drop_light(node, inputs)
 
     def moved(self, weight, gradient):
         gradient = not_too_small(gradient, float32(2.0**-63))
@@ -253,6 +260,8 @@ class LabelTree(Twin):
                 feature
                 for feature in inputs
                 if feature is not BIAS
+                and feature in node.weights
+                and not node.holds_below(feature)
                 and all(abs(weight.w) < least for weight in node.weights[feature])
             ]
         )
@@ -272,8 +281,10 @@ class LabelTree(Twin):
             self.add_leaf(at, name)
 
     def node_to_grow(self, inputs):
+        left = self.root.leaves
+        has_lost_many = self.came_to_tree - left > left // 16
         at = self.root
-        while not at.grows:
+        while not (at.is_preleaf if has_lost_many else at.grows):
             at = self.chosen_child(at, inputs)
         return at
 
@@ -460,9 +471,6 @@ class LabelTree(Twin):
         del self.nodes[node.id]
         self.node_ids.give_back(node.id)
 
-    def most_evicted_at_once(self):
-        return len(self.rows) // 64
-
     def forget_features(self, names):
         for node in self.nodes.values():
             node.lose(names)
@@ -558,7 +566,7 @@ class LabelTree(Twin):
 
     def outdegrees(self):
         degrees = [
-            sum(node.width for node in self.nodes.values() if name in node.weights)
+            sum(len(node.weights[name]) for node in self.nodes.values() if name in node.weights)
             for name in self.rows
         ]
         return np.bincount(np.array(degrees, int))

@@ -277,7 +277,7 @@ class Twin:
         for feature, _ in self.known(values):
             self.see(feature, first_pass)
         for name in unknown:
-            if len(self.rows) < self.options.max_features or self.evict_features():
+            if len(self.rows) < self.options.max_features or self.evict_feature():
                 self.rows[name] = Feature(self.feature_ids.take())
                 self.see(self.rows[name])
         return {name: value for name, value in values.items() if name in self.rows}
@@ -365,28 +365,19 @@ class Twin:
             self.past.forget_feature(name, Gone(feature.id))
             self.feature_ids.give_back(feature.id)
 
-    def most_evicted_at_once(self):
-        """Features; those of a label tree go together."""
-        return 1
-
-    def evict_features(self):
-        """Forget what was idle long, nothing that the event has touched; whether anything went."""
+    def evict_feature(self):
+        """Forget one that was idle long, nothing that the event has touched; whether one went."""
         name_of = {feature.id: name for name, feature in self.rows.items()}
         idle = [
             self.idleness(self.rows[name_of[id]]) if id in name_of else None
             for id in range(self.feature_ids.made)
         ]
-        victims = []
-        wanted = self.most_evicted_at_once()
-        while not victims or len(victims) < wanted:
-            id, self.feature_hand = pick(self.feature_hand, idle)
-            if id is None:
-                break
-            idle[id] = None
-            victims.append(name_of[id])
-        self.forget_features(victims)
-        self.evicted_features += len(victims)
-        return len(victims) > 0
+        id, self.feature_hand = pick(self.feature_hand, idle)
+        if id is None:
+            return False
+        self.forget_features([name_of[id]])
+        self.evicted_features += 1
+        return True
 
     def idleness(self, feature):
         in_use = feature.last_seen == self.learned
@@ -418,12 +409,12 @@ class Twin:
         features = max(options.max_features, before[0] - SURPLUS)
         classes = max(options.max_classes, before[1] - SURPLUS)
         most_bytes = max(options.max_bytes, before[2] - SURPLUS_BYTES)
-        while len(self.rows) > features and self.evict_features():
+        while len(self.rows) > features and self.evict_feature():
             pass
         while len(self.labels) > classes and self.evict_class():
             pass
         while self.bytes > most_bytes:
-            ways = [self.evict_features, self.evict_class]
+            ways = [self.evict_feature, self.evict_class]
             if self.class_bytes > options.max_bytes // 2:
                 ways.reverse()
             if not any(evict() for evict in ways):
