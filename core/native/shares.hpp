@@ -67,7 +67,11 @@ private:
         }
         const float before = edge.masses[at], mass = before + value;
         const std::uint32_t from = at;
-        while (at > 0 && edge.masses[at - 1] < mass) --at;
+        if (at > 0 && edge.masses[at - 1] < mass)
+            at = static_cast<std::uint32_t>(
+                std::partition_point(edge.masses, edge.masses + at,
+                                     [mass](float heavier) { return heavier >= mass; }) -
+                edge.masses);
         std::copy_backward(edge.masses + at, edge.masses + from, edge.masses + from + 1);
         std::copy_backward(edge.classes + at, edge.classes + from, edge.classes + from + 1);
         edge.masses[at] = mass;
