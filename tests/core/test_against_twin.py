@@ -327,6 +327,18 @@ def test_instances_of_many_classes(specification):
     both.compare()
 
 
+def test_demands_with_subnormal_multipliers_are_forgotten():
+    tiny = Options.of("svm", margin_threshold=1e-33, aggressiveness=1e-9, caution=1e-9, replay=1)
+    both = Both(tiny, FEATURES, CLASSES)
+    for name in ("a", "b", "a"):
+        both.learn({"f": 1}, [name])
+
+    both.compare()
+    state = both.index.dump()
+    assert len(state["kept_features"]) == 3
+    assert state["kept_demands_multiplier"].size == 0
+
+
 @pytest.mark.parametrize("arity", [2, 3])
 @pytest.mark.parametrize("tree", ["complete", "random", "huffman", "kmeans"])
 def test_trees_planted_over_many_classes(tree, arity):
