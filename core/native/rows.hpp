@@ -196,9 +196,7 @@ public:
               const float* variances) {
         rows_.append(counters);
         Row& row = rows_[rows_.size() - 1];
-        row.size_class = static_cast<std::uint8_t>(SIZE_CLASSES.at_least(row.outdegree));
-        row.half = cells_.active();
-        row.at = extend(cells(row.size_class));
+        place(row, SIZE_CLASSES.at_least(row.outdegree));
         const Edges edge = edges(row);
         std::copy_n(classes, row.outdegree, edge.classes);
         std::copy_n(masses, row.outdegree, edge.masses);
@@ -227,17 +225,23 @@ private:
         release(old);
     }
 
-    // Give a row a block of this class in the active half.
+    // Move a row to a new block of this class.
     void copy_to(Row& row, int size_class) {
         Row moved = row;
-        moved.size_class = static_cast<std::uint8_t>(size_class);
-        moved.half = cells_.active();
-        moved.at = allocate(size_class);
+        place(moved, size_class);
         const Edges from = edges(row), to = edges(moved);
         std::copy_n(from.classes, row.outdegree, to.classes);
         std::copy_n(from.masses, row.outdegree, to.masses);
         if (has_variances()) std::copy_n(from.variances, row.outdegree, to.variances);
         row = moved;
+    }
+
+    // Give a row a block of this class in the active half. Class 0 has no blocks: its rows point to
+    // the begin of the cells, because any other place is gone once its half is given back.
+    void place(Row& row, int size_class) {
+        row.size_class = static_cast<std::uint8_t>(size_class);
+        row.half = size_class == 0 ? 0 : cells_.active();
+        row.at = size_class == 0 ? 0 : allocate(size_class);
     }
 
     std::uint32_t allocate(int size_class) {
