@@ -8,9 +8,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -63,6 +63,9 @@ constexpr std::size_t MOST_RIVALS = 1000;
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
 constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 256;
 constexpr std::uint32_t TREE_SHARE = 64;  // a label tree, which is walked for it, evicts one in so many
+
+// An error, such as a failed allocation, ended a change of the index. No call reads the index again.
+struct IndexHalfChanged : std::exception {};
 
 class Index {
 public:
@@ -629,7 +632,7 @@ private:
     Read reading() const { return Read(*this); }
 
     void check_whole() const {
-        if (half_changed_) throw std::runtime_error("an error left the index half changed");
+        if (half_changed_) throw IndexHalfChanged();
     }
 
     // Held while anything is changed, up to its `done`.

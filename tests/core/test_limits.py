@@ -1,4 +1,4 @@
-"""Rows and indexes at their limits: empty rows, no cells, no memory. In C++, where all can be set."""
+"""Rows and indexes at their limits: no edges, no cells, no memory. In C++, which can set each."""
 
 import os
 import subprocess
