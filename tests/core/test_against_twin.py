@@ -131,7 +131,7 @@ def calls_of(learner):
 
 
 @every_learner
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_short_streams(learner, data):
     options = data.draw(options_of(learner))
@@ -191,7 +191,7 @@ seeds = st.integers(0, 2**32 - 1)
 def long_streams(examples):
     """A smaller seed makes no simpler stream: nothing is gained by looking for one."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
-    return settings(max_examples=examples, deadline=None, phases=phases)
+    return settings(max_examples=examples, phases=phases)
 
 
 @every_learner
