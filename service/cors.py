@@ -41,7 +41,7 @@ class Cors:
             return
         headers = dict(scope["headers"])
         origin = headers.get(b"origin")
-        added = self._headers_for(origin)
+        added = self.headers_for(origin)
         if (
             origin in self._allowed
             and scope["method"] == "OPTIONS"
@@ -59,7 +59,10 @@ class Cors:
 
         await application(scope, receive, send_with_headers)
 
-    def _headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
+    def headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
+        """Return the headers of an answer to a request of this origin."""
+        if not self._allowed:
+            return []
         if origin is None or origin not in self._allowed:
             return [_VARY]
         return [_VARY, (b"access-control-allow-origin", origin), _CREDENTIALS, _EXPOSED]

@@ -238,6 +238,7 @@ class EdgeState(Collector):
         shed = {
             "concurrency": edge.admission.shed,
             "connections": edge.rejected_connections,
+            "idle_connection": edge.closed_idle,
             "memory": edge.budget.refused,
             "slow_reader": edge.slow_readers,
         }

@@ -283,7 +283,11 @@ class Settings:
     )
     max_connections: int = field(
         default=2000,
-        metadata=_about("whole number", "connections at once; more are refused with 503", 1),
+        metadata=_about(
+            "whole number",
+            "connections at once; a further one replaces the longest idle one, or gets 503",
+            1,
+        ),
     )
     max_concurrent: int = field(
         default=8,

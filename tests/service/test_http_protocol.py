@@ -328,8 +328,8 @@ def test_connections_are_bounded():
         with contextlib.ExitStack() as stack:
             kept = [stack.enter_context(served.connect()) for _ in range(3)]
             for connection in kept:
-                connection.sendall(GET % b"/livez")
-                assert answer_on(connection)[0] == 200
+                connection.sendall(head("/rank", "content-length: 100"))
+            until(lambda: not served.app.edge.idle)
             with served.connect() as fourth:
                 status, headers, _ = answer_on(fourth)
                 assert (status, headers["connection"]) == (503, "close")
@@ -337,6 +337,44 @@ def test_connections_are_bounded():
         until(lambda: served.app.edge.connections == 0)
         assert served.talk(GET % b"/livez")[0] == 200
         assert served.app.edge.rejected_connections == 1
+        assert served.app.edge.closed_idle == 0
+
+
+def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
+    with serving(max_connections=4) as served, contextlib.ExitStack() as stack:
+
+        def connect(*requests):
+            connection = stack.enter_context(served.connect())
+            for request in requests:
+                connection.sendall(request)
+                assert answer_on(connection)[0] == 200
+            return connection
+
+        busy = connect()
+        busy.sendall(head("/learn", f"content-length: {len(EVENT)}"))
+        until(lambda: served.app.edge.connections == 1 and not served.app.edge.idle)
+        asked_late, *silent = connect(), connect(), connect()
+        silent[0].sendall(b"GET /livez HTTP/1.1\r\n")  # not a whole head
+        until(lambda: len(served.app.edge.idle) == 3)
+        asked_late.sendall(GET % b"/livez")
+        assert answer_on(asked_late)[0] == 200
+        for closed in (*silent, asked_late):
+            kept = connect(GET % b"/livez")
+            assert closed.recv(1) == b""
+        busy.sendall(EVENT)
+        kept.sendall(GET % b"/livez")
+        assert [answer_on(connection)[0] for connection in (busy, kept)] == [200, 200]
+        edge = served.app.edge
+        assert (edge.closed_idle, edge.rejected_connections, edge.connections) == (3, 0, 4)
+
+
+def test_silent_connections_keep_no_request_out():
+    with serving(max_connections=20) as served, contextlib.ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(served.connect())
+        for _ in range(30):
+            assert served.talk(GET % b"/livez")[0] == 200
+        assert served.app.edge.rejected_connections == 0
 
 
 @contextlib.contextmanager
