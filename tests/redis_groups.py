@@ -10,7 +10,8 @@ from contextlib import suppress
 
 import redis
 
-from tests.redis_server import START_SECONDS, RedisServer, free_port
+from deploy.ports import free_port
+from tests.redis_server import START_SECONDS, RedisServer
 from tests.store.tls_proxy import make_certificate
 
 DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
