@@ -123,11 +123,14 @@ class Protocol(HttpToolsProtocol):
 
     # --- the connection --------------------------------------------------------------------------
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(
+        self,
+        transport: Transport,  # type: ignore[override]  # as in uvicorn: TCP has a Transport
+    ) -> None:
         """Take the connection, or refuse it when there are too many, and none is idle."""
         super().connection_made(transport)
         self._outlet = Outlet(transport)
-        self.transport = self._outlet  # type: ignore[assignment]
+        self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
         if not self._edge.admit(self):
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
