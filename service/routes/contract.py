@@ -29,8 +29,8 @@ REASONS = {
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
     431: "URL and headers are larger than 64 KiB, or there are more than 100 headers.",
-    502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, which"
-    " a proxy sets to try another process.",
+    502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, by"
+    " which a proxy asks for this status.",
     503: "Not now: the service recovers or stops, its store does not work, its queue is full, too"
     " many rankings are in work, memory is short, or another process did not answer or has not"
     " taught this one yet.",
