@@ -123,6 +123,10 @@ class SqliteStore:
     def last_seq(self) -> int:
         return self._tail.seq
 
+    @property
+    def is_older_than_rules(self) -> bool:
+        return self._unchained > 0  # versions of the rules are younger than the chain
+
     # --- the log ----------------------------------------------------------------------------------
     def append(self, events: Sequence[bytes]) -> int:
         if not events:

@@ -383,6 +383,7 @@ def test_a_store_of_an_older_release_is_adopted_once(path):
         assert recover(store, Options(), clock, recovery).digest() == model.digest()
         assert recovery.snapshot.seq == 5
         assert [event for _, event in store.read(0)] == lessons
+        assert store.is_older_than_rules
     mark_path(path).unlink()
     refused(path)
 
