@@ -282,7 +282,7 @@ async def send(app: App, body: Body) -> Sent:
 
 
 async def measure(body: Body, learner: str, size: int) -> tuple[Sent, Sent]:
-    """What a body costs a service of its own, and what an empty request costs that service."""
+    """Measure a body on a service of its own, and an empty request on the same service."""
     app = create_app(Settings(store="memory:", learner=learner, max_body_bytes=size))
     async with app.api.router.lifespan_context(app.api):
         while app.engine.status == "recovering":

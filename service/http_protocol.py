@@ -392,7 +392,7 @@ class Protocol(HttpToolsProtocol):
                 self._abort()
 
     def _is_waiting(self) -> bool:
-        """Whether it is the client's turn. A stream, which has shown its key, may be slow."""
+        """Return whether it is the client's turn. A stream may be slow, as it has shown its key."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return True

@@ -715,7 +715,7 @@ def _is_key(key: str) -> bool:
 
 
 def _is_origin(text: str) -> bool:
-    """Whether a browser may send exactly this as Origin."""
+    """Return whether a browser may send exactly this as Origin."""
     return bool(re.fullmatch(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?", text))
 
 

@@ -95,7 +95,7 @@ public:
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
 
-    // How many rows, those of free ids included, have 0, 1, ... edges; the last: that many or more.
+    // The numbers of rows, free ids included, with 0, 1, ... edges; the last: that many or more.
     const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
 
     void prefetch(std::uint32_t feature) const { __builtin_prefetch(&rows_[feature]); }

@@ -79,7 +79,7 @@ private:
         }
     }
 
-    // Where eviction and the sweep of rows go on.
+    // The places at which eviction and the sweep of rows go on.
     void check_hands() const {
         const std::uint64_t* hands = state_.counts + 11;
         const auto is_within = [](std::uint64_t hand, std::uint64_t end) {

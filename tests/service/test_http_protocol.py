@@ -1,4 +1,4 @@
-"""What one connection may do, on a real server: framing, pipelines, memory, admission.
+"""The limits of one connection, on a real server: framing, pipelines, memory, admission.
 
 These tests also hold what the protocol relies on in uvicorn and uvloop.
 """
@@ -283,7 +283,7 @@ def test_an_answer_that_is_not_read_is_closed(caplog):
 
 
 def bytes_of(connection):
-    """How many bytes come until the server is quiet."""
+    """Return the number of bytes that come until the server is quiet."""
     size = 0
     while select.select([connection], [], [], 0.5)[0]:
         received = len(connection.recv(2**20))

@@ -35,7 +35,7 @@ def examples(content):
 
 
 def is_shown(example, answer):
-    """Whether the answer has what the example shows of it."""
+    """Return whether the answer has all that the example shows."""
     if isinstance(example, dict):
         return isinstance(answer, dict) and all(
             name in answer and (name in VARYING or is_shown(value, answer[name]))

@@ -50,7 +50,7 @@ def opened(path):
 
 
 def refused(path):
-    """What is said when the store is not opened; its files are as they were."""
+    """Return the refusal to open the store; its files stay as they were."""
     before = {end: Path(f"{path}{end}").read_bytes() for end in files_of(path)}
     with pytest.raises(StoreDamaged) as error:
         SqliteStore(path, clock)
