@@ -464,6 +464,8 @@ class Protocol(HttpToolsProtocol):
 
     def _with_cors(self, answer: bytes, request_headers: Headers) -> bytes:
         """Return the answer with the headers that let a page of an allowed origin read it."""
+        if not self._edge.cors.is_enabled:
+            return answer
         added = self._edge.cors.headers_for(dict(request_headers).get(b"origin"))
         head, end, body = answer.partition(b"\r\n\r\n")
         lines = b"".join(b"\r\n%s: %s" % pair for pair in added)

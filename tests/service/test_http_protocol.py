@@ -417,6 +417,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
             if status == 503:
                 assert int(headers["retry-after"]) >= 1
                 assert json.loads(body)["status"] == 503
+                assert "vary" not in headers  # without MANYCLASS_ALLOWED_ORIGINS
         assert (admission.shed, admission.running) == (8, 0)
         for connection in connections:  # after the pause each is served again
             connection.setblocking(True)
