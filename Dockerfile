@@ -12,7 +12,7 @@ RUN python -m venv /build \
     && /build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
     && python -m venv --without-pip /opt/manyclass \
     && pip --python /opt/manyclass install --no-cache-dir --require-hashes -r requirements/serve.txt
-COPY pyproject.toml setup.py README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE NOTICE ./
 # src/manyclass links to the four folders after it.
 COPY src src
 COPY core core

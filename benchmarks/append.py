@@ -1,4 +1,4 @@
-"""What an append to the SQLite store costs, beside a bare SQLite insert or an older release.
+"""Measure an append to the SQLite store beside a bare SQLite insert or an older release.
 
 python -m benchmarks.append [--rounds 12] [--appends 300] [--beside SRC] [--folder FOLDER]
 

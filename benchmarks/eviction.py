@@ -110,7 +110,7 @@ def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
 
 
 def measure(task: str) -> dict[str, float]:
-    """What a worker measures: `features 400000 20000`, `listing 400000 5`."""
+    """Return the figures of one task: `features 400000 20000`, `listing 400000 5`."""
     kind, size, much = task.split()
     if kind == "listing":
         return gaps(int(size), float(much))

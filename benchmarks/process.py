@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,6 @@ from typing import Self
 
 READY_WITHIN = 60.0
 STOPPED_WITHIN = 60.0
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def cpu_seconds(pid: int) -> float:

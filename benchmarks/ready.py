@@ -16,8 +16,9 @@ from statistics import median
 import numpy as np
 import redis
 
-from benchmarks.process import ServerProcess, free_port
+from benchmarks.process import ServerProcess
 from benchmarks.report import Cell, Report, add_json_option
+from deploy.ports import free_port
 from manyclass.core.index import Columns, Index
 from manyclass.core.model import Model
 from manyclass.service.settings import Settings

@@ -26,9 +26,10 @@ import numpy as np
 
 from benchmarks import load
 from benchmarks.lag import Lag, Watcher
-from benchmarks.process import ServerProcess, cpu_seconds, free_port
+from benchmarks.process import ServerProcess, cpu_seconds
 from benchmarks.report import Cell, Report, add_json_option
 from benchmarks.serving import BATCH, Instance, encoded, instances_of, teach
+from deploy.ports import free_port
 from manyclass.evaluation import readers
 from tests.redis_server import RedisServer
 

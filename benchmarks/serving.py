@@ -22,8 +22,9 @@ from threading import Event, Thread
 import numpy as np
 
 from benchmarks import load
-from benchmarks.process import ServerProcess, free_port
+from benchmarks.process import ServerProcess
 from benchmarks.report import Cell, Report, add_json_option
+from deploy.ports import free_port
 from manyclass.core.options import DEFAULT_LEARNER
 from manyclass.core.text import features_of
 from manyclass.evaluation import readers

@@ -80,6 +80,16 @@ class RulesDiffer(CoreError):
         return self.needed > self.known
 
 
+class IndexHalfChanged(CoreError):
+    """An error, such as a failed allocation, ended a change of an index; nothing can be read of it.
+
+    Every call of that index raises this. Load the index anew from a snapshot.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("an error left the index half changed: load it anew from a snapshot")
+
+
 class SnapshotError(CoreError, ValueError):
     """A snapshot that is damaged, cut short, or of another format. Nothing was loaded.
 

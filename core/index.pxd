@@ -37,6 +37,32 @@ cdef extern from "core/native/options.hpp" namespace "manyclass" nogil:
         huffman
         kmeans
 
+cdef extern from *:
+    """
+    #include "core/native/index.hpp"
+
+    static bool is_half_changed() {
+        try {
+            throw;
+        } catch (const manyclass::IndexHalfChanged&) {
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    static void throw_again() { throw; }
+    """
+    bint is_half_changed()
+    void throw_again() except +
+
+# Raise the Python error of the C++ exception that was caught.
+cdef inline int raise_error() except -1:
+    if is_half_changed():
+        from manyclass.core.errors import IndexHalfChanged
+        raise IndexHalfChanged
+    throw_again()  # Cython translates the exceptions of the standard library
+    return 0
+
 cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeOptions "manyclass::Options":
         Kind kind
@@ -163,60 +189,62 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         vector[pair[string, double]] moved
 
     cdef cppclass NativeIndex "manyclass::Index":
-        NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +
-        void configure(const NativeOptions& options) except +
+        NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +raise_error
+        void configure(const NativeOptions& options) except +raise_error
         void rank(const char* data, size_t size, uint32_t k, double threshold,
-                  vector[Ranked]& best, string& names) except +
+                  vector[Ranked]& best, string& names) except +raise_error
         void rank_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
                       const float* values, int64_t rows, uint32_t k, int32_t* ids,
-                      double* scores) except +
+                      double* scores) except +raise_error
         void explain(const char* data, size_t size, const vector[string_view]& classes,
-                     size_t limit, vector[vector[pair[string, double]]]& explained) except +
+                     size_t limit,
+                     vector[vector[pair[string, double]]]& explained) except +raise_error
         NativeLearned learn(const char* data, size_t size, const vector[string_view]& classes,
-                            bint first_pass) except +
+                            bint first_pass) except +raise_error
         NativeLearned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
                                 const int32_t* indices, const float* values,
                                 NativeColumns& class_columns, const int32_t* class_indices,
-                                size_t class_count, bint first_pass) except +
+                                size_t class_count, bint first_pass) except +raise_error
         void probabilities(const char* data, size_t size, const vector[string_view]& classes,
-                           vector[double]& found) except +
+                           vector[double]& found) except +raise_error
         void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
-                   vector[vector[NativeNode]]& paths) except +
+                   vector[vector[NativeNode]]& paths) except +raise_error
         bint plant_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
                        const float* values, int64_t rows, NativeColumns& class_columns,
-                       const int64_t* class_indptr, const int32_t* class_indices) except +
-        bint forget_class(string_view name) except +
-        bint forget_feature(string_view name) except +
-        uint64_t sparsify(uint64_t wanted) except +
-        bint has_class(string_view name) except +
-        bint has_feature(string_view name) except +
-        uint64_t features() except +
-        uint64_t classes() except +
-        uint64_t edges() except +
-        uint64_t learned() except +
-        uint64_t evicted_features() except +
-        uint64_t evicted_classes() except +
-        uint64_t bytes() except +
-        uint64_t resident_bytes() except +
+                       const int64_t* class_indptr,
+                       const int32_t* class_indices) except +raise_error
+        bint forget_class(string_view name) except +raise_error
+        bint forget_feature(string_view name) except +raise_error
+        uint64_t sparsify(uint64_t wanted) except +raise_error
+        bint has_class(string_view name) except +raise_error
+        bint has_feature(string_view name) except +raise_error
+        uint64_t features() except +raise_error
+        uint64_t classes() except +raise_error
+        uint64_t edges() except +raise_error
+        uint64_t learned() except +raise_error
+        uint64_t evicted_features() except +raise_error
+        uint64_t evicted_classes() except +raise_error
+        uint64_t bytes() except +raise_error
+        uint64_t resident_bytes() except +raise_error
         uint64_t active_features_ranked()
         uint64_t edges_touched()
-        Work work() except +
-        void outdegrees(int64_t* counts) except +
+        Work work() except +raise_error
+        void outdegrees(int64_t* counts) except +raise_error
         bint feature(string_view name, Row& counters, double& rating,
-                     vector[pair[string, double]]& edges) except +
+                     vector[pair[string, double]]& edges) except +raise_error
         bint cls(string_view name, size_t limit, uint64_t& learned,
-                 vector[pair[string, double]]& edges) except +
+                 vector[pair[string, double]]& edges) except +raise_error
         void class_page(string_view prefix, string_view after, size_t limit,
-                        vector[pair[string, uint64_t]]& page) except +
+                        vector[pair[string, uint64_t]]& page) except +raise_error
         void feature_page(string_view prefix, string_view after, size_t limit,
-                          vector[pair[string, uint64_t]]& page) except +
-        void class_ids(NativeColumns& columns, int32_t* ids) except +
-        void hold(uint32_t milliseconds) except +
+                          vector[pair[string, uint64_t]]& page) except +raise_error
+        void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
+        void hold(uint32_t milliseconds) except +raise_error
         void let_go()
         bint is_held()
-        uint64_t measure(State& state) except +
-        bint dump(const State& state, uint64_t changes) except +
-        void load(const State& state) except +
+        uint64_t measure(State& state) except +raise_error
+        bint dump(const State& state, uint64_t changes) except +raise_error
+        void load(const State& state) except +raise_error
 
 
 cdef class Columns:

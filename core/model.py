@@ -499,10 +499,11 @@ def _recent(arrays: snapshot.Arrays, seq: int) -> RecentEvents:
     rows = arrays[name]
     is_table = rows.dtype == np.dtype("<u8") and rows.ndim == 2 and rows.shape[1] == 4
     need(is_table, name, "it is not a table of remembered events")
-    of_log = bool(((rows[:, 3] > 0) & (rows[:, 3] <= seq)).all())  # type: ignore[operator]
+    table = rows.view(np.uint64)
+    of_log = bool(((table[:, 3] > 0) & (table[:, 3] <= seq)).all())
     need(of_log, name, "it has an event that the log does not have yet")
     try:
-        return RecentEvents.load(rows)  # type: ignore[arg-type]  # the dtype is checked above
+        return RecentEvents.load(table)
     except ValueError as error:
         raise SnapshotError(str(error), name) from error
 

@@ -196,7 +196,7 @@ class Options:
 
     @property
     def needs_features(self) -> bool:
-        """Whether a class is only ranked by features it was learned with.
+        """Return whether a class is only ranked by features it was learned with.
 
         True of a label tree too: what its bias says without features is no reason for a new class.
         """

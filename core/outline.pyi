@@ -6,7 +6,7 @@ _Fault = Literal["malformed", "repeated", "elements", "classes", "values"]
 
 @final
 class Outline:
-    """Where the elements of a list are in a JSON body. Immutable; any thread may read it.
+    """The places of the elements of a list in a JSON body. Immutable; any thread may read it.
 
     The scan releases the GIL. It follows brackets, strings and commas only, so the JSON of each
     element, and of `rest`, is still to be checked; and it ends at the first limit exceeded.
@@ -25,7 +25,7 @@ class Outline:
     """The position of the element with the fault; None when the fault is not in the list."""
 
     bytes_read: int
-    """How many bytes of the body were scanned."""
+    """Return the number of bytes of the body that were scanned."""
 
     def __init__(self, body: bytes, name: bytes, most_elements: int, most_values: int) -> None: ...
 

@@ -44,7 +44,7 @@ cdef dict FAULTS = {
 
 @cython.final
 cdef class Outline:
-    """Where the elements of a list are in a JSON body. Immutable; any thread may read it."""
+    """The places of the elements of a list in a JSON body. Immutable; any thread may read it."""
 
     cdef readonly object fault
     cdef readonly list elements

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class CheckFailed(Exception):
-    """What is checked does not do what it should. The text says what it did."""
+    """A check found a fault. The text says what happened."""
 
 
 def output_of(

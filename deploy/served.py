@@ -2,9 +2,7 @@
 
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -18,18 +16,6 @@ from checking import CheckFailed
 START_SECONDS = 120
 STOP_SECONDS = 60
 STOPPED = "Application shutdown complete"  # in the log, once the last snapshot is taken
-
-
-def free_port() -> int:
-    """Return a port on which nothing listens, and which the system gives to no connection."""
-    while True:
-        port = random.randrange(15_000, 30_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 def ask(port: int, path: str, body: object = None) -> Any:

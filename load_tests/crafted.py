@@ -112,7 +112,7 @@ def events(count: int) -> Iterator[Event]:
 
 @dataclass
 class Parts:
-    """What a snapshot is written from. A section: its entry in the header and its bytes."""
+    """The parts of a snapshot to be written. A section: its entry in the header and its bytes."""
 
     header: dict[str, Any]
     sections: list[tuple[dict[str, Any], bytes]]
@@ -505,7 +505,7 @@ def look_at(learner: Any) -> None:
 
 
 def run(count: int, seed: int, first: int = 0) -> Counter[str]:
-    """How often the outcomes were what they were; Broken, with how to repeat it."""
+    """Return the number of each outcome; raise Broken, with the command that repeats it."""
     of, outcomes = originals(), Counter[str]()
     for number in range(first, first + count):
         original, parts = crafted(seed, number, of)

@@ -134,7 +134,7 @@ class Subject:
 
 
 def snapshot_ranges(path):
-    """Where in the file the bytes of its snapshots lie, in pieces of a page."""
+    """Return the ranges of a file with the bytes of its snapshots, in pieces of a page."""
     with closing(sqlite3.connect(path)) as connection:
         bodies = [body for (body,) in connection.execute("SELECT body FROM chunks")]
     content = path.read_bytes()
@@ -225,7 +225,7 @@ def _damage(subject, random):
 
 @dataclass
 class Outcome:
-    """What a start made of a damage."""
+    """The outcome of a start after a damage."""
 
     verdict: str  # "equal", "refused", or what is wrong
     reason: str = ""
@@ -234,7 +234,7 @@ class Outcome:
 
 @dataclass
 class Tally:
-    """What came of all damages, by subject and kind."""
+    """The outcomes of all damages, by subject and kind."""
 
     count: int = 0
     verdicts: Counter = field(default_factory=Counter)
@@ -254,7 +254,7 @@ class Tally:
 
 
 def start(subject, content, folder, goes_on=True):
-    """What a start makes of the store with this content in place of the subject's file."""
+    """Start the store with this content in place of the subject's file; return the outcome."""
     if subject.file.endswith(".snapshot"):
         return _load(subject, content, folder)
     target = folder / "damaged"

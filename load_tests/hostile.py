@@ -100,7 +100,7 @@ def attack(server, chosen):
 
 
 def shed(server):
-    """What the service refused to limit the load, by reason; nothing when it does not count it."""
+    """Return the refusals that limit the load, by reason; empty if the service counts none."""
     lines = server.request("GET", "/metrics").decode().splitlines()
     pairs = (line.split('reason="')[1].split('"} ') for line in lines if "shed_total{" in line)
     return {reason: int(float(count)) for reason, count in pairs}
@@ -190,7 +190,7 @@ class Hostile:
         self.again()
 
     def again(self):
-        """What comes after the end; nothing, unless a kind repeats itself."""
+        """Begin again after the end; by default do nothing."""
 
     def close(self):
         if self.socket is not None:

@@ -4,7 +4,8 @@ import os
 import tempfile
 from contextlib import contextmanager
 
-from benchmarks.process import ServerProcess, free_port
+from benchmarks.process import ServerProcess
+from deploy.ports import free_port
 
 
 @contextmanager

@@ -32,7 +32,7 @@ MOST_GROWTH, MOST_SLOWDOWN = 2.0, 1.2
 
 
 class Tenth(NamedTuple):
-    """What one tenth of the events came to: resident MiB, and microseconds at p50 and p99."""
+    """The figures of one tenth of the events: resident MiB, and microseconds at p50 and p99."""
 
     resident: float
     learn: tuple[float, float]

@@ -16,7 +16,6 @@ from starlette.exceptions import HTTPException
 from manyclass.core.errors import CoreError
 from manyclass.service import openapi
 from manyclass.service.body import Receive, Send
-from manyclass.service.cors import Cors
 from manyclass.service.edge import Edge
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Problem, problem_of
@@ -98,11 +97,10 @@ class App(Front):
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
         origins = Origins(settings.host, keys.open, settings.allowed_origins)
         super().__init__(hot, self.api, origins, metrics, self.edge.budget)
-        self._cors = Cors(settings.allowed_origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
-        await self._cors.call(super().__call__, scope, receive, send)
+        await self.edge.cors.call(super().__call__, scope, receive, send)
 
 
 def create_app(

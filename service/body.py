@@ -84,7 +84,12 @@ async def discard_body(receive: Receive) -> None:
         piece, more = await _next_piece(receive)
         size += len(piece)
         if size > MOST_UNUSED_BYTES:
-            raise Problem(413, f"This request needs no body; {MOST_UNUSED_BYTES} bytes are read.")
+            raise needless_body()
+
+
+def needless_body() -> Problem:
+    """Return the problem of a large body that the request does not need."""
+    return Problem(413, f"This request needs no body; {MOST_UNUSED_BYTES} bytes are read.")
 
 
 async def _next_piece(receive: Receive) -> tuple[bytes, bool]:

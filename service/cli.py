@@ -55,6 +55,3 @@ app.command()(evaluate)
 app.command()(config)
 app.command()(copy)
 app.command()(demo)
-
-if __name__ == "__main__":
-    app()

@@ -32,16 +32,21 @@ class Cors:
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed)
 
+    @property
+    def is_enabled(self) -> bool:
+        """True when there is an allowed origin."""
+        return bool(self._allowed)
+
     async def call(
         self, application: Application, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Let the application answer a request, or answer a preflight."""
-        if not self._allowed or scope["type"] != "http":
+        if not self.is_enabled or scope["type"] != "http":
             await application(scope, receive, send)
             return
         headers = dict(scope["headers"])
         origin = headers.get(b"origin")
-        added = self._headers_for(origin)
+        added = self.headers_for(origin)
         if (
             origin in self._allowed
             and scope["method"] == "OPTIONS"
@@ -59,7 +64,8 @@ class Cors:
 
         await application(scope, receive, send_with_headers)
 
-    def _headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
+    def headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
+        """Return the headers of an answer to a request of this origin, while this is enabled."""
         if origin is None or origin not in self._allowed:
             return [_VARY]
         return [_VARY, (b"access-control-allow-origin", origin), _CREDENTIALS, _EXPOSED]

@@ -12,7 +12,13 @@ from fastapi.exceptions import RequestValidationError
 from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
-from manyclass.core.errors import EventConflict, InstanceError, OptionError, UnknownName
+from manyclass.core.errors import (
+    EventConflict,
+    IndexHalfChanged,
+    InstanceError,
+    OptionError,
+    UnknownName,
+)
 from manyclass.service.store.protocol import (
     LogRewound,
     SnapshotDamaged,
@@ -25,7 +31,6 @@ from manyclass.service.writer import NotReady, QueueFull, with_hint, without_pla
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # when the error does not know better
 OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
-HALF_CHANGED = "left the index half changed"  # as an index says that an error left it so
 
 Place = tuple[str | int, ...]
 
@@ -168,7 +173,7 @@ def problem_of(error: BaseException) -> Problem:
             return unavailable(without_place(error))
         case MemoryError():
             return unavailable("The process is out of memory.", OUT_OF_MEMORY_SECONDS)
-        case RuntimeError() if HALF_CHANGED in str(error):
+        case IndexHalfChanged():
             return unavailable("Memory ran out amid a change; this process must be restarted.")
         case RequestValidationError():
             return _bad_parameters(error)

@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection: what it may hold, how long it may take, when it is refused."""
 
 from asyncio import AbstractEventLoop, Transport
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from http import HTTPStatus
 from itertools import chain
@@ -30,6 +30,8 @@ PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 UNREAD_SECONDS = 30  # in which a client must read DRAINED_BYTES of an answer, or its end
 DRAINED_BYTES = 65_536
 LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
+
+Headers = Iterable[tuple[bytes, bytes]]
 
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
@@ -121,25 +123,36 @@ class Protocol(HttpToolsProtocol):
 
     # --- the connection --------------------------------------------------------------------------
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Take the connection, or refuse it when there are too many."""
+    def connection_made(
+        self,
+        transport: Transport,  # type: ignore[override]  # as in uvicorn: TCP has a Transport
+    ) -> None:
+        """Take the connection, or refuse it when there are too many, and none is idle."""
         super().connection_made(transport)
         self._outlet = Outlet(transport)
-        self.transport = self._outlet  # type: ignore[assignment]
-        self._edge.connections += 1
-        if self._edge.connections > self._edge.max_connections:
-            self._edge.rejected_connections += 1
+        self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
+        if not self._edge.admit(self):
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let every request of this connection end."""
-        self._edge.connections -= 1
+        self._edge.forget(self)
         self._disconnect()
         self._leave()
         super().connection_lost(exc)
         self._hold.release()
         self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
+
+    def close_if_idle(self) -> bool:
+        """Close the connection unless a request is under way; return whether it was closed."""
+        cycle = self.cycle
+        if cycle is not None and (not cycle.response_complete or cycle.more_body):
+            return False
+        if self.transport.is_closing() or self.transport.get_write_buffer_size():
+            return False
+        self.transport.close()
+        return True
 
     def _disconnect(self) -> None:
         """Tell every request of this connection that its client has gone."""
@@ -237,6 +250,7 @@ class Protocol(HttpToolsProtocol):
         self._body_follows_offer = self.parser.should_upgrade() and any(
             name in FRAMING and value.strip(b"0") for name, value in self.headers
         )
+        self._edge.idle.pop(self, None)
         super().on_headers_complete()
         self._in_head = False
 
@@ -291,7 +305,8 @@ class Protocol(HttpToolsProtocol):
         admission.shed += 1
         if self.expect_100_continue and cycle.more_body:
             cycle.keep_alive = False  # the client may leave the body out after this answer
-        self.transport.write(OVERLOADED if cycle.keep_alive else OVERLOADED_LAST)
+        refusal = OVERLOADED if cycle.keep_alive else OVERLOADED_LAST
+        self.transport.write(self._with_cors(refusal, cycle.scope["headers"]))
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
         if not cycle.keep_alive:
@@ -327,6 +342,8 @@ class Protocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._refusal is not None and self._running is None:
             self._send_last(self._refusal)
+        if self._running is None and not self.transport.is_closing():
+            self._edge.idle[self] = None
         if self._hold.size:
             self._count_bytes()
 
@@ -375,7 +392,7 @@ class Protocol(HttpToolsProtocol):
                 self._abort()
 
     def _is_waiting(self) -> bool:
-        """Whether it is the client's turn. A stream, which has shown its key, may be slow."""
+        """Return whether it is the client's turn. A stream may be slow, as it has shown its key."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return True
@@ -438,9 +455,21 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
 
     def _send_last(self, problem: Problem) -> None:
+        # A head that cannot be parsed has no origin, unless the line that names it came before.
+        is_of_request = self._in_head or self._has_more_body()
+        answer = _response_of(problem, close=True)
         self._disconnect()
-        self.transport.write(_response_of(problem, close=True))
+        self.transport.write(self._with_cors(answer, self.headers if is_of_request else []))
         self.transport.close()
+
+    def _with_cors(self, answer: bytes, request_headers: Headers) -> bytes:
+        """Return the answer with the headers that let a page of an allowed origin read it."""
+        if not self._edge.cors.is_enabled:
+            return answer
+        added = self._edge.cors.headers_for(dict(request_headers).get(b"origin"))
+        head, end, body = answer.partition(b"\r\n\r\n")
+        lines = b"".join(b"\r\n%s: %s" % pair for pair in added)
+        return b"".join((head, lines, end, body))
 
 
 def _ranks(cycle: RequestResponseCycle) -> bool:
@@ -479,4 +508,5 @@ def _too_many_headers() -> Problem:
 _OVERLOAD = unavailable("Too many rankings are in work at once.")
 OVERLOADED = _response_of(_OVERLOAD, close=False)
 OVERLOADED_LAST = _response_of(_OVERLOAD, close=True)
+# Sent before any request is read, so its origin is not known and pages cannot read the answer.
 TOO_MANY_CONNECTIONS = _response_of(unavailable("There are too many connections."), close=True)

@@ -144,7 +144,7 @@ class Intake:
 
 
 def is_without_features(event: Event | Result) -> bool:
-    """Whether the event makes no new class, for lack of features to rank it by."""
+    """Return whether the event makes no new class, for lack of features to rank it by."""
     return isinstance(event, Event) and len(event.instance) == 0
 
 

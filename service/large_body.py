@@ -31,7 +31,7 @@ Form = TypeVar("Form", RankInstance, LearnEvent)
 
 
 def is_large(form: RankInstance | LearnEvent | LearnRequest) -> bool:
-    """Whether the instance of a form has to be made in slices."""
+    """Return whether the instance of a form has to be made in slices."""
     if form.text is not UNSET and len(form.text) > SLICE_CHARACTERS:
         return True
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES

@@ -224,7 +224,7 @@ class Metrics(Collector):
 
 
 class EdgeState(Collector):
-    """What the connections hold when Prometheus asks, and what was refused to limit the load."""
+    """The bytes that connections hold at a scrape, and the refusals that limited the load."""
 
     def __init__(self, edge: Edge) -> None:
         self._edge = edge
@@ -238,6 +238,7 @@ class EdgeState(Collector):
         shed = {
             "concurrency": edge.admission.shed,
             "connections": edge.rejected_connections,
+            "idle_connection": edge.closed_idle,
             "memory": edge.budget.refused,
             "slow_reader": edge.slow_readers,
         }

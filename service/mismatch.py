@@ -10,7 +10,7 @@ from manyclass.service.errors import Place, Problem, invalid, parted
 
 LONGEST_SHOWN = 100  # characters of a key the client made up
 
-# What each key takes, and an example of it.
+# The type of each key, and an example of it.
 _TAKES: Final = {
     "features": 'an object of numbers or a list of names: {"goal": 2} or ["goal"]',
     "text": 'a string: "the goalie saved it"',

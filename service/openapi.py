@@ -40,7 +40,7 @@ _WRITTEN = [
     ProblemDocument,
 ]
 
-# What manyclass.core.event checks, so that the types need not.
+# The limits of names that manyclass.core.event checks, in place of the types.
 _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
 # A type that reads a body has all its fields. Its forms are the combinations that make sense, each

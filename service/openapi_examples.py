@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from manyclass.service.body import require_json
+from manyclass.service.body import needless_body, require_json
 from manyclass.service.errors import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
 from manyclass.service.headers import headers_of
 from manyclass.service.keys import Keys, Scope
@@ -399,6 +399,7 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
         if open_to_all
         else _raised(keys.require, Scope.ADMIN, b"Bearer rank-key")
     )
+    not_ready = problem_of(NotReady("recovering"))
     too_late = "The instance of id 'q-1' is no longer kept."
     return {
         400: _raised(headers_of, [(b"authorization", b"")] * 2),
@@ -410,7 +411,8 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
         413: Problem(413, f"A body has at most {settings.max_body_bytes} bytes, unpacked."),
         415: _raised(require_json, {b"content-type": b"text/plain"}),
         431: Problem(431, "A URL and headers have at most 65536 bytes together."),
-        503: problem_of(NotReady("recovering")),
+        502: Problem(502, not_ready.detail),  # by a Prefer header, see routes/rank.py
+        503: not_ready,
     }
 
 
@@ -441,6 +443,8 @@ def add_examples(operation: dict[str, Any], problems: Mapping[int, Problem]) -> 
         content = response["content"].get(MEDIA_TYPE)
         if status == "422":
             _add_problem(content, _unknown_parameter(operation))
+        elif status == "413" and "requestBody" not in operation:
+            _add_problem(content, needless_body())
         elif content is not None and "examples" not in content:
             _add_problem(content, problems[int(status)])
 

@@ -53,7 +53,7 @@ class Origins:
 
 
 def _is_navigation(headers: Headers) -> bool:
-    """Whether the reader followed a link: the answer becomes the page, not a part of one."""
+    """Return whether the reader followed a link: the answer becomes the page, not part of one."""
     return (
         headers.get(b"sec-fetch-mode") == b"navigate"
         and headers.get(b"sec-fetch-dest") == b"document"

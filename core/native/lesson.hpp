@@ -12,6 +12,7 @@
 
 #include "names.hpp"
 #include "options.hpp"
+#include "rows.hpp"
 
 namespace manyclass {
 
@@ -162,7 +163,7 @@ public:
         for (const Before& each : before_)
             if (!each.is_settled) settle(demands_[each.place]);
         demands_.erase(std::remove_if(demands_.begin(), demands_.end(),
-                                      [](const Demand& each) { return !(each.multiplier > 0); }),
+                                      [](const Demand& each) { return !has_weight(each); }),
                        demands_.end());
     }
 
@@ -186,6 +187,9 @@ private:
         }
     };
 
+    // A subnormal multiplier is dropped as a subnormal mass is, see SMALLEST_MASS.
+    static bool has_weight(const Demand& demand) { return demand.multiplier >= SMALLEST_MASS; }
+
     void settle(std::uint32_t ahead, std::uint32_t behind) {
         const Before wanted{ahead, behind, 0, false};
         const auto found = std::lower_bound(before_.begin(), before_.end(), wanted);
@@ -196,7 +200,7 @@ private:
         }
         Demand made{ahead, behind, 0};
         settle(made);
-        if (made.multiplier > 0) demands_.push_back(made);
+        if (has_weight(made)) demands_.push_back(made);
     }
 
     void settle(Demand& demand) {

@@ -45,7 +45,7 @@ public:
         return fault_;
     }
 
-    // How many members an object or array has; at most one more than `most` are counted.
+    // The number of members of an object or array; at most one more than `most` are counted.
     std::size_t count_members(std::string_view json, std::size_t most) {
         body_ = json;
         most_values_ = most;
@@ -163,7 +163,7 @@ private:
         return true;
     }
 
-    // Whether a value that is not inside brackets ends here.
+    // True when a value outside of brackets ends here.
     bool ends_value() const {
         return at_ == body_.size() || std::memchr(",]} \n\r\t", body_[at_], 7) != nullptr;
     }

@@ -95,7 +95,7 @@ public:
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
 
-    // How many rows, those of free ids included, have 0, 1, ... edges; the last: that many or more.
+    // The numbers of rows, free ids included, with 0, 1, ... edges; the last: that many or more.
     const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
 
     void prefetch(std::uint32_t feature) const { __builtin_prefetch(&rows_[feature]); }
@@ -121,8 +121,9 @@ public:
         constexpr std::uint32_t STRIDE = 32;  // compared at once, by vector instructions
         std::uint32_t at = 0;
         for (; at + STRIDE <= count; at += STRIDE) {
+            const std::uint32_t* const each = classes + at;
             std::uint32_t found = 0;
-            for (std::uint32_t i = 0; i < STRIDE; ++i) found |= classes[at + i] == cls;
+            for (std::size_t i = 0; i < STRIDE; ++i) found |= each[i] == cls;
             if (found) break;
         }
         while (at < count && classes[at] != cls) ++at;
@@ -203,9 +204,7 @@ public:
               const float* variances) {
         rows_.append(counters);
         Row& row = rows_[rows_.size() - 1];
-        row.size_class = static_cast<std::uint8_t>(SIZE_CLASSES.at_least(row.outdegree));
-        row.half = cells_.active();
-        row.at = extend(cells(row.size_class));
+        place(row, SIZE_CLASSES.at_least(row.outdegree));
         const Edges edge = edges(row);
         std::copy_n(classes, row.outdegree, edge.classes);
         std::copy_n(masses, row.outdegree, edge.masses);
@@ -234,17 +233,23 @@ private:
         release(old);
     }
 
-    // Give a row a block of this class in the active half.
+    // Move a row to a new block of this class.
     void copy_to(Row& row, int size_class) {
         Row moved = row;
-        moved.size_class = static_cast<std::uint8_t>(size_class);
-        moved.half = cells_.active();
-        moved.at = allocate(size_class);
+        place(moved, size_class);
         const Edges from = edges(row), to = edges(moved);
         std::copy_n(from.classes, row.outdegree, to.classes);
         std::copy_n(from.masses, row.outdegree, to.masses);
         if (has_variances()) std::copy_n(from.variances, row.outdegree, to.variances);
         row = moved;
+    }
+
+    // Give a row a block of this class in the active half. Class 0 has no blocks: its rows point to
+    // the begin of the cells, because any other place is gone once its half is given back.
+    void place(Row& row, int size_class) {
+        row.size_class = static_cast<std::uint8_t>(size_class);
+        row.half = size_class == 0 ? 0 : cells_.active();
+        row.at = size_class == 0 ? 0 : allocate(size_class);
     }
 
     std::uint32_t allocate(int size_class) {

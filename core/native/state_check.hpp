@@ -79,7 +79,7 @@ private:
         }
     }
 
-    // Where eviction and the sweep of rows go on.
+    // The places at which eviction and the sweep of rows go on.
     void check_hands() const {
         const std::uint64_t* hands = state_.counts + 11;
         const auto is_within = [](std::uint64_t hand, std::uint64_t end) {
@@ -266,7 +266,8 @@ private:
                      (has_class(behind) && behind != ahead),
                  "kept_demands_behind", "a past instance demands something of no class");
             const float multiplier = state_.kept_demands_multiplier[at];
-            need(multiplier > 0 && std::isfinite(multiplier), "kept_demands_multiplier",
+            // Older releases kept subnormal multipliers, which some processor modes read as 0.
+            need(multiplier >= 0 && std::isfinite(multiplier), "kept_demands_multiplier",
                  "a past instance makes no such demand");
         }
         return at;

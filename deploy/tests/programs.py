@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.redis_server import free_port
+from deploy.ports import free_port
 
 DEPLOY = Path(__file__).parents[1]
 PATIENCE = 30

@@ -2,7 +2,8 @@
 
 from contextlib import ExitStack, contextmanager
 
-from tests.redis_server import RedisServer, free_port
+from deploy.ports import free_port
+from tests.redis_server import RedisServer
 from tests.system.process import Service
 
 

@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 import httpx
 import pytest
 
+from deploy.ports import free_port
 from deploy.tests.programs import PATIENCE, Nginx, until
 from deploy.tests.replicas import ports_of, two_on_one_redis
 from deploy.tests.upstream import Upstream
 from manyclass.service.routes.rank import NOT_READY_502
-from tests.redis_server import free_port
 from tests.service.serving import NDJSON, answer_on
 
 INSTANCE = {"features": ["a", "b"]}

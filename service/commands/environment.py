@@ -10,7 +10,7 @@ KEY_VARIABLE: Final = "MANYCLASS_KEY"
 
 
 def has_client_key() -> bool:
-    """Whether the environment has a key for a client."""
+    """Return whether the environment has a key for a client."""
     return KEY_VARIABLE in os.environ
 
 

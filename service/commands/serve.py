@@ -2,13 +2,14 @@
 
 import logging
 from contextlib import suppress
-from signal import SIGTERM, default_int_handler, signal
+from signal import SIGINT, SIGTERM, default_int_handler, signal
 
 import typer
 
 from manyclass.service.commands.connection import ADDRESS_UNAVAILABLE, FAILED, complain
 from manyclass.service.commands.settings_table import Chosen, with_settings
 from manyclass.service.settings import Settings
+from manyclass.service.store.protocol import StoreError
 
 
 @with_settings
@@ -20,26 +21,23 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     machine can read a command line. The exit code is 4 when the address or port cannot be listened
     on, 2 when a setting is wrong, 1 when the store or its state cannot be used.
     """
-    signal(SIGTERM, default_int_handler)  # as Ctrl-C: a stop that was asked for is a success
+    # Here, not above: the other commands start without loading the server. Until it is loaded, the
+    # handlers of __main__.py end the process.
+    from manyclass.service import server
+
     with suppress(KeyboardInterrupt):  # before the server runs, which has an end of its own
-        _serve(settings)
-
-
-def _serve(settings: Settings) -> None:
-    # Here, not above: the other commands start without loading the server.
-    from manyclass.service.server import AddressUnavailable, StartFailed, run
-    from manyclass.service.store.protocol import StoreError
-
-    form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-    logging.basicConfig(level=logging.INFO, format=form)
-    try:
-        run(settings)
-    except StoreError as error:
-        complain(f"{error} ({error.hint})" if error.hint else str(error))
-        raise typer.Exit(FAILED) from error
-    except AddressUnavailable as error:
-        complain(str(error))
-        raise typer.Exit(ADDRESS_UNAVAILABLE) from error
-    except StartFailed as error:
-        complain(str(error))
-        raise typer.Exit(FAILED) from error
+        for number in (SIGINT, SIGTERM):
+            signal(number, default_int_handler)  # a stop that was asked for is a success
+        form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+        logging.basicConfig(level=logging.INFO, format=form)
+        try:
+            server.run(settings)
+        except StoreError as error:
+            complain(f"{error} ({error.hint})" if error.hint else str(error))
+            raise typer.Exit(FAILED) from error
+        except server.AddressUnavailable as error:
+            complain(str(error))
+            raise typer.Exit(ADDRESS_UNAVAILABLE) from error
+        except server.StartFailed as error:
+            complain(str(error))
+            raise typer.Exit(FAILED) from error

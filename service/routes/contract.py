@@ -29,6 +29,8 @@ REASONS = {
     415: "The body is of another type or encoding.",
     422: "It was understood and does not make sense; `errors` says where.",
     431: "URL and headers are larger than 64 KiB, or there are more than 100 headers.",
+    502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, by"
+    " which a proxy asks for this status.",
     503: "Not now: the service recovers or stops, its store does not work, its queue is full, too"
     " many rankings are in work, memory is short, or another process did not answer or has not"
     " taught this one yet.",
@@ -45,7 +47,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def _headers(status: int) -> dict[str, Any]:
-    if status == 503:
+    if status in (502, 503):
         return {"Retry-After": {"schema": {"type": "integer", "minimum": 1}}}
     if status == 401:
         return {"WWW-Authenticate": {"schema": {"type": "string"}}}

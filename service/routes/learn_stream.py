@@ -304,7 +304,7 @@ class _Call:
         return events
 
     async def _form_of(self, line: bytes | None) -> LearnEvent | Problem:
-        """What a line says, or what is wrong with it."""
+        """Return the form in a line, or the problem with the line."""
         if line is None:
             return invalid("The line is too long.")
         try:

@@ -47,7 +47,7 @@ async def list_learners(engine: TheEngine, metrics: TheMetrics) -> LearnerList:
     return LearnerList(seq=model.seq, learners=learners_of(model, metrics))
 
 
-@router.post("/learners/{name:name}/promote", **needs(Scope.ADMIN, 400, 404, 422))
+@router.post("/learners/{name:name}/promote", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     """Let a shadow answer from here on, without a restart; the one that answered becomes a shadow.
 

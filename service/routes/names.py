@@ -96,14 +96,14 @@ async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
     )
 
 
-@router.delete("/classes/{name:name}", **needs(Scope.ADMIN, 400, 404, 422))
+@router.delete("/classes/{name:name}", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def forget_class(engine: TheEngine, name: Name) -> Forgotten:
     """Forget a class: no feature votes for it any more. An event, durable like any other."""
     [result] = await engine.submit([Event.forget_class(name)])
     return Forgotten(seq=result.seq)
 
 
-@router.delete("/features/{name:name}", **needs(Scope.ADMIN, 400, 404, 422))
+@router.delete("/features/{name:name}", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def forget_feature(engine: TheEngine, name: Name) -> Forgotten:
     """Forget a feature and its votes. An event, durable like any other."""
     [result] = await engine.submit([Event.forget_feature(name)])

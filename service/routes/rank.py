@@ -51,6 +51,7 @@ router = APIRouter(tags=["rank"])
     "/rank",
     **hot(
         Scope.RANK,
+        502,
         reads={"application/json": one_of("RankRequest")},
         writes={"application/json": one_of("RankAnswer", "RankManyAnswer")},
     ),

@@ -64,5 +64,5 @@ async def page() -> HTMLResponse:
 
 @router.api_route("/docs/start.js", methods=["GET", "HEAD"])
 async def start() -> Response:
-    """What the page starts Swagger UI with."""
+    """Return the script by which the page starts Swagger UI."""
     return Response(START, media_type="text/javascript", headers=_NOSNIFF)

@@ -17,7 +17,7 @@ def snapshot(info: SnapshotInfo) -> Snapshot:
     return Snapshot(seq=info.seq, bytes=info.bytes, taken_at=info.taken_at)
 
 
-@router.post("/snapshots", status_code=201, **needs(Scope.ADMIN))
+@router.post("/snapshots", status_code=201, **needs(Scope.ADMIN, 413))
 async def take_snapshot(engine: TheEngine) -> Snapshot:
     """Take a snapshot now. Ranking goes on meanwhile."""
     return snapshot(await engine.take_snapshot())
@@ -29,7 +29,7 @@ async def list_snapshots(engine: TheEngine) -> SnapshotList:
     return SnapshotList(snapshots=[snapshot(info) for info in await engine.snapshots()])
 
 
-@router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 400, 404, 409, 422))
+@router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 400, 404, 409, 413, 422))
 async def restore_snapshot(
     engine: TheEngine, seq: Annotated[int, Path(ge=0, le=2**63 - 1)]
 ) -> Restored:

@@ -42,8 +42,9 @@ def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
 
 
 def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
-    """Where in the list the oldest is behind which the log is whole. Older ones are there to go
-    back to.
+    """Return the place of the oldest snapshot from which the log is whole.
+
+    Older snapshots only serve to go back to.
     """
     for place, info in enumerate(snapshots):
         try:

@@ -34,6 +34,13 @@ class Store(Protocol):
     def last_seq(self) -> int:
         """The highest number in use, 0 for a new store; a snapshot newer than the log counts."""
 
+    @property
+    def is_older_than_rules(self) -> bool:
+        """True if a release without versions of the rules of learning began the log.
+
+        The events that it appended were learned under version 1 of the rules.
+        """
+
     def append(self, events: Sequence[bytes]) -> int:
         """The number of the last of the events, all of which are as durable as the store can make
         them. When it raises, none of them is in the log and their numbers are still free.

@@ -32,7 +32,7 @@ from manyclass.service.store.redis_feed import Feed, missing, out_of_order
 from manyclass.service.store.redis_link import Link, pairs
 from manyclass.service.store.redis_manifest import list_snapshots
 from manyclass.service.store.redis_scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
-from manyclass.service.store.redis_session import Session
+from manyclass.service.store.redis_session import OLD_VERSION, Session
 from manyclass.service.store.redis_snapshots import RedisSnapshots
 from manyclass.service.store.redis_url import parse
 
@@ -102,6 +102,11 @@ class RedisStore:
     @property
     def last_seq(self) -> int:
         return seq_of(self._session.tail())
+
+    @property
+    def is_older_than_rules(self) -> bool:
+        self._session.tail()  # each connection reads the version
+        return self._session.version == OLD_VERSION
 
     @property
     def foreign_entries(self) -> int:

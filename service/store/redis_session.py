@@ -18,7 +18,8 @@ from manyclass.service.store.redis_server import Server
 from manyclass.service.store.redis_url import RedisUrl
 
 VERSION = "2"  # of what lies in the server, of a new store
-READS = ("1", "2")  # 1 is of the releases without epochs and without versions of the rules
+OLD_VERSION = "1"  # of the releases without epochs and without versions of the rules
+READS = (OLD_VERSION, VERSION)
 SPARE_LINKS = 4  # kept for whoever comes next
 
 
@@ -58,6 +59,7 @@ class Session:
         self.name = name  # of the process
         self.keys = Keys(url.name)
         self.identity = ""  # of the store; nothing before the first connection
+        self.version = VERSION  # of the store, when the newest connection was made
         self.epoch = Epoch()  # of the log, when the newest connection was made
         self.durability = UNKNOWN
         self.closed = Event()
@@ -112,6 +114,7 @@ class Session:
             link.close()
             raise
         self.durability = durability
+        self.version = version.decode()
         self.epoch = Epoch.of(epoch)
         return link, tail
 

@@ -40,6 +40,10 @@ class SnapshotFile:
         """The number of the last event in the state."""
         return self._seq
 
+    @property
+    def is_older_than_rules(self) -> bool:
+        return False  # it has no log
+
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
         """Nothing: there are no events."""
         return iter(())

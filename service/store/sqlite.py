@@ -112,7 +112,7 @@ class SqliteStore:
         self._tail = opened.tail  # replaced as a whole: `read` may look at any time
         self._found = opened.found or opened.tail
         self._unchained = opened.facts.unchained
-        # What is behind the mark found is not yet checked; the first append moves the mark.
+        # Events behind the mark found are not yet checked; the first append moves the mark.
         self._mark = MarkFile(self._path, self._found)
         if not opened.facts.marked:
             opened.facts.with_mark().write(self._connection)
@@ -122,6 +122,10 @@ class SqliteStore:
     @property
     def last_seq(self) -> int:
         return self._tail.seq
+
+    @property
+    def is_older_than_rules(self) -> bool:
+        return self._unchained > 0  # versions of the rules are younger than the chain
 
     # --- the log ----------------------------------------------------------------------------------
     def append(self, events: Sequence[bytes]) -> int:

@@ -1,4 +1,4 @@
-"""How the appends in a SQLite log hang together: each names the one before by its checksum.
+"""The chain of appends in a SQLite log: each names the one before by its checksum.
 
 A row of `events` has a proof:
 

@@ -1,4 +1,4 @@
-"""What the small tables of a SQLite store hold, each row with its checksum."""
+"""The rows of the small tables of a SQLite store, each with its checksum."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _MANIFESTS = "SELECT seq, id, taken_at, bytes, chunks, digest, checksum FROM sna
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """Which store this is: the row of `store`, in its order, without the checksum."""
+    """The identity of a store: the row of `store`, in its order, without the checksum."""
 
     identity: bytes  # random; of this store and no other
     unchained: int  # the last event that a release without a chain appended
@@ -57,7 +57,7 @@ class StoreFacts:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a snapshot consists of: the row of `snapshots`, in its order, without the checksum."""
+    """The parts of a snapshot: the row of `snapshots`, in its order, without the checksum."""
 
     seq: int
     identity: int  # of its chunks
@@ -80,7 +80,7 @@ class Manifest:
         raise SnapshotDamaged(self.seq, "manifest", "its checksum does not fit")
 
     def has_old_checksum(self, checksum: object) -> bool:
-        """Whether a release that knew of no identity wrote it so."""
+        """Return whether this is the checksum by a release without identities."""
         return _checksum(*astuple(self)) == checksum
 
 

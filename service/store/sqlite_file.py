@@ -165,7 +165,7 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the first bytes of a database file say."""
+    """The facts in the first bytes of a database file."""
 
     has_log: bool  # a write-ahead log; only while a store is made there is none yet
 
@@ -213,7 +213,7 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | 
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether the process that made the file was killed before it was a store.
+    """Return whether the process that made the file was killed before it was a store.
 
     Only a file that is not in WAL mode yet has a rollback journal, and a store is in WAL mode
     before it takes an event. SQLite takes back what is half written when it opens the file.

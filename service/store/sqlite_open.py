@@ -90,7 +90,7 @@ def refuse_missing(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """How far a file went when its mark was forgotten."""
+    """The ends of a file and of its mark when the mark was given up."""
 
     last_seq: int
     marked_seq: int | None  # None: the mark was missing, or could not be read

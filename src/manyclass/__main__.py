@@ -1,5 +1,24 @@
 """Run the command line: `python -m manyclass` is `manyclass`."""
 
-from manyclass.service.cli import app
+import os
+import sys
+from signal import SIGINT, SIGTERM, signal
 
-app()
+
+def exit_on_signals() -> None:
+    """End the process with 0 on Ctrl-C and SIGTERM, at once: nothing is open yet."""
+    for number in (SIGINT, SIGTERM):
+        signal(number, lambda *_: os._exit(0))
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    if sys.argv[1:2] == ["serve"]:
+        exit_on_signals()  # before the imports, which take seconds; `serve` replaces the handlers
+    from manyclass.service.cli import app
+
+    app()
+
+
+if __name__ == "__main__":
+    main()

@@ -131,7 +131,7 @@ def calls_of(learner):
 
 
 @every_learner
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_short_streams(learner, data):
     options = data.draw(options_of(learner))
@@ -191,7 +191,7 @@ seeds = st.integers(0, 2**32 - 1)
 def long_streams(examples):
     """A smaller seed makes no simpler stream: nothing is gained by looking for one."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
-    return settings(max_examples=examples, deadline=None, phases=phases)
+    return settings(max_examples=examples, phases=phases)
 
 
 @every_learner
@@ -325,6 +325,18 @@ def test_instances_of_many_classes(specification):
         if number % 4 == 0:
             both.compare()
     both.compare()
+
+
+def test_demands_with_subnormal_multipliers_are_forgotten():
+    tiny = Options.of("svm", margin_threshold=1e-33, aggressiveness=1e-9, caution=1e-9, replay=1)
+    both = Both(tiny, FEATURES, CLASSES)
+    for name in ("a", "b", "a"):
+        both.learn({"f": 1}, [name])
+
+    both.compare()
+    state = both.index.dump()
+    assert len(state["kept_features"]) == 3
+    assert state["kept_demands_multiplier"].size == 0
 
 
 @pytest.mark.parametrize("arity", [2, 3])

@@ -1,7 +1,7 @@
 """EMA's moving averages and IND's conditional probabilities, by their formulas."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.index import Index
@@ -13,7 +13,6 @@ ALWAYS = 1e9  # a margin that no class exceeds
 named = st.sampled_from(CLASSES)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.01, 1.5), named), max_size=80), st.sampled_from([0.7, 0.1]))
 def test_an_averaged_weight_is_a_sum_that_fades(stream, rate):
     index = Index(
@@ -59,7 +58,6 @@ def test_averages_need_not_add_up_to_1():
     assert index.rank({"f": 1.0}) == [("a", 0.25)]
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

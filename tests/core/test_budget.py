@@ -35,7 +35,7 @@ def taught(options, stream):
 
 
 @pytest.mark.parametrize("learner", BUDGETED)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(stream=streams, most=st.integers(1, 5), replay=st.sampled_from([0, 2]))
 def test_no_row_has_more_edges_than_it_may(learner, stream, most, replay):
     index = Index(eager(learner, max_outdegree=most, replay=replay))
@@ -71,7 +71,7 @@ def test_a_new_edge_that_is_not_heavier_than_the_lightest_stays_out():
 
 
 @pytest.mark.parametrize("learner", SIGNED)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(stream=streams, wanted=st.integers(0, 40))
 def test_sparsifying_keeps_the_heaviest(learner, stream, wanted):
     index = taught(eager(learner), stream)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.calibration import Calibration
@@ -51,7 +51,6 @@ def equal_dumps(one, other):
     return all(ours[name].tobytes() == others[name].tobytes() for name in ours)
 
 
-@settings(deadline=None)
 @given(OUTCOMES, SCORES, SCORES)
 def test_a_confidence_is_a_probability(outcomes, first, second):
     confidence = repeated(outcomes).confidence(first, second)
@@ -62,7 +61,6 @@ def test_a_confidence_is_a_probability(outcomes, first, second):
         assert 0 <= confidence <= 1
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1000), st.floats(0.01, 50), st.lists(st.floats(-1, 1), min_size=2))
 def test_a_closer_second_never_makes_it_surer(seed, first, shares):
     calibration = taught(*stream(300, seed))
@@ -71,7 +69,6 @@ def test_a_closer_second_never_makes_it_surer(seed, first, shares):
     assert sure == sorted(sure, reverse=True)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 1000), st.integers(0, 400), st.integers(0, 400))
 def test_a_loaded_one_goes_on_as_the_one_that_was_dumped(seed, before, after):
     outcomes = [*stream(before + after, seed)]

@@ -214,7 +214,7 @@ calls = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(options, st.lists(calls, max_size=20))
 def test_short_streams(options, stream):
     both = Both(options)

@@ -18,7 +18,7 @@ MARGIN = {"margin_threshold": 100.0}
 
 
 def work_of(index, call):
-    """What a call added to the counts of work."""
+    """Return the work that a call added to the counts."""
     before = index.work()
     call()
     return {name: count - before[name] for name, count in index.work().items()}

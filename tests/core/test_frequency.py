@@ -1,7 +1,7 @@
 """The baseline ranks by how often classes were learned, whatever the instance."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.index import Index
@@ -10,7 +10,6 @@ from manyclass.core.options import Options
 CLASSES = ["a", "b", "c", "d", "e"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(CLASSES), min_size=1, unique=True)), st.sampled_from([50, 2])
 )

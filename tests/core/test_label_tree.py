@@ -68,7 +68,7 @@ def taught(options, stream, planted=()):
 # --- properness -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(growing_trees, streams, st.one_of(st.just([]), streams))
 def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, planted):
     grown = taught(options, stream, planted)
@@ -150,7 +150,7 @@ def by_brute_force(index, instance):
     return sorted(zip(classes, products, strict=True), key=lambda each: (-each[1], turns[each[0]]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
 def test_the_best_are_those_that_brute_force_finds(options, stream, planted, probe):
     index = taught(options, stream, planted)
@@ -240,7 +240,7 @@ def test_equal_classes_stand_as_they_came(stream, max_leaves):
     assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(growing_trees, streams, instances)
 def test_paths_agree_where_they_are_the_same(options, stream, probe):
     index = taught(options, stream)

@@ -1,4 +1,4 @@
-"""What happens at the end of the cells of rows, and of memory; in C++, where both can be set."""
+"""Rows and indexes at their limits: no edges, no cells, no memory. In C++, which can set each."""
 
 import os
 import subprocess
@@ -27,5 +27,13 @@ def test_no_event_leaves_an_index_half_changed_when_cells_or_memory_run_out(tmp_
         "-DMANYCLASS_TEST_CELLS=300000",
     ]
     subprocess.run([*CXX, *FLAGS, *sources, *wrapped, "-pthread", "-o", program], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "kept\n"), done.stdout + done.stderr
+
+
+def test_empty_rows_point_to_no_cells(tmp_path):
+    program = tmp_path / "rows"
+    source = [str(FOLDER / "native" / "rows.cpp"), f"-I{NATIVE}"]
+    subprocess.run([*CXX, *FLAGS, *source, "-o", program], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "kept\n"), done.stdout + done.stderr

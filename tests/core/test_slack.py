@@ -3,7 +3,7 @@
 from math import fsum
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.index import Index
@@ -28,7 +28,6 @@ def options(rate, rivals, **others):
     return Options.of("ooz", rate=rate, rivals=rivals, **others)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0, 1), st.floats(0, 1), rivals)
 def test_deductions_sum_to_beta_at_most_and_never_rise_as_scores_fall(scores, gap, beta, most):
     scores = sorted(scores, reverse=True)[:most]
@@ -50,7 +49,6 @@ def test_deductions_walk_down_the_scores():
     assert deductions([0.5, 0.25], 0.0, 1.0, 2) == [0.25 + 0.75 / 2, 0.75 / 2]
 
 
-@settings(deadline=None)
 @given(
     st.lists(several, max_size=20),
     rates,
@@ -71,7 +69,6 @@ def test_no_row_has_more_than_1_to_give(stream, rate, rivals, max_outdegree, nor
             assert row["outdegree"] <= max_outdegree
 
 
-@settings(deadline=None)
 @given(st.lists(lessons, max_size=20), rates, rivals)
 def test_scores_move_by_beta_at_most(stream, rate, rivals):
     index = Index(options(rate, rivals))
@@ -90,7 +87,6 @@ def test_scores_move_by_beta_at_most(stream, rate, rivals):
         assert all(gains[name] == 0 for name in gains if before.get(name, 0.0) <= least)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, rivals)
 def test_of_one_feature_each_rival_gives_its_deduction(stream, true, rate, rivals):
     index = Index(options(rate, rivals))

@@ -45,6 +45,7 @@ class FaultyStore:
     """Does what MemoryStore does, but for the faults that are set."""
 
     durability = "none"
+    is_older_than_rules = False
 
     def __init__(self, clock=lambda: 0.0):
         self.inner = MemoryStore(clock)

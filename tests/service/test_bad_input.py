@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.service.faulty import in_loop
@@ -119,7 +119,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=30)
 @given(st.lists(JSON, min_size=1, max_size=50))
 @in_loop
 async def test_no_json_breaks_it(bodies):
@@ -133,7 +133,7 @@ async def test_no_json_breaks_it(bodies):
         assert await call.learn(("a", "x"))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=20))
 @in_loop
 async def test_no_bytes_break_it(bodies):

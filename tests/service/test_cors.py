@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from manyclass.service.http_protocol import MOST_HEAD_BYTES
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, serving
 
@@ -137,3 +138,25 @@ def test_a_real_server_answers_preflights_and_streams():
         status, headers, body = served.talk(posted.encode())
         assert (status, headers["access-control-allow-origin"]) == (200, APP)
         assert b'"accepted":1' in body
+
+
+@pytest.mark.parametrize("origin", [APP, "https://else.example"])
+def test_pages_read_what_the_protocol_refuses(origin):
+    """Overload, a body that never comes, a body that is no HTTP, a head that is too large."""
+    head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
+    head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
+    with serving(quiet_seconds=1, **ALLOWED, **KEYS) as served:
+        answers = [
+            served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),
+            served.talk(f"{chunked}\r\n".encode()),
+            served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
+            served.talk(head.encode()),
+        ]
+        served.app.edge.admission.most = 0
+        answers.append(served.talk(f"{head}Content-Length: 2\r\n\r\n{{}}".encode()))
+    assert [status for status, _, _ in answers] == [408, 400, 431, 408, 503]
+    for status, headers, body in answers:
+        assert headers["vary"] == "origin"
+        assert headers.get("access-control-allow-origin") == (APP if origin == APP else None)
+        assert json.loads(body)["status"] == status

@@ -309,4 +309,4 @@ class EngineStates(RuleBasedStateMachine):
 
 
 TestEngineStates = EngineStates.TestCase
-TestEngineStates.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestEngineStates.settings = settings(max_examples=60, stateful_step_count=30)

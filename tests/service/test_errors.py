@@ -3,7 +3,13 @@ import pytest
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from manyclass.core.errors import EventConflict, InstanceError, OptionError, UnknownName
+from manyclass.core.errors import (
+    EventConflict,
+    IndexHalfChanged,
+    InstanceError,
+    OptionError,
+    UnknownName,
+)
 from manyclass.service.errors import Fault, Problem, invalid, pointer, problem_of
 from manyclass.service.schemas import RankRequest
 from manyclass.service.store import open_store
@@ -45,6 +51,7 @@ def test_a_place_is_a_json_pointer(place, expected):
         (UnknownName("class", "x"), 404),
         (EventConflict(3, "e", 7), 409),
         (QueueFull(10, 1000), 503),
+        (IndexHalfChanged(), 503),
         (NotReady("recovering"), 503),
         (StoreFull("full"), 503),
         (StoreError("broken"), 503),

@@ -1,4 +1,4 @@
-"""What one connection may do, on a real server: framing, pipelines, memory, admission.
+"""The limits of one connection, on a real server: framing, pipelines, memory, admission.
 
 These tests also hold what the protocol relies on in uvicorn and uvloop.
 """
@@ -283,7 +283,7 @@ def test_an_answer_that_is_not_read_is_closed(caplog):
 
 
 def bytes_of(connection):
-    """How many bytes come until the server is quiet."""
+    """Return the number of bytes that come until the server is quiet."""
     size = 0
     while select.select([connection], [], [], 0.5)[0]:
         received = len(connection.recv(2**20))
@@ -328,8 +328,8 @@ def test_connections_are_bounded():
         with contextlib.ExitStack() as stack:
             kept = [stack.enter_context(served.connect()) for _ in range(3)]
             for connection in kept:
-                connection.sendall(GET % b"/livez")
-                assert answer_on(connection)[0] == 200
+                connection.sendall(head("/rank", "content-length: 100"))
+            until(lambda: not served.app.edge.idle)
             with served.connect() as fourth:
                 status, headers, _ = answer_on(fourth)
                 assert (status, headers["connection"]) == (503, "close")
@@ -337,6 +337,44 @@ def test_connections_are_bounded():
         until(lambda: served.app.edge.connections == 0)
         assert served.talk(GET % b"/livez")[0] == 200
         assert served.app.edge.rejected_connections == 1
+        assert served.app.edge.closed_idle == 0
+
+
+def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
+    with serving(max_connections=4) as served, contextlib.ExitStack() as stack:
+
+        def connect(*requests):
+            connection = stack.enter_context(served.connect())
+            for request in requests:
+                connection.sendall(request)
+                assert answer_on(connection)[0] == 200
+            return connection
+
+        busy = connect()
+        busy.sendall(head("/learn", f"content-length: {len(EVENT)}"))
+        until(lambda: served.app.edge.connections == 1 and not served.app.edge.idle)
+        asked_late, *silent = connect(), connect(), connect()
+        silent[0].sendall(b"GET /livez HTTP/1.1\r\n")  # not a whole head
+        until(lambda: len(served.app.edge.idle) == 3)
+        asked_late.sendall(GET % b"/livez")
+        assert answer_on(asked_late)[0] == 200
+        for closed in (*silent, asked_late):
+            kept = connect(GET % b"/livez")
+            assert closed.recv(1) == b""
+        busy.sendall(EVENT)
+        kept.sendall(GET % b"/livez")
+        assert [answer_on(connection)[0] for connection in (busy, kept)] == [200, 200]
+        edge = served.app.edge
+        assert (edge.closed_idle, edge.rejected_connections, edge.connections) == (3, 0, 4)
+
+
+def test_silent_connections_keep_no_request_out():
+    with serving(max_connections=20) as served, contextlib.ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(served.connect())
+        for _ in range(30):
+            assert served.talk(GET % b"/livez")[0] == 200
+        assert served.app.edge.rejected_connections == 0
 
 
 @contextlib.contextmanager
@@ -379,6 +417,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
             if status == 503:
                 assert int(headers["retry-after"]) >= 1
                 assert json.loads(body)["status"] == 503
+                assert "vary" not in headers  # without MANYCLASS_ALLOWED_ORIGINS
         assert (admission.shed, admission.running) == (8, 0)
         for connection in connections:  # after the pause each is served again
             connection.setblocking(True)

@@ -2,7 +2,7 @@ from zlib import crc32
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.service.letters import SEAL_BYTES, Answer, Question, opened, sealed
@@ -37,7 +37,6 @@ def whole(data):
     return crc32(data).to_bytes(SEAL_BYTES, "little") + data
 
 
-@settings(deadline=None)
 @given(st.binary())
 def test_other_bytes_are_no_letter(data):
     for letter in (data, whole(data)):

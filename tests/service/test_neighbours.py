@@ -460,7 +460,7 @@ async def test_letters_that_make_no_sense_are_left_unread(said):
     assert await asking == {made: Kept(bytes(A), 0)}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.binary(max_size=60))
 def test_an_instance_may_be_any_bytes(data):
     @in_loop

@@ -35,7 +35,7 @@ def examples(content):
 
 
 def is_shown(example, answer):
-    """Whether the answer has what the example shows of it."""
+    """Return whether the answer has all that the example shows."""
     if isinstance(example, dict):
         return isinstance(answer, dict) and all(
             name in answer and (name in VARYING or is_shown(value, answer[name]))
@@ -155,7 +155,9 @@ PROVOKED = [  # status, settings, method, path, headers, body
     (403, {}, "POST", "/snapshots", ELSEWHERE, None),
     (410, {"late_label_seconds": 0}, "POST", "/learn", JSON, b'{"id": "q-1", "classes": ["x"]}'),
     (413, {"max_body_bytes": 1024}, "POST", "/rank", JSON, b" " * 1025),
+    (413, {}, "POST", "/snapshots", [], b" " * 65_537),
     (415, {}, "POST", "/rank", [("content-type", "text/plain")], b"{}"),
+    (502, {"ready": False}, "POST", "/rank", [*JSON, ("prefer", "not-ready=502")], b"{}"),
     (503, {"ready": False}, "GET", "/stats", [], None),
 ]
 

@@ -135,6 +135,16 @@ def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
     assert any("whole log" in record.message for record in caplog.records)
 
 
+def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_this_one(life):
+    life.learn(*LESSONS[:5])
+    life.store.is_older_than_rules = True
+    assert life.recovered()[1].replayed == 5  # a snapshot says which rules hold
+    life.store.delete_snapshot(0)
+    refusal = life.refused()
+    assert "version 1 of the rules" in refusal
+    assert "put a backup of the store in its place" in refusal
+
+
 def test_a_log_is_not_replayed_with_learners_nobody_named(life):
     life.learn(*LESSONS[:5])
     life.store.delete_snapshot(0)

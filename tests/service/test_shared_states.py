@@ -137,4 +137,4 @@ class SharedStates(RuleBasedStateMachine):
 
 
 TestSharedStates = SharedStates.TestCase
-TestSharedStates.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+TestSharedStates.settings = settings(max_examples=40, stateful_step_count=15)

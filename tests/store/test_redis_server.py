@@ -6,8 +6,9 @@ import time
 
 import pytest
 
+from deploy.ports import free_port
 from manyclass.service.store.protocol import LogRewound, StoreError, StoreUnavailable
-from tests.redis_server import RedisServer, free_port
+from tests.redis_server import RedisServer
 from tests.store.tls_proxy import TlsProxy, make_certificate
 from tests.store.waiting import SOON, until
 

@@ -39,7 +39,7 @@ def names(store, tmp_path):
 
 
 def opened_elsewhere(path):
-    """What another process says that opens the store."""
+    """Open the store in another process; return its standard error."""
     child = subprocess.run([sys.executable, "-c", OPEN, path], capture_output=True, text=True)
     return child.stderr
 
@@ -52,7 +52,7 @@ def test_no_other_name_and_no_removed_lock_lets_a_second_process_in(store, names
 
 
 def locks_of_sqlite(path):
-    """How many POSIX locks this process has on a file."""
+    """Return the number of POSIX locks that this process has on a file."""
     inode = path.stat().st_ino
     fields = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
     return sum(

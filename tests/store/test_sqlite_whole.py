@@ -50,7 +50,7 @@ def opened(path):
 
 
 def refused(path):
-    """What is said when the store is not opened; its files are as they were."""
+    """Return the refusal to open the store; its files stay as they were."""
     before = {end: Path(f"{path}{end}").read_bytes() for end in files_of(path)}
     with pytest.raises(StoreDamaged) as error:
         SqliteStore(path, clock)
@@ -383,6 +383,7 @@ def test_a_store_of_an_older_release_is_adopted_once(path):
         assert recover(store, Options(), clock, recovery).digest() == model.digest()
         assert recovery.snapshot.seq == 5
         assert [event for _, event in store.read(0)] == lessons
+        assert store.is_older_than_rules
     mark_path(path).unlink()
     refused(path)
 

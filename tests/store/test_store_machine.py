@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -243,6 +243,4 @@ TestRedis = RedisMachine.TestCase
 TestMemory.settings = TestSqlite.settings = TestRedis.settings = settings(
     max_examples=60,
     stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )

@@ -51,13 +51,22 @@ class TlsProxy:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(START_SECONDS)
 
     async def _serve(self, reader, writer):
-        self._tasks.add(asyncio.current_task())
-        target_reader, target_writer = await asyncio.open_connection("127.0.0.1", self._target_port)
+        task = asyncio.current_task()
+        self._tasks.add(task)
+        try:
+            target = await asyncio.open_connection("127.0.0.1", self._target_port)
+        except OSError:  # the server is down
+            writer.transport.abort()
+        else:
+            await self._join(reader, writer, *target)
+        finally:
+            self._tasks.discard(task)
+
+    async def _join(self, reader, writer, target_reader, target_writer):
         writers = {writer, target_writer}
         self._writers |= writers
         await asyncio.gather(self._pump(reader, target_writer), self._pump(target_reader, writer))
         self._writers -= writers
-        self._tasks.discard(asyncio.current_task())
 
     async def _pump(self, reader, writer):
         with suppress(OSError):

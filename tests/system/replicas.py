@@ -432,7 +432,7 @@ class Run:
         return replayed
 
     def told(self):
-        """How often the processes said what in their logs."""
+        """Return the number of times the logs of the processes have each message."""
         logs = [replica.service.log.read_text() for replica in self.replicas]
         return {what: sum(log.count(words) for log in logs) for what, words in TOLD.items()}
 
@@ -498,9 +498,7 @@ def _recovered(store):
 
 
 def _is_named(key):
-    """Whether a key is one that is always the same, or that of an append: not part of a snapshot,
-    nor a letter.
-    """
+    """Return whether a key is neither part of a snapshot nor a letter."""
     return b":chunk:" not in key and b":mail:" not in key
 
 

@@ -1,4 +1,4 @@
-"""What Redis is like, and what happens to it, while several processes are broken.
+"""Kinds of Redis, and the faults of each, while several processes are broken.
 
 A scenario makes the Redis of a run and says what is done to that beside the rest.
 """

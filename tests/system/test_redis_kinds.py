@@ -41,7 +41,7 @@ def test_failover(tmp_path, name):
     assert facts["ranked without Redis"] > 0
 
 
-def test_redis_with_tls_of_its_own(tmp_path):
+def test_redis_with_tls(tmp_path):
     with run_on("tls", tmp_path) as run:
         run.start_callers()
         some_events(run)

@@ -31,7 +31,7 @@ def learn(run, replica, *names):
 
 
 def says(replica, words):
-    """Whether the process is not ready to learn, for this reason, and ranks."""
+    """Return whether the process ranks, and is not ready to learn for this reason."""
     ready = get(f"{replica.service.url}/readyz")
     refused = replica.post("/learn", event("refused"))
     ranked = replica.post("/rank", {"features": {"g": 1}})

@@ -7,7 +7,7 @@ from math import inf
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import total
+from tests.core.twins.arithmetic import SMALLEST_WEIGHT, total
 from tests.core.twins.signed import Signed
 
 LEAST_STEP = 0.02
@@ -45,7 +45,7 @@ class VectorMachine(Signed):
             for name, sign in zip(demand, (1, -1), strict=True):
                 if name is not None:
                     steps[name] = steps.get(name, 0.0) + sign * step
-        for demand in [demand for demand in demands if demands[demand] <= 0]:
+        for demand in [demand for demand in demands if not demands[demand] >= SMALLEST_WEIGHT]:
             del demands[demand]
         return self.take_steps(values, steps)
 

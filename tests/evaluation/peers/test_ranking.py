@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -18,7 +18,6 @@ def plainly(scores, k):
     return ranked
 
 
-@settings(deadline=None)
 @given(
     arrays(float, st.tuples(st.integers(0, 4), st.integers(0, 7)), elements=FEW_VALUES),
     st.integers(1, 9),
@@ -30,7 +29,6 @@ def test_the_best_columns_come_first_and_ties_by_column(scores, k):
     assert ranked.tolist() == plainly(scores, k)
 
 
-@settings(deadline=None)
 @given(
     arrays(float, st.tuples(st.integers(1, 4), st.integers(0, 7)), elements=FEW_VALUES),
     st.integers(1, 9),

@@ -1,9 +1,14 @@
+import os
+import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
 from manyclass.service.server import StartFailed
 from manyclass.service.store.protocol import StoreError
+from tests.service.faulty import PATIENCE
 
 
 def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
@@ -42,3 +47,19 @@ def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
 
     monkeypatch.setattr("manyclass.service.server.run", run)
     assert manyclass("serve", "--store", "memory:").exit_code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("module", ["typer", "uvicorn"])
+def test_a_stop_amid_the_imports_is_a_success(module, number, tmp_path):
+    stand_in = "import time; print('importing', flush=True); time.sleep(600)"
+    (tmp_path / f"{module}.py").write_text(stand_in)
+    command = [sys.executable, "-m", "manyclass", "serve", "--store", "memory:"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == ""

@@ -5,6 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.protocol import StoreUnavailable
 from tests.service.faulty import FaultyStore, in_loop
@@ -200,7 +201,7 @@ async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(monkey
         problem = assert_problem(await call("GET", "/readyz"), 503)
         assert "bad_alloc" in problem["detail"]
         assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
-        half = RuntimeError("an error left the index half changed")
-        monkeypatch.setattr(call.app.engine.model, "answer", Mock(side_effect=half))
+        half_changed = Mock(side_effect=IndexHalfChanged)
+        monkeypatch.setattr(call.app.engine.model, "answer", half_changed)
         problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
         assert "restarted" in problem["detail"]

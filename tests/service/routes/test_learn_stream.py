@@ -550,7 +550,7 @@ async def test_a_line_for_which_there_is_no_memory_is_refused():
 
 @in_loop
 async def test_a_line_that_does_not_end_ends_its_stream():
-    """Whether nothing more comes or a little now and then; between lines it may be quiet."""
+    """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
     async with calling() as call:
         for more in (b"", b" "):
             seq = call.app.engine.model.seq

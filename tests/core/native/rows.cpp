@@ -1,0 +1,29 @@
+// Rows that are emptied and filled again while their cells move to and fro. An empty row must point
+// to no place but the first: others are gone when the half of the cells with the place is given back.
+#include "rows.hpp"
+
+#include <cstdio>
+
+using namespace manyclass;
+
+int main() {
+    constexpr std::uint32_t ROWS = 20000, EDGES = 8, ROUNDS = 6;
+    Rows rows(false);
+    for (std::uint32_t feature = 0; feature < ROWS; ++feature) rows.start(feature);
+    for (std::uint32_t round = 0; round < ROUNDS; ++round) {
+        for (std::uint32_t feature = 0; feature < ROWS; ++feature)
+            for (std::uint32_t cls = 0; cls < EDGES; ++cls)
+                rows.append(rows[feature], cls, static_cast<float>(feature));
+        for (std::uint32_t feature = 0; feature < ROWS; ++feature) {
+            Row& row = rows[feature];
+            const Rows::Edges edge = rows.edges(row);
+            if (edge.classes[EDGES - 1] != EDGES - 1 || edge.masses[0] != static_cast<float>(feature))
+                return 1;
+            while (row.outdegree > 0) rows.drop_last(row);
+            rows.shrink(row);
+            if (row.at != 0 || row.half != 0) return 1;
+        }
+    }
+    if (rows.edges() != 0) return 1;
+    std::puts("kept");
+}
