@@ -378,8 +378,9 @@ public:
     }
 
 private:
-    // Of a block its slot (12 to 16 bytes), feature and count, and a share of weights_of_.
-    static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 24;
+    // Of a node the record, its list of children and four more allocations. Of a block its slot (12
+    // to 16 bytes), feature and count, and a share of weights_of_.
+    static constexpr std::uint64_t BYTES_PER_NODE = 256, BYTES_PER_BLOCK = 24;
     static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 9;
 
     struct Node {
