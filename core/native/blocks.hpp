@@ -63,6 +63,20 @@ public:
         return block;
     }
 
+    // Begin, without any block so far, with the first weight of every block of another node.
+    void copy_first_weights(const Blocks& from) {
+        reserve(from.count());
+        slots_ = from.slots_;
+        for (std::uint32_t block = 0; block < from.count(); ++block) {
+            features_.append(from.features_[block]);
+            counts_.append(1);
+            const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
+            std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
+            weights(block)[0] = from.weights(block)[0];
+            squares(block)[0] = from.squares(block)[0];
+        }
+    }
+
     // Take a block away; the last one gets its number.
     void remove(std::uint32_t block) {
         close_gap(slot_of(features_[block]));
