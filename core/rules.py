@@ -9,7 +9,9 @@ it; the event "rules" raises it. States and logs without a version are of versio
 the rules of its own version only: it applies no event under another, see RulesDiffer.
 
 1: evicts one name in 64 at once.
-2: evicts one name at a time by a clock hand; a class that goes leaves the rows step by step.
+2: evicts one name at a time by a clock hand; a class that goes leaves the rows step by step. In a
+   label tree new classes take the room of evicted ones, a search after an eviction is bounded, and
+   a light weight stays while a node below has weights of its feature.
 """
 
 RULES = 2

@@ -53,6 +53,7 @@ public:
     // A block for a feature that has none, with so many weights of 0.
     std::uint32_t add(std::uint32_t feature, std::uint32_t weights) {
         const std::uint32_t block = count();
+        if (block == features_.capacity()) reserve(block + block / 8 + 1);
         features_.append(feature);
         counts_.append(static_cast<std::uint16_t>(weights));
         const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
@@ -60,6 +61,20 @@ public:
         if ((static_cast<std::size_t>(block) + 1) * 3 > slots_.size() * 2) rebuild_slots();
         else insert(feature, block);
         return block;
+    }
+
+    // Begin, without any block so far, with the first weight of every block of another node.
+    void copy_first_weights(const Blocks& from) {
+        reserve(from.count());
+        slots_ = from.slots_;
+        for (std::uint32_t block = 0; block < from.count(); ++block) {
+            features_.append(from.features_[block]);
+            counts_.append(1);
+            const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
+            std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
+            weights(block)[0] = from.weights(block)[0];
+            squares(block)[0] = from.squares(block)[0];
+        }
     }
 
     // Take a block away; the last one gets its number.
@@ -95,21 +110,23 @@ public:
         }
     }
 
-    // Give room back when more than half of it is more than so many weights a block need.
+    // Give room back when more than a third of it is more than so many weights a block need.
     void give_back(std::uint32_t wanted) {
         const std::size_t needed = 2 * static_cast<std::size_t>(wanted) * count() * sizeof(float);
-        if (cells_.resident_bytes() <= 2 * needed + 1024) return;
+        if (cells_.resident_bytes() <= needed + needed / 2 + 256) return;
         resize(wanted, 0);
         shrink_slots();
     }
 
     // Give back the room of blocks that were removed, in pieces: no call copies many blocks.
     void give_back_unused() {
-        trim(features_);
-        trim(counts_);
-        trim(cells_);
         constexpr std::uint32_t FEW = 1 << 14;
-        if (count() <= FEW && slots_.size() > 8 * static_cast<std::size_t>(count()) + 64)
+        const std::size_t wanted = count() + count() / 8 + std::size_t{1};
+        if (features_.capacity() <= wanted + count() / 4 + 2) return;
+        trim(features_, wanted);
+        trim(counts_, wanted);
+        trim(cells_, 2 * wanted * room_);
+        if (count() <= FEW && slots_.size() > 4 * static_cast<std::size_t>(count()) + 4)
             shrink_slots();
     }
 
@@ -137,6 +154,13 @@ private:
         return at;
     }
 
+    // Small nodes are many: they get no more room than this.
+    void reserve(std::size_t blocks) {
+        features_.reserve(blocks);
+        counts_.reserve(blocks);
+        cells_.reserve(2 * blocks * room_);
+    }
+
     void shrink_slots() {
         std::vector<Slot>().swap(slots_);
         rebuild_slots();
@@ -144,10 +168,9 @@ private:
 
     // A large run gives pages back where it is; a small one is copied.
     template <class T>
-    static void trim(Arena<T>& run) {
+    static void trim(Arena<T>& run, std::size_t wanted) {
         constexpr std::size_t PIECE = (std::size_t{1} << 20) / sizeof(T);
-        const std::size_t unused = run.capacity() - run.size();
-        if (unused > run.size() + 256) run.give_back(std::min(unused / 2, PIECE));
+        if (wanted < run.capacity()) run.give_back(std::min(run.capacity() - wanted, PIECE));
     }
 
     void insert(std::uint32_t feature, std::uint32_t block) {
@@ -157,7 +180,7 @@ private:
     }
 
     void rebuild_slots() {
-        slots_.assign(static_cast<std::size_t>(count()) * 2 + 8, Slot{0, 0});
+        slots_.assign(static_cast<std::size_t>(count()) * 2 + 2, Slot{0, 0});
         for (std::uint32_t block = 0; block < count(); ++block) insert(features_[block], block);
     }
 

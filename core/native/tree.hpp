@@ -378,8 +378,9 @@ public:
     }
 
 private:
-    // Of a block its slot (12 to 16 bytes), feature and count, and a share of weights_of_.
-    static constexpr std::uint64_t BYTES_PER_NODE = 160, BYTES_PER_BLOCK = 24;
+    // Of a node the record, its list of children and four more allocations. Of a block its slot (12
+    // to 16 bytes), feature and count, and a share of weights_of_.
+    static constexpr std::uint64_t BYTES_PER_NODE = 256, BYTES_PER_BLOCK = 24;
     static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 9;
 
     struct Node {
@@ -880,16 +881,13 @@ private:
         if (parent == NO_ID) root_ = made;
         else nodes_[parent].children[place_of_child(parent, id)] = made;
         nodes_[id].parent = made;
-        const Blocks& old = nodes_[id].blocks;
         Node& above = nodes_[made];
         above.leaves = nodes_[id].leaves;
         above.children.push_back(id);
         above.blocks.make_room(3);
-        for (std::uint32_t block = 0; block < old.count(); ++block) {
-            const std::uint32_t copy = add_block(above, old.feature(block), 1);
-            above.blocks.weights(copy)[0] = old.weights(block)[0];
-            above.blocks.squares(copy)[0] = old.squares(block)[0];
-        }
+        above.blocks.copy_first_weights(nodes_[id].blocks);
+        for (std::uint32_t block = 0; block < above.blocks.count(); ++block)
+            count_weights(above.blocks.feature(block), 1);
         count(above);
         return made;
     }

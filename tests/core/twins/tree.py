@@ -15,7 +15,7 @@ BIAS = None  # the feature that every instance has
 BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15
 MOST_SQUARES = float32(1e36)
-NODE_BYTES = 160
+NODE_BYTES = 256
 BLOCK_BYTES = 24  # and as many for a weight as for an edge
 
 
