@@ -9,14 +9,14 @@ from manyclass.core.learned import Learned
 from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, log, logistic
 from tests.core.twins.planting import shape_of
 from tests.core.twins.state import TREE_ARRAYS, Class, Feature, Ids
-from tests.core.twins.twin import Twin, best_two
+from tests.core.twins.twin import EDGE_BYTES, Twin, best_two
 
 BIAS = None  # the feature that every instance has
 BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15
 MOST_SQUARES = float32(1e36)
-NODE_BYTES = 256
-BLOCK_BYTES = 24  # and as many for a weight as for an edge
+NODE_BYTES = 768
+BLOCK_BYTES, WEIGHT_BYTES = 32, 12
 
 
 @dataclass
@@ -530,7 +530,7 @@ class LabelTree(Twin):
     @property
     def bytes(self):
         blocks = sum(len(node.weights) for node in self.nodes.values())
-        return super().bytes + blocks * BLOCK_BYTES
+        return super().bytes + blocks * BLOCK_BYTES + (WEIGHT_BYTES - EDGE_BYTES) * self.edges
 
     @property
     def class_bytes(self):
