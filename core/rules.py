@@ -11,7 +11,8 @@ the rules of its own version only: it applies no event under another, see RulesD
 1: evicts one name in 64 at once.
 2: evicts one name at a time by a clock hand; a class that goes leaves the rows step by step. In a
    label tree new classes take the room of evicted ones, a search after an eviction is bounded, and
-   a light weight stays while a node below has weights of its feature.
+   a light weight stays while a node below has weights of its feature. A demand on an `svm` whose
+   multiplier is subnormal is forgotten.
 """
 
 RULES = 2
