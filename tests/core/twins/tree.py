@@ -15,8 +15,8 @@ BIAS = None  # the feature that every instance has
 BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15
 MOST_SQUARES = float32(1e36)
-NODE_BYTES = 768
-BLOCK_BYTES, WEIGHT_BYTES = 32, 12
+NODE_BYTES = 1024
+BLOCK_BYTES, WEIGHT_BYTES = 40, 15
 
 
 @dataclass
