@@ -394,6 +394,20 @@ def stalled(served):
         end.set()
 
 
+@contextlib.contextmanager
+def sent_at_once(server, requests):
+    """Connections, each answered once before, that send these while the loop is stalled."""
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(server.connect()) for _ in requests]
+        for connection in connections:
+            connection.sendall(GET % b"/livez")
+            answer_on(connection)
+        with stalled(server):
+            for connection, request in zip(connections, requests, strict=True):
+                connection.sendall(request)
+        yield connections
+
+
 @pytest.fixture
 def narrow():
     """A server that ranks two at a time."""
@@ -403,14 +417,7 @@ def narrow():
 
 def test_rankings_above_the_concurrency_are_shed(narrow):
     admission = narrow.app.edge.admission
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(narrow.connect()) for _ in range(10)]
-        for connection in connections:
-            connection.sendall(GET % b"/livez")
-            answer_on(connection)
-        with stalled(narrow):
-            for connection in connections:
-                connection.sendall(post("/rank", RANKING))
+    with sent_at_once(narrow, [post("/rank", RANKING)] * 10) as connections:
         answers = [answer_on(connection) for connection in connections]
         assert sorted(status for status, _, _ in answers) == [200] * 2 + [503] * 8
         for status, headers, body in answers:
@@ -430,14 +437,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
 def test_a_ranking_repeated_at_once_is_shed_again(narrow):
     """Its connection is not read meanwhile; a ranking sent after the pause is answered."""
     admission = narrow.app.edge.admission
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(narrow.connect()) for _ in range(3)]
-        for connection in connections:
-            connection.sendall(GET % b"/livez")
-            answer_on(connection)
-        with stalled(narrow):
-            for connection in connections:
-                connection.sendall(post("/rank", RANKING))
+    with sent_at_once(narrow, [post("/rank", RANKING)] * 3) as connections:
         shed = [each for each in connections if answer_on(each)[0] == 503]
         assert len(shed) == 1
         for _ in range(3):
@@ -452,14 +452,7 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
 def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
     """The next ranking on it is of another client."""
     by_proxy = post("/rank", RANKING).replace(b"\r\n", b"\r\nVia: 1.1 proxy\r\n", 1)
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(narrow.connect()) for _ in range(3)]
-        for connection in connections:
-            connection.sendall(GET % b"/livez")
-            answer_on(connection)
-        with stalled(narrow):
-            for connection in connections:
-                connection.sendall(by_proxy)
+    with sent_at_once(narrow, [by_proxy] * 3) as connections:
         shed = [each for each in connections if answer_on(each)[0] == 503]
         assert len(shed) == 1
         shed[0].sendall(by_proxy)
@@ -523,14 +516,7 @@ def test_rankings_that_wait_for_an_event_take_no_place(narrow):
 
 
 def test_other_calls_are_not_shed(narrow):
-    with contextlib.ExitStack() as stack:
-        connections = [stack.enter_context(narrow.connect()) for _ in range(10)]
-        for connection in connections:
-            connection.sendall(GET % b"/livez")
-            answer_on(connection)
-        with stalled(narrow):
-            for number, connection in enumerate(connections):
-                connection.sendall(post("/learn", EVENT) if number % 2 else GET % b"/livez")
+    with sent_at_once(narrow, [GET % b"/livez", post("/learn", EVENT)] * 5) as connections:
         assert [answer_on(connection)[0] for connection in connections] == [200] * 10
 
 
