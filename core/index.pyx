@@ -41,7 +41,6 @@ cdef extern from *:
 
 release_gil_while_waiting()
 
-
 # The arrays of a dumped state and what they hold, in the order in which they are written.
 cdef dict SECTIONS = {
     "counts": np.dtype("<u8"),

@@ -2,10 +2,10 @@
 
 python load_tests/recorded.py [SPECIFICATION ...] [--events 50000] [--record]
 
-The log has new and old features and classes, forgotten names and retries; limits make every learner
-evict, and the model is dumped and loaded again ten times. Digests are taken of the rankings, of the
-ranks before learning and of the values in the arrays of the state, without their names, so that
-they stay the same when code is moved and names change. Ends with status 1 when one differs from
+The log has new and old features and classes, and forgotten names; limits make every learner evict,
+and the model is dumped and loaded again ten times. Digests are taken of the rankings, of the ranks
+before learning and of the values in the arrays of the state, without their names, so that they stay
+the same when code is moved and names change. Ends with status 1 when one differs from
 `recorded.json`, which `--record` writes.
 """
 

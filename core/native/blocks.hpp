@@ -54,10 +54,7 @@ public:
     std::uint32_t add(std::uint32_t feature, std::uint32_t weights) {
         const std::uint32_t block = count();
         if (block == features_.capacity()) reserve(block + block / 8 + 1);
-        features_.append(feature);
-        counts_.append(static_cast<std::uint16_t>(weights));
-        const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
-        std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
+        append(feature, weights);
         if ((static_cast<std::size_t>(block) + 1) * 3 > slots_.size() * 2) rebuild_slots();
         else insert(feature, block);
         return block;
@@ -68,10 +65,7 @@ public:
         reserve(from.count());
         slots_ = from.slots_;
         for (std::uint32_t block = 0; block < from.count(); ++block) {
-            features_.append(from.features_[block]);
-            counts_.append(1);
-            const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
-            std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
+            append(from.features_[block], 1);
             weights(block)[0] = from.weights(block)[0];
             squares(block)[0] = from.squares(block)[0];
         }
@@ -152,6 +146,14 @@ private:
         std::size_t at = home(feature);
         while (slots_[at].feature != feature || slots_[at].block_plus_1 == 0) at = next(at);
         return at;
+    }
+
+    // One more block, with so many weights of 0, which no slot leads to yet.
+    void append(std::uint32_t feature, std::uint32_t weights) {
+        features_.append(feature);
+        counts_.append(static_cast<std::uint16_t>(weights));
+        const std::size_t at = cells_.extend(2 * static_cast<std::size_t>(room_));
+        std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
     }
 
     // Small nodes are many: they get no more room than this.

@@ -393,7 +393,7 @@ public:
         std::uint64_t names_visited;  // by listings
         std::uint64_t ids_looked_at;  // by evictions
         std::uint64_t rows_swept;     // for retired classes
-        std::uint64_t nodes_opened;    // of a label tree, by searches
+        std::uint64_t nodes_opened;   // of a label tree, by searches
         std::uint64_t nodes_visited;  // of a label tree, to forget features
     };
     Work work() const {

@@ -428,7 +428,7 @@ private:
         return work;
     }
 
-    // What a search has reached but not met, best first.
+    // The nodes and classes that a search has reached but not met, best first.
     class Search {
     public:
         Search(const LabelTree& tree, const std::vector<Input>& input, std::size_t wanted)
@@ -732,6 +732,14 @@ private:
         count_weights(blocks.feature(block), wanted - there);
     }
 
+    // Give every classifier its place in every block; the caller then takes one of them away.
+    void fill_before_drop(Node& node) {
+        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
+            fill(node, block);
+            count_weights(node.blocks.feature(block), -1);
+        }
+    }
+
     // Drop what is light in a block of an input, unless a node below holds a block of the feature.
     void drop_light(Node& node, const std::vector<Input>& input, Work& work) {
         forget(node);
@@ -810,8 +818,8 @@ private:
         return at;
     }
 
-    // Whether more than one in 16 of the classes that ever came, by the count of those left, are
-    // gone. If new classes went on to get pre-leaves of their own, the old ones would empty.
+    // True when more classes are gone than a sixteenth of the classes left. If new classes went on to
+    // get pre-leaves of their own, the old ones would empty.
     bool has_lost_many() const {
         const std::uint64_t left = nodes_[root_].leaves;
         return births_ - left > left / 16;
@@ -896,10 +904,7 @@ private:
     // A node that is full needs no auxiliary classifier any more.
     void stop_growing(Node& node) {
         forget(node);
-        for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
-            fill(node, block);
-            count_weights(node.blocks.feature(block), -1);
-        }
+        fill_before_drop(node);
         node.grows = false;
         node.blocks.drop_first();
         count(node);
@@ -931,10 +936,7 @@ private:
         Node& node = nodes_[id];
         forget(node);
         if (classifiers(node) > 0) {
-            for (std::uint32_t block = 0; block < node.blocks.count(); ++block) {
-                fill(node, block);
-                count_weights(node.blocks.feature(block), -1);
-            }
+            fill_before_drop(node);
             node.blocks.drop(place + node.grows);
         }
         node.children.erase(node.children.begin() + place);
@@ -1031,7 +1033,7 @@ private:
             refuse("class_turns", "two classes came to the tree at once");
     }
 
-    // Whether the node holds blocks of features of which the one above it holds none. Trees of older
+    // True when the node holds a block of a feature of which the node above it holds none. Trees of older
     // rules can, which dropped light blocks of any node.
     bool is_held_below_only(const Node& node) const {
         if (node.parent == NO_ID) return false;
