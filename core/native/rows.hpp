@@ -277,32 +277,40 @@ private:
         pack_on(cells(old.size_class));
     }
 
-    // One more step of packing, which moves several times as much as was freed.
+    // One more step of packing. In all it moves several times as much as was freed; after a large
+    // block it does so in many steps, so that no event takes long.
     void pack_on(std::uint32_t freed) {
-        constexpr std::uint32_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
+        constexpr std::int64_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
+        constexpr std::int64_t STEP = 1024, SHARE = 64;
         if (cells_.is_settled()) {
             if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
             if (!cells_.begin_move(cells_.size() - free_cells_)) return;  // it can wait
             free_.fill(NO_BLOCK);
             free_cells_ = 0;
             packed_ = 0;
+            owed_ = 0;
         }
         if (!cells_.is_moving()) {
             cells_.give_back();
             return;
         }
-        std::int64_t left = 8 * static_cast<std::int64_t>(freed + PER_ROW);
+        owed_ += 8 * (freed + PER_ROW);
+        std::int64_t left = std::min(owed_, std::max(STEP, owed_ / SHARE));
+        owed_ -= left;
         for (; left > 0 && packed_ < rows_.size(); ++packed_) {
+            if (packed_ + AHEAD < rows_.size()) prefetch_edges(rows_[packed_ + AHEAD], 1);
             Row& row = rows_[packed_];
             left -= PER_ROW;
             if (row.size_class == 0 || row.half == cells_.active()) continue;
             copy_to(row, row.size_class);
             left -= cells(row.size_class);
         }
+        owed_ += left;  // a last row may have cost more than was left
         if (packed_ == rows_.size()) cells_.end_move();
     }
 
     static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // no block can begin there
+    static constexpr std::size_t AHEAD = 8;  // rows that packing fetches before it moves them
 
     const std::uint32_t runs_;
     Arena<Row> rows_;
@@ -311,6 +319,7 @@ private:
     std::array<std::uint32_t, 64> free_;
     std::size_t free_cells_ = 0;  // of the active half
     std::size_t packed_ = 0;      // during a move: blocks of rows below it are in the active half
+    std::int64_t owed_ = 0;       // cells that packing has still to move for blocks freed before
     std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
     std::uint64_t edges_ = 0;
 };
