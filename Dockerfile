@@ -13,10 +13,12 @@ RUN python -m venv /build \
     && python -m venv --without-pip /opt/manyclass \
     && pip --python /opt/manyclass install --no-cache-dir --require-hashes -r requirements/serve.txt
 COPY pyproject.toml setup.py README.md LICENSE NOTICE ./
-# src/manyclass links to the four folders after it.
+# src/manyclass links to the folders after it.
 COPY src src
 COPY core core
 COPY service service
+COPY client client
+COPY cli cli
 COPY training training
 COPY evaluation evaluation
 RUN /build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /wheels . \

@@ -64,7 +64,7 @@ lint: $(VENV)/dev ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
-	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.recent manyclass.core.calibration --concise
+	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration --concise
 
 test: $(VENV)/dev ## the test suite, in a process for each core, up to four
 	pytest -q -n logical --maxprocesses 4 --dist loadfile
@@ -100,15 +100,15 @@ lock:      ## requirements/, from pyproject.toml (UPGRADE=--upgrade takes the ne
 
 clang: $(VENV)/dev ## the native code compiles with clang and libc++ without a warning
 	rm -rf build/clang && mkdir -p build/clang
-	set -e; for pyx in core/*.pyx; do \
+	set -e; for pyx in $$(find core -name '*.pyx'); do \
 	  name=build/clang/$$(basename $$pyx .pyx); \
 	  cython -3 --cplus -X auto_pickle=False $(CURDIR)/src/manyclass/$$pyx -o $$name.cpp; \
 	  clang++ -std=c++17 -stdlib=libc++ -O0 -Wall -Wextra -Werror -ffp-contract=off -fno-math-errno \
-	    -Isrc/manyclass $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
+	    -Isrc/manyclass -Icore/native $$(python -c 'import sysconfig; print("-isystem", sysconfig.get_path("include"))') \
 	    -fPIC -c $$name.cpp -o $$name.o; \
 	done
-	for header in core/native/*.hpp; do \
-	  clang++ -std=c++17 -stdlib=libc++ -Wall -Wextra -Werror -fsyntax-only -x c++ \
+	for header in $$(find core/native -name '*.hpp'); do \
+	  clang++ -std=c++17 -stdlib=libc++ -Icore/native -Wall -Wextra -Werror -fsyntax-only -x c++ \
 	    -Wno-pragma-once-outside-header -Wno-unused-const-variable $$header || exit; \
 	done
 

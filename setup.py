@@ -46,7 +46,7 @@ def compiled_as(flavour: str) -> list[Extension]:
             [str(pyx)],
             depends=[str(header) for header in (PACKAGE / "core/native").rglob("*.hpp")],
             language="c++",
-            include_dirs=[str(PACKAGE)],
+            include_dirs=[str(PACKAGE), str(PACKAGE / "core/native")],
             extra_compile_args=["-std=c++17", "-Wall", "-Wextra", *EXACT, *compiler],
             extra_link_args=linker,
             define_macros=macros,

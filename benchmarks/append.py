@@ -126,7 +126,7 @@ def child(kind: str, path: Path) -> None:
     if kind == "bare":
         store = BareStore(path)
     else:
-        from manyclass.service.store.sqlite import SqliteStore
+        from manyclass.service.store.sqlite.store import SqliteStore
 
         store = SqliteStore(path, time.time)
     with closing(store):

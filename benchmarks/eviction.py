@@ -29,7 +29,7 @@ WORKER = "--worker"
 def ring(kind: str, limit: int, events: int) -> dict[str, float]:
     """Milliseconds of CPU time of events with new names, at the limit."""
     from manyclass.core.index import Index
-    from manyclass.core.options import Options
+    from manyclass.core.learners.options import Options
 
     options = {"max_features": limit} if kind == "features" else {"max_classes": limit}
     index = Index(Options.of("ff", rating=0, margin_threshold=100.0, **options))
@@ -72,7 +72,7 @@ def gaps(features: int, seconds: float) -> dict[str, float]:
 def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
     """The longest gap of a third thread, in ms, and how many names were listed meanwhile."""
     from manyclass.core.index import Index
-    from manyclass.core.options import Options
+    from manyclass.core.learners.options import Options
 
     index = Index(Options.of("ff"))
     for begin in range(0, features, 1000):

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 
 

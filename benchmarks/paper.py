@@ -11,7 +11,7 @@ from time import process_time
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Report, add_json_option, spread
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import readers
 from manyclass.training.rows import Rows
 

@@ -21,7 +21,7 @@ from benchmarks.report import Cell, Report, add_json_option
 from deploy.ports import free_port
 from manyclass.core.index import Columns, Index
 from manyclass.core.model import Model
-from manyclass.service.settings import Settings
+from manyclass.service.config.settings import Settings
 from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
 

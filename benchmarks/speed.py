@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks import data
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import readers
 from manyclass.training.rows import Rows
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
 from manyclass.core.index import Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import readers, sets
 from manyclass.evaluation.contender import Contender
 from manyclass.evaluation.cost import mean_seconds_of, timed

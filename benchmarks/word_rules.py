@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 
 from benchmarks.paper import ROWS, train_and_test
 from benchmarks.report import Report, add_json_option, spread
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.core.words import WORD
 from manyclass.evaluation import readers
 

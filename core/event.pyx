@@ -30,14 +30,14 @@ cimport cython
 from manyclass.core.errors import EventError, InstanceError
 
 
-cdef extern from "core/native/json.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/text/json.hpp" namespace "manyclass" nogil:
     cdef cppclass JsonFeatures:
         @staticmethod
         JsonFeatures& mine() except +
         bint read(string_view data, size_t most) except +
         uint32_t write(string& out) except +
 
-cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
     const double MOST "manyclass::LARGEST_VALUE"
     const double LEAST "manyclass::SMALLEST_VALUE"

@@ -9,16 +9,16 @@ from libcpp.vector cimport vector
 from manyclass.core.event cimport Instance
 
 
-cdef extern from "core/native/wire.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
     const double MOST "manyclass::LARGEST_VALUE"
 
-cdef extern from "core/native/columns.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/pipeline/columns.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeColumns "manyclass::Columns":
         NativeColumns(string bytes, vector[uint64_t] ends) except +
         size_t size()
         string_view name(size_t column)
 
-cdef extern from "core/native/options.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/learners/options.hpp" namespace "manyclass" nogil:
     cdef enum class Kind "manyclass::Kind":
         feature_focus
         independent

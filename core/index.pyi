@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.event import Event, Instance
 from manyclass.core.learned import Learned
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
 

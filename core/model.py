@@ -9,6 +9,7 @@ import numpy as np
 
 from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
+from manyclass.core.dedup_window import RecentEvents
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -20,11 +21,10 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Node
 from manyclass.core.learned import NOTHING_LEARNED, Learned
-from manyclass.core.learner import Learner, load, make
-from manyclass.core.lineup import Lineup, Role
-from manyclass.core.options import Options
-from manyclass.core.progress import Progress
-from manyclass.core.recent import RecentEvents
+from manyclass.core.learners.learner import Learner, load, make
+from manyclass.core.learners.options import Options
+from manyclass.core.model_set import Lineup, Role
+from manyclass.core.progressive_validation import Progress
 from manyclass.core.sections import LARGEST_COUNT, named_within, need
 
 MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log

@@ -1,4 +1,4 @@
-"""The outline of a large JSON body as Python sees it; the scan is in core/native/outline.hpp."""
+"""The outline of a large JSON body as Python sees it; the scan is in core/native/text/outline.hpp."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
@@ -8,7 +8,7 @@ from libcpp.vector cimport vector
 cimport cython
 
 
-cdef extern from "core/native/outline.hpp" namespace "manyclass" nogil:
+cdef extern from "core/native/text/outline.hpp" namespace "manyclass" nogil:
     cdef enum class Fault "manyclass::Outline::Fault":
         none
         malformed

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from typing import Final
 
 from manyclass.core.errors import OptionError
-from manyclass.core.options import LIMITS, MATTERS, Options, defaults_of
+from manyclass.core.learners.options import LIMITS, MATTERS, Options, defaults_of
 from manyclass.evaluation.contender import Maker
 from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.index import Columns
-from manyclass.core.learner import make
-from manyclass.core.options import Options
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 
 

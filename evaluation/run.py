@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.contender import Contender, UsesTaxonomy
 from manyclass.evaluation.cost import mean_seconds_of, timed
 from manyclass.evaluation.indexed import Indexed

@@ -28,9 +28,9 @@ from manyclass.core import rules, snapshot
 from manyclass.core.errors import OptionError, RulesDiffer, SnapshotError, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.lineup import Lineup
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
+from manyclass.core.model_set import Lineup
 
 Array = NDArray[Any]
 

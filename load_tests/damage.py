@@ -28,12 +28,12 @@ from pathlib import Path
 from random import Random
 
 from manyclass.core.event import Event, Instance
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
-from manyclass.service.recovery import Recovery, RecoveryError, recover
+from manyclass.service.log.recovery import Recovery, RecoveryError, recover
 from manyclass.service.store.protocol import StoreError
 from manyclass.service.store.snapshot_file import SnapshotFile
-from manyclass.service.store.sqlite import SqliteStore
+from manyclass.service.store.sqlite.store import SqliteStore
 
 NAME = "store.db"
 LARGEST_CUT = 8175

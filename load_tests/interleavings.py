@@ -25,7 +25,7 @@ from pathlib import Path
 from random import Random
 
 from manyclass.service.store.protocol import StoreError
-from manyclass.service.store.sqlite import SqliteStore
+from manyclass.service.store.sqlite.store import SqliteStore
 
 STEPS = 24
 

@@ -11,8 +11,8 @@ from itertools import count, cycle, islice
 import msgspec
 from locust import FastHttpUser, constant, events, stats, task
 
+from manyclass.cli.demo.novel import text
 from manyclass.core.words import instances, sentences
-from manyclass.service.demo.novel import text
 
 PREPARED = 20_000  # bodies made before the start, so that making them is no part of the load
 

@@ -21,8 +21,8 @@ from random import Random
 from typing import Any
 
 from manyclass.core.event import Event, Instance
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
 
 SPECIFICATIONS = [
     "ff",

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from subprocess import call
 
-from manyclass.service.commands.environment import without_settings
-from manyclass.service.demo.fresh import fresh_service
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import fresh_service
 
 
 def main():

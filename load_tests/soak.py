@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from manyclass.core.dedup_window import REMEMBERED
 from manyclass.core.event import Event, Instance
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
-from manyclass.core.recent import REMEMBERED
 
 LONG = ["svm", "ff", "oplt"]  # taught all events; the others a tenth
 SHORT = ["ind", "ema", "ooz", "pa", "mmp", "arow", "frequency", "iplt"]

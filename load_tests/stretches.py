@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from manyclass.core.options import DEFAULT_LEARNER
-from manyclass.service.app import App, create_app
-from manyclass.service.settings import Settings
+from manyclass.core.learners.options import DEFAULT_LEARNER
+from manyclass.service.config.settings import Settings
+from manyclass.service.http.app import App, create_app
 
 PIECE_BYTES = 65_536  # a server hands a body on in pieces of this size
 JSON = "application/json"

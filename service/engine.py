@@ -9,11 +9,13 @@ from typing import Any, Literal, TypeVar
 from manyclass.core import rules
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event, Instance
-from manyclass.core.lineup import Lineup
 from manyclass.core.model import Frozen, Model, Outcome
-from manyclass.service.applier import Counts, Result
-from manyclass.service.follower import Follower
-from manyclass.service.recovery import (
+from manyclass.core.model_set import Lineup
+from manyclass.service.config.settings import SettingError, Settings
+from manyclass.service.log.apply_loop import Counts, Result
+from manyclass.service.log.group_commit import NotReady, QueueFull, Writer, with_hint, without_place
+from manyclass.service.log.log_tailer import Follower
+from manyclass.service.log.recovery import (
     NewerRules,
     OlderRules,
     OptionsDiffer,
@@ -21,8 +23,7 @@ from manyclass.service.recovery import (
     RecoveryError,
     recover,
 )
-from manyclass.service.settings import SettingError, Settings
-from manyclass.service.snapshots import Snapshots
+from manyclass.service.snapshots.schedule import Snapshots
 from manyclass.service.store.protocol import (
     Batch,
     Beat,
@@ -38,7 +39,6 @@ from manyclass.service.store.protocol import (
     StoreUnavailable,
     as_shared,
 )
-from manyclass.service.writer import NotReady, QueueFull, Writer, with_hint, without_place
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import redis
 
 from deploy.ports import free_port
 from tests.redis_server import START_SECONDS, RedisServer
-from tests.store.tls_proxy import TlsProxy, make_certificate
+from tests.service.store.tls_proxy import TlsProxy, make_certificate
 
 DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
 SERVICE = "mymaster"

@@ -98,15 +98,15 @@ def test_the_folders_are_importable_within_it_only(package):
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("import manyclass.service.app as x", ["manyclass.service.app"]),
+        ("import manyclass.service.http.app as x", ["manyclass.service.http.app"]),
         (
             "def f():\n    from manyclass.service import app, keys",
-            ["manyclass.service.app", "manyclass.service.keys"],
+            ["manyclass.service.http.app", "manyclass.service.http.auth"],
         ),
         ("from .batch import B", ["manyclass.service.store.batch.B"]),
         ("from . import batch", ["manyclass.service.store.batch"]),
-        ("from ..keys import K", ["manyclass.service.keys.K"]),
-        ("from .. import keys", ["manyclass.service.keys"]),
+        ("from ..keys import K", ["manyclass.service.http.auth.K"]),
+        ("from .. import keys", ["manyclass.service.http.auth"]),
     ],
 )
 def test_every_form_of_import_is_seen(source, names):

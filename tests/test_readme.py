@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from manyclass.service.demo.fresh import fresh_service
+from manyclass.cli.ephemeral_service import fresh_service
 
 README = Path(__file__).parents[1] / "README.md"
 EXAMPLE = re.compile(r"^\$ curl (.*)\n((?:[^$`].*\n)*)", re.MULTILINE)

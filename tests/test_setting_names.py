@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.service.settings import TABLE
+from manyclass.service.config.settings import TABLE
 
 ROOT = Path(__file__).parents[1]
 NAMES = [row.name.upper() for row in TABLE]

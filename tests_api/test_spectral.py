@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.service.app import create_app
-from manyclass.service.settings import Settings
+from manyclass.service.config.settings import Settings
+from manyclass.service.http.app import create_app
 
 HERE = Path(__file__).parent
 SPECTRAL = HERE / "node_modules" / ".bin" / "spectral"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from manyclass.core.learner import Learner
+from manyclass.core.learners.learner import Learner
 
 NAMES_AT_ONCE = 200_000  # all names are gone over for each page
 ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})

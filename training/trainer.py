@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.index import Columns
-from manyclass.core.learner import Learner, load, make
-from manyclass.core.options import Options, may_be_planted
+from manyclass.core.learners.learner import Learner, load, make
+from manyclass.core.learners.options import Options, may_be_planted
 from manyclass.core.sections import Sections
 from manyclass.training.accuracy import Accuracy, ranks_of
 from manyclass.training.rows import Rows

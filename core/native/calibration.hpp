@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "lesson.hpp"
-#include "logistic.hpp"
-#include "state.hpp"
+#include "learners/rules/update_context.hpp"
+#include "math/logistic.hpp"
+#include "snapshot/state.hpp"
 
 namespace manyclass {
 

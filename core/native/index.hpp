@@ -1,5 +1,5 @@
 // The sparse index: RankedRetrieval (Madani et al., JMLR 2009, section 3) and learning by any of the
-// rules of shares.hpp and lesson.hpp. Names, rows and past instances are in their own headers; here
+// rules of normalized_weights.hpp and update_context.hpp. Names, rows and past instances are in their own headers; here
 // they meet.
 #pragma once
 
@@ -17,26 +17,26 @@
 #include <thread>
 #include <vector>
 
-#include "clock.hpp"
-#include "columns.hpp"
-#include "fair_mutex.hpp"
-#include "lesson.hpp"
-#include "log.hpp"
-#include "name_order.hpp"
-#include "names.hpp"
-#include "options.hpp"
-#include "popular.hpp"
-#include "reserve.hpp"
-#include "reservoir.hpp"
-#include "rows.hpp"
-#include "scores.hpp"
-#include "shares.hpp"
-#include "state.hpp"
-#include "state_check.hpp"
-#include "tree.hpp"
-#include "updates.hpp"
-#include "weights.hpp"
-#include "wire.hpp"
+#include "learners/class_order.hpp"
+#include "learners/options.hpp"
+#include "learners/rules/normalized_weights.hpp"
+#include "learners/rules/signed_weights.hpp"
+#include "learners/rules/update_context.hpp"
+#include "learners/rules/updates.hpp"
+#include "learners/tree/label_tree.hpp"
+#include "math/natural_log.hpp"
+#include "pipeline/columns.hpp"
+#include "pipeline/eviction_clock.hpp"
+#include "pipeline/fair_mutex.hpp"
+#include "pipeline/memory_reserve.hpp"
+#include "pipeline/wire.hpp"
+#include "snapshot/state.hpp"
+#include "snapshot/state_check.hpp"
+#include "storage/name_order.hpp"
+#include "storage/postings.hpp"
+#include "storage/replay_buffer.hpp"
+#include "storage/score_table.hpp"
+#include "storage/vocabulary.hpp"
 
 namespace manyclass {
 

@@ -13,7 +13,7 @@ from deploy.ports import free_port
 from deploy.tests.programs import PATIENCE, Nginx, until
 from deploy.tests.replicas import ports_of, two_on_one_redis
 from deploy.tests.upstream import Upstream
-from manyclass.service.routes.rank import NOT_READY_502
+from manyclass.service.http.routes.rank import NOT_READY_502
 from tests.service.serving import NDJSON, answer_on
 
 INSTANCE = {"features": ["a", "b"]}

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.event import Event, Instance
-from manyclass.core.learner import make
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Enrolled
-from manyclass.core.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.plot import Axis, Plot, Point, Series

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.comparison import Spread, label
 from manyclass.evaluation.contender import Contender

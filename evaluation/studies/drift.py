@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.indexed import Indexed

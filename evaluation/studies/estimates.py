@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.plot import Axis, Plot, Point, Series
 from manyclass.evaluation.report import Cell, Table

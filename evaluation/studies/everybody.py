@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Final
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.comparison import Comparison, Plan, Result, Variant, compare
 from manyclass.evaluation.contender import Maker

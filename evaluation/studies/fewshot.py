@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.cost import timed
 from manyclass.evaluation.figures import Figure

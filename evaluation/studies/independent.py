@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.indexed import Indexed
 from manyclass.evaluation.measures import Truth, hits_of
 from manyclass.training.rows import Rows

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from manyclass.core.index import Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.comparison import Comparison, Plan, Result, Spread, compare, variants
 from manyclass.evaluation.indexed import Indexed

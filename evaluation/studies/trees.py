@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.comparison import label
 from manyclass.evaluation.contender import Contender

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Store, StoreError, StoreMissing
-from manyclass.service.store.redis import RedisStore
-from manyclass.service.store.redis_url import is_redis
-from manyclass.service.store.sqlite import SqliteStore
-from manyclass.service.store.sqlite_open import refuse_missing
+from manyclass.service.store.redis.store import RedisStore
+from manyclass.service.store.redis.url import is_redis
+from manyclass.service.store.sqlite.opening import refuse_missing
+from manyclass.service.store.sqlite.store import SqliteStore
 
 
 def open_store(

@@ -10,17 +10,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from manyclass.client.client import Client
     from manyclass.core.index import Index
-    from manyclass.core.options import Options
-    from manyclass.service.client import Client
+    from manyclass.core.learners.options import Options
 
 __version__ = version("manyclass")
 __all__ = ["Client", "Index", "Options", "__version__"]
 
 _HOMES = {
-    "Client": "manyclass.service.client",
+    "Client": "manyclass.client.client",
     "Index": "manyclass.core.index",
-    "Options": "manyclass.core.options",
+    "Options": "manyclass.core.learners.options",
 }
 
 

@@ -15,7 +15,7 @@ def main() -> None:
     """Run the command that the arguments name."""
     if sys.argv[1:2] == ["serve"]:
         exit_on_signals()  # before the imports, which take seconds; `serve` replaces the handlers
-    from manyclass.service.cli import app
+    from manyclass.cli.main import app
 
     app()
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from benchmarks.learner import Learner
 from benchmarks.speed import ids_of_columns, per_edge_and_feature
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 
 

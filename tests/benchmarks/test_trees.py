@@ -13,7 +13,7 @@ from benchmarks.trees import (
     taught,
     untrained,
 )
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 
 @pytest.fixture(scope="module")

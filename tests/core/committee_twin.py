@@ -1,14 +1,14 @@
 """The committee again, slow and plain, its members being twins of the index.
 
-It is written from the definition of the learner (core/committee.py, core/ballot.py) and shares no
-code with it. An instance is a dict name -> value here.
+It is written from the definition of the learner (core/learners/ensemble.py, voting.py)
+and shares no code with it. An instance is a dict name -> value here.
 """
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from manyclass.core.learned import Learned
-from manyclass.core.options import Options, members_of
+from manyclass.core.learners.options import Options, members_of
 from tests.core.twins import twin_of
 from tests.core.twins.twin import Twin, best_two
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from manyclass.core.event import LONGEST_NAME, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import LEARNERS, LONGEST_ROW, MATTERS, TREES, Options, defaults_of
+from manyclass.core.learners.options import (
+    LEARNERS,
+    LONGEST_ROW,
+    MATTERS,
+    TREES,
+    Options,
+    defaults_of,
+)
 from tests.core.both import MOST, Both
 from tests.core.twins import TWINS
 from tests.core.twins.budget import Budgeted

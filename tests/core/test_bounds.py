@@ -5,7 +5,7 @@ import pytest
 
 from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 SIGNED = ["pa", "pa(rivals=1)", "arow", "arow(rivals=1)", "mmp", "svm", "svm(demands=each)"]
 

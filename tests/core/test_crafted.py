@@ -9,9 +9,9 @@ from load_tests import crafted
 from manyclass.core import snapshot
 from manyclass.core.errors import SnapshotError
 from manyclass.core.event import Event, Instance
-from manyclass.core.lineup import Lineup
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
+from manyclass.core.model_set import Lineup
 
 
 def test_crafted_snapshots_are_refused_by_name_or_work():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.index import Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from tests.core.matrices import Matrices
 
 FEATURES = [f"f{number}" for number in range(25)]

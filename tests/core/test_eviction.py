@@ -9,7 +9,7 @@ import pytest
 
 from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.matrices import names as names_in
 from tests.core.twins import TWINS

@@ -8,7 +8,7 @@ import pytest
 from manyclass.core.errors import InstanceError, SnapshotError
 from manyclass.core.event import Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 EVERY = np.arange(4, dtype=np.int64)
 ONES = np.ones(3, np.float32)

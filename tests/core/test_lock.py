@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 WAITING = {
     "learn": lambda index: index.learn({"f1": 1.0}, ["c1"]),

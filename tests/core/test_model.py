@@ -16,10 +16,10 @@ from manyclass.core.errors import (
 )
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.learner import make
-from manyclass.core.lineup import Lineup
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import LEARNERS, Options
 from manyclass.core.model import Model, ShadowOutcome
-from manyclass.core.options import LEARNERS, Options
+from manyclass.core.model_set import Lineup
 
 letters = st.sampled_from("abcdef")
 learn = st.builds(

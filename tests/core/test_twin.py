@@ -6,7 +6,7 @@ from math import log, sqrt
 import pytest
 from numpy import float32
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from tests.core.twins.ff import FeatureFocus
 from tests.core.twins.state import Edge, Feature
 

@@ -1,7 +1,7 @@
 import pytest
 
+from manyclass.cli.demo.novel import text
 from manyclass.core.words import PATTERNS, features, instances, sentences, with_gap
-from manyclass.service.demo.novel import text
 
 
 def test_a_sentence_is_its_words_with_their_case_and_without_punctuation():

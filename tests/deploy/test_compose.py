@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from manyclass.service.settings import TABLE, Settings, read
+from manyclass.service.config.settings import TABLE, Settings, read
 from tests.deploy.test_image import image_settings
 
 ROOT = Path(__file__).parents[2]

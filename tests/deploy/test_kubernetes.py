@@ -6,7 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from manyclass.service.settings import TABLE, read
+from manyclass.service.config.settings import TABLE, read
 from tests.deploy.test_image import DOCKERFILE, image_settings
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "kubernetes"

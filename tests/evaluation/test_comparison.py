@@ -1,7 +1,7 @@
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import comparison
 from manyclass.evaluation.comparison import (
     Facts,

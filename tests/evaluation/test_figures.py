@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
 from manyclass.evaluation.figures import SMOOTHED, colours, figures
 from manyclass.evaluation.run import SEGMENTS, Outcome, Pass

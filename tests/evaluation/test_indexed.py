@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.indexed import Indexed
 from manyclass.training.rows import Rows
 from tests.evaluation.examples import CLASSES, separable

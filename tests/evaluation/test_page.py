@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
 from manyclass.evaluation.page import page
 from manyclass.evaluation.run import Outcome, Pass

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
 from manyclass.evaluation.report import EMPTY, Cell, Table, as_json, best_of, table_of, title_of
 from manyclass.evaluation.run import Outcome, Pass

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import run
 from manyclass.evaluation.contender import UsesTaxonomy
 from manyclass.evaluation.run import Stream, fit_and_test, stream_through, train_and_test

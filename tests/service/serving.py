@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 import httpx
 
-from manyclass.service.app import create_app
-from manyclass.service.server import server_of
-from manyclass.service.settings import Settings
+from manyclass.service.config.settings import Settings
+from manyclass.service.http.app import create_app
+from manyclass.service.http.server import server_of
 from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 

@@ -7,12 +7,12 @@ import pytest
 
 from manyclass.core.event import Event, Instance
 from manyclass.service import engine as engine_module
-from manyclass.service import recovery as recovery_module
+from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, Figures
-from manyclass.service.settings import Settings
+from manyclass.service.log import recovery as recovery_module
+from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import StoreFull, StoreUnavailable
-from manyclass.service.writer import NotReady, QueueFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
 
 

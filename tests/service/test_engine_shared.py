@@ -8,21 +8,21 @@ import pytest
 from manyclass.core import rules
 from manyclass.core.errors import EventConflict, UnknownName
 from manyclass.core.event import Event, Instance
-from manyclass.core.lineup import Lineup
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.options import Options
+from manyclass.core.model_set import Lineup
 from manyclass.service import engine as engine_module
-from manyclass.service import writer as writer_module
-from manyclass.service.applier import Result
+from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.settings import Settings
+from manyclass.service.log import group_commit
+from manyclass.service.log.apply_loop import Result
+from manyclass.service.log.group_commit import NotReady
 from manyclass.service.store.protocol import (
     LogDamaged,
     LogRewound,
     StoreUnavailable,
     StoreUncertain,
 )
-from manyclass.service.writer import NotReady
 from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
 from tests.service.shared import SharedLog, SharedMemoryStore
 
@@ -31,7 +31,7 @@ from tests.service.shared import SharedLog, SharedMemoryStore
 def no_long_waits(monkeypatch):
     monkeypatch.setattr(engine_module, "TICK_SECONDS", 0.02)
     monkeypatch.setattr(engine_module, "AGAIN_SECONDS", 0.02)
-    monkeypatch.setattr(writer_module, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(group_commit, "LOOK_SECONDS", 0.02)
 
 
 @asynccontextmanager

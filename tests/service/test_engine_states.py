@@ -19,13 +19,13 @@ from hypothesis.stateful import (
 
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event, Instance
-from manyclass.core.lineup import Lineup
+from manyclass.core.learners.options import DEFAULT_LEARNER, Options
 from manyclass.core.model import Model
-from manyclass.core.options import DEFAULT_LEARNER, Options
-from manyclass.service.applier import Result
+from manyclass.core.model_set import Lineup
+from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
-from manyclass.service.settings import SettingError, Settings
-from manyclass.service.snapshots import _changes
+from manyclass.service.log.apply_loop import Result
+from manyclass.service.snapshots.schedule import _changes
 from manyclass.service.store.protocol import SnapshotDamaged, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, learn
 

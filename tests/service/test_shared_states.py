@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service import engine as engine_module
+from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.recovery import Recovery, recover
-from manyclass.service.settings import Settings
+from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.protocol import StoreUncertain
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog

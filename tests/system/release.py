@@ -8,9 +8,9 @@ learned twice, so the same events make another state.
 
 import sys
 
+from manyclass.cli.main import app
 from manyclass.core import rules
 from manyclass.core.model import Enrolled
-from manyclass.service.cli import app
 
 newer = int(sys.argv[1])
 rules.RULES += newer

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import httpx
 import redis
 
-from manyclass.core.options import Options
-from manyclass.service.recovery import Recovery, recover
+from manyclass.core.learners.options import Options
+from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import StoreUnavailable
 from tests.redis_server import RedisServer

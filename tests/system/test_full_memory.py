@@ -10,7 +10,7 @@ from resource import RLIMIT_AS, getpagesize, setrlimit
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.core.event import Instance
 from manyclass.core.index import Index
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 
 index = Index(Options())
 index.learn(["a"], ["x"])

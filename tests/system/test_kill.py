@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from manyclass.core.event import Event
+from manyclass.core.learners.options import DEFAULT_LEARNER, Options
 from manyclass.core.model import Model
-from manyclass.core.options import DEFAULT_LEARNER, Options
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import LogDamaged
 from tests.system.process import PATIENCE, Service, learned

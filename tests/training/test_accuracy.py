@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from manyclass.core.index import Columns
-from manyclass.core.learner import make
-from manyclass.core.options import Options
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
 from manyclass.training.accuracy import PLACES, RANKED_AT_ONCE, Accuracy, best_places, ranks_of
 from manyclass.training.rows import Rows
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from manyclass.core.learner import make
-from manyclass.core.options import Options
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
 from manyclass.training import listing
 from manyclass.training.listing import json_of, text_of
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from manyclass.core.learner import make
-from manyclass.core.options import Options
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
 from manyclass.training.accuracy import Accuracy
 from manyclass.training.rows import Rows
 from manyclass.training.trainer import (

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <string>
 
-#include "number.hpp"
+#include "text/number.hpp"
 
 int main() {
     for (std::string line; std::getline(std::cin, line);) {

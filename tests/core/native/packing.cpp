@@ -1,5 +1,5 @@
 // Rows that are packed while a long row outgrows its block: no one change may move many of them.
-#include "rows.hpp"
+#include "storage/postings.hpp"
 
 #include <algorithm>
 #include <cstdio>

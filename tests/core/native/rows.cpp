@@ -1,6 +1,6 @@
 // Rows that are emptied and filled again while their cells move to and fro. An empty row must point
 // to no place but the first: others are gone when the half of the cells with the place is given back.
-#include "rows.hpp"
+#include "storage/postings.hpp"
 
 #include <cstdio>
 

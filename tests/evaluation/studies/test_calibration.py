@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation import sets
 from manyclass.evaluation.studies import calibration
 from manyclass.evaluation.studies.calibration import (

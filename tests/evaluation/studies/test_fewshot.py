@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.peers import PeerMissing
 from manyclass.evaluation.sets import DataSet
 from manyclass.evaluation.studies import fewshot

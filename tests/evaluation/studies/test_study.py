@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Plan, compare, variants
 from manyclass.evaluation.readers import data_folder
 from manyclass.evaluation.report import Cell, Table

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Plan, compare, variants
 from manyclass.evaluation.indexed import Indexed
 from manyclass.evaluation.studies import techniques

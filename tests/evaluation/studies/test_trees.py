@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.core.options import Options
+from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import label
 from manyclass.evaluation.peers import PEERS
 from manyclass.evaluation.process import Failed

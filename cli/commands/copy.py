@@ -1,0 +1,49 @@
+"""manyclass copy: what one store holds, to another."""
+
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyclass.cli.connection import FAILED, complain
+from manyclass.service.log.group_commit import with_hint
+from manyclass.service.store import open_store
+from manyclass.service.store.copy import copy as copy_store
+from manyclass.service.store.protocol import Store, StoreError
+from manyclass.service.store.snapshot_file import SnapshotFile
+
+
+def copy(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="The store to read, as MANYCLASS_STORE has it, or file:PATH for a state that"
+            " `manyclass snapshot save` wrote."
+        ),
+    ],
+    target: Annotated[str, typer.Argument(help="The store to write, a new one.")],
+) -> None:
+    """Copy a store: its snapshots, and the events behind the oldest of them.
+
+    No service may use either meanwhile. A service that is started on the target goes on where the
+    one on the source stopped.
+    """
+    try:
+        with (
+            closing(_open_source(source)) as reading,
+            closing(open_store(target, time.time)) as writing,
+        ):
+            last = copy_store(reading, writing, lambda what: typer.echo(what, err=True))
+    except StoreError as error:
+        complain(f"the store was not copied: {with_hint(error)}")
+        raise typer.Exit(FAILED) from error
+    typer.echo(f"copied up to event {last}")
+
+
+def _open_source(source: str) -> Store:
+    kind, _, place = source.partition(":")
+    if kind == "file":
+        return SnapshotFile(Path(place))
+    return open_store(source, time.time, make_new=False, salvage=True)

@@ -1,0 +1,138 @@
+"""manyclass demo: teach a service one novel, watch it get better, ask it for missing words."""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from manyclass.cli.connection import INTERRUPTED, Key, connected
+from manyclass.cli.demo.novel import TITLE, text
+from manyclass.cli.demo.window import Window
+from manyclass.cli.environment import URL_VARIABLE, without_settings
+from manyclass.cli.ephemeral_service import FreshServiceFailed, fresh_service
+from manyclass.client.client import Client, EventBody, RankedClass
+from manyclass.core.words import features, instances, sentences, with_gap
+
+BATCH = 500
+WINDOW = 5_000  # events between two lines of the table, and what each looks back on
+BAR = 40  # how long the bar of a recall of 1 would be
+
+QUESTIONS = (
+    "Captain _ was in the room",
+    "She had been very much _ to see him",
+    "It was a quarter of an _ before they came",
+    "I am _ sorry to hear it",
+    "they walked together _ the street",
+    "Sir _ had never been so handsome",
+)
+
+
+def demo(
+    url: Annotated[
+        str | None,
+        typer.Option(
+            "--url",
+            envvar=URL_VARIABLE,
+            help="Teach the service there; without it, one is started and ended again.",
+            metavar="URL",
+        ),
+    ] = None,
+    key: Key = None,
+) -> None:
+    """Teach a service the words of a novel.
+
+    Each is predicted from the three on each side, then learned; the accuracy is seen to rise.
+    Without --url a service of its own is started, which keeps nothing: its store is in a folder
+    that is removed at the end.
+    """
+    try:
+        if url is not None:
+            _demonstrate(url, key)
+        else:
+            typer.echo("Starting a service of our own; it is gone when this ends.")
+            with fresh_service(without_settings()) as own:
+                _demonstrate(own, None)
+    except FreshServiceFailed as error:
+        typer.echo(f"manyclass: {error}", err=True)
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        typer.echo("stopped", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _demonstrate(url: str, key: str | None) -> None:
+    with connected(url, key) as client:
+        typer.echo(f"\nReading {TITLE}, to the service at {url}.")
+        typer.echo("Each word is predicted from up to 3 words on each side, then learned.\n")
+        teach(client, text(), WINDOW)
+        typer.echo("\nNow some sentences with a gap, and what speaks for each word:")
+        for question in QUESTIONS:
+            ask(client, question)
+
+
+# --- teaching -------------------------------------------------------------------------------------
+
+
+def teach(client: Client, novel: str, window_size: int) -> int:
+    """Teach the words of the novel in their order and print how it goes; how many they were."""
+    typer.echo(f"of the last {window_size:,} words, those whose class stood first (R1), among the")
+    typer.echo("first five (R5), and the mean of 1/rank (MRR), all before the word was learned\n")
+    typer.echo(" events     R1     R5    MRR   events/s")
+    window = Window(window_size)
+    done = 0
+    began = window_began = time.monotonic()
+    shown = 0
+    events = _events(novel)
+    while batch := list(islice(events, min(BATCH, window_size - (done - shown)))):
+        window.add(client.learn_many(batch).ranks)
+        done += len(batch)
+        if done - shown == window_size:
+            now = time.monotonic()
+            _show(done, window, window_size / max(now - window_began, 1e-9))
+            shown, window_began = done, now
+    seconds = time.monotonic() - began
+    stats = client.stats()
+    typer.echo(
+        f"\n{done:,} events in {seconds:.1f} s. Durability: {stats.durability}."
+        f"\nThe service now knows {stats.classes:,} classes by {stats.features:,} features and"
+        f" {stats.edges:,} edges."
+    )
+    return done
+
+
+def _events(novel: str) -> Iterator[EventBody]:
+    for words in sentences(novel):
+        for around, word in instances(words):
+            yield {"features": around, "classes": [word]}
+
+
+def _show(done: int, window: Window, rate: float) -> None:
+    first, among_five = window.recall(1), window.recall(5)
+    bar = ("█" * round(first * BAR)).ljust(round(among_five * BAR), "░")
+    typer.echo(
+        f"{done:7,}  {first:5.3f}  {among_five:5.3f}  {window.reciprocal_rank():5.3f}"
+        f"  {rate:9,.0f}   {bar}"
+    )
+
+
+# --- asking ---------------------------------------------------------------------------------------
+
+
+def ask(client: Client, question: str) -> None:
+    """Print which words the service puts into the gap, and why."""
+    words, gap = with_gap(question)
+    ranking = client.rank({"features": features(words, gap)}, k=3, explain=True)
+    typer.echo(f"\n  {question}")
+    if not ranking.ranked:
+        typer.echo("    nothing here was seen before")
+    for ranked in ranking.ranked:
+        typer.echo(f"    {ranked.name:<12} {ranked.score:.2f}   {_reasons(ranked)}")
+    if ranking.confidence is not None:
+        typer.echo(f"    the first is right with a probability of {ranking.confidence:.0%}")
+
+
+def _reasons(ranked: RankedClass, most: int = 3) -> str:
+    votes: Sequence[str] = [f"“{vote.feature}” {vote.score:.2f}" for vote in ranked.features[:most]]
+    return "  ".join(votes)

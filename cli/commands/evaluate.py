@@ -1,0 +1,339 @@
+"""manyclass evaluate: compare learners on data sets."""
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manyclass.cli.atomic_write import write_whole
+from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.file_format import FileFormat
+from manyclass.cli.progress_bar import bar
+from manyclass.core.errors import OptionError
+from manyclass.core.learners.options import DEFAULT_LEARNER, Options, split
+from manyclass.core.model_set import Lineup
+from manyclass.training.formats import FormatUnknown, format_of, reader_of
+from manyclass.training.lines import STANDARD_INPUT, FileFault
+
+if TYPE_CHECKING:
+    from manyclass.evaluation.comparison import Comparison, Plan, Variant
+    from manyclass.evaluation.contender import Maker
+    from manyclass.evaluation.sets import DataSet
+    from manyclass.training.reading import Account
+
+Load = Callable[[], "DataSet"]
+
+
+def evaluate(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Labelled instances, plain, .gz or .zst, to train and test on.",
+            metavar="[FILE...]",
+            show_default=False,
+        ),
+    ] = None,
+    sets: Annotated[
+        str, typer.Option("--set", help="Public data sets: newsgroups,clinc.", metavar="NAMES")
+    ] = "",
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--learner", help="A learner: svm, 'pa(replay=4)'; again for more.", metavar="SPEC"
+        ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            help="Each learner also with other values of an option: max_outdegree=1,5,25.",
+            metavar="OPTION=VALUES",
+        ),
+    ] = None,
+    peers: Annotated[
+        str,
+        typer.Option(
+            "--peers",
+            help="Other methods: linearsvc,fasttext; a wrong name lists them.",
+            metavar="NAMES",
+        ),
+    ] = "",
+    passes: Annotated[int, typer.Option(min=1, help="How often our learners learn a row.")] = 1,
+    splits: Annotated[int, typer.Option(min=1, help="Splits or orders, each trained anew.")] = 3,
+    seed: Annotated[int, typer.Option(min=0, help="Of the first split.")] = 0,
+    shuffle: Annotated[
+        bool, typer.Option(help="Learn in random order; without, as the rows come, once.")
+    ] = True,
+    progressive: Annotated[
+        bool,
+        typer.Option("--progressive", help="One stream: rank each row, then learn it; no test."),
+    ] = False,
+    best_pass: Annotated[
+        bool, typer.Option("--best-pass", help="Show the pass with the best R1, not the last.")
+    ] = False,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--test", help="A file to test on, beside the ones to train on.", metavar="FILE"
+        ),
+    ] = None,
+    held_out: Annotated[
+        float, typer.Option(help="Share of the files' rows to test on, without --test.")
+    ] = 0.1,
+    format: FileFormat = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Folder of the public data sets.",
+            envvar="BENCHMARK_DATA",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json", help="Write every figure there.", metavar="FILE", show_default=False
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            help="Write tables and plots there, one page.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the tables as Markdown.")
+    ] = False,
+) -> None:
+    """Train learners on data sets, test them, and compare accuracy and cost.
+
+    Prints a table for each set: R1, R5, harmonic rank and others, means over the splits with their
+    standard deviation, and what training and ranking cost. With --json and --html the same is
+    written to files, with plots; they are written anew after each set.
+
+    A line of a file that holds no labelled instance is named on standard error and left out; the
+    exit code is then 1.
+    """
+    # Here, not above: the other commands start without loading the engine.
+    from manyclass.evaluation.comparison import Plan, compare
+    from manyclass.evaluation.report import table_of
+    from manyclass.evaluation.sets import SplitError
+
+    accounts: list[Account] = []
+    loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
+    variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
+    others = _peers(peers)
+    _check_targets(json, html)
+    if progressive and others:
+        raise typer.BadParameter("peers cannot learn a stream", param_hint="--peers")
+    plan = Plan(passes, splits, seed, shuffle, progressive)
+    done: list[Comparison] = []
+    all_written = True
+    try:
+        for name, load in loads.items():
+            with _shown(name, variants, others, plan) as heard:
+                comparison = compare(load(), variants, others, plan, heard)
+            done.append(comparison)
+            table = table_of(comparison, best_pass)
+            typer.echo((table.markdown() if markdown else table.text()) + "\n")
+            all_written = _write(done, json, html, best_pass)
+    except (SplitError, FileFault) as error:
+        complain(str(error))
+        raise typer.Exit(FAILED) from error
+    except KeyboardInterrupt:
+        complain("stopped; the sets shown above are done")
+        raise typer.Exit(INTERRUPTED) from None
+    if not all_written:
+        raise typer.Exit(FAILED)
+    if any(account.rejected for account in accounts):
+        raise typer.Exit(BAD_LINES)
+
+
+# --- what is compared -----------------------------------------------------------------------------
+
+
+def _loads(
+    files: Sequence[str],
+    test: Sequence[str],
+    format: str | None,
+    held_out: float,
+    sets: str,
+    data: Path | None,
+    accounts: "list[Account]",
+) -> dict[str, Load]:
+    """By its name, what reads each data set; BadParameter for one that there is not.
+
+    What reads the files adds to `accounts` what that came to.
+    """
+    from manyclass.evaluation.readers import data_folder
+    from manyclass.evaluation.sets import SETS, UnknownSet, read
+
+    names = split(sets)
+    if not files and not names:
+        raise typer.BadParameter(f"name data sets with --set ({', '.join(SETS)}), or files")
+    if test and not files:
+        raise typer.BadParameter("name files to train on as well", param_hint="--test")
+    if not 0 < held_out < 1:
+        raise typer.BadParameter("must be above 0 and below 1", param_hint="--held-out")
+    folder = data or data_folder()
+    loads: dict[str, Load] = {}
+    for name in names:
+        if name not in SETS:
+            raise typer.BadParameter(str(UnknownSet(name)), param_hint="--set")
+        loads[name] = _reading(read, name, folder)
+    if files:
+        _check_formats([*files, *test], format)
+        loads["own files"] = lambda: _own_set(files, test, format, held_out, accounts)
+    return loads
+
+
+def _reading(read: Callable[[str, Path], "DataSet"], name: str, folder: Path) -> Load:
+    return lambda: read(name, folder)
+
+
+def _check_formats(files: Sequence[str], format: str | None) -> None:
+    """BadParameter for a file whose format nobody knows, before hours of other sets."""
+    try:
+        for file in files:
+            reader_of(format or format_of(file))
+    except FormatUnknown as error:
+        raise typer.BadParameter(str(error), param_hint="--format") from error
+
+
+def _own_set(
+    files: Sequence[str],
+    test: Sequence[str],
+    format: str | None,
+    held_out: float,
+    accounts: "list[Account]",
+) -> "DataSet":
+    from manyclass.cli.reading import read_files
+    from manyclass.evaluation.sets import DataSet
+
+    name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
+    rows, account = read_files(files, format)
+    accounts.append(account)
+    if not test:
+        return DataSet(name, rows, share=1 - held_out)
+    tested, account = read_files(test, format)
+    accounts.append(account)
+    return DataSet.of_rows(name, rows, tested)
+
+
+def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
+    from manyclass.evaluation.comparison import variants
+
+    varied = dict(_varied(each) for each in vary)
+    try:
+        options = [Options.parse(each) for given in learners for each in split(given)]
+        for each in options:
+            Lineup(each)  # of options that are for the members of a committee only
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--learner") from error
+    try:
+        found = variants(options, varied)
+        for variant in found:
+            Lineup(variant.options)
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--vary") from error
+    return found
+
+
+def _varied(given: str) -> tuple[str, list[str]]:
+    option, equals, values = given.partition("=")
+    if not equals or not split(values):
+        raise typer.BadParameter(f"{given!r} must be OPTION=VALUE,VALUE,...", param_hint="--vary")
+    return option.strip(), split(values)
+
+
+def _peers(names: str) -> "dict[str, Maker]":
+    """The peers of these names; each is made once, to see that its package is there."""
+    wanted = split(names)
+    if not wanted:
+        return {}
+    from manyclass.evaluation.peers import PEERS, PeerMissing
+
+    for name in wanted:
+        if name not in PEERS:
+            raise typer.BadParameter(
+                f"no peer is called {name!r}; there are {', '.join(PEERS)}", param_hint="--peers"
+            )
+        try:
+            PEERS[name](0)
+        except PeerMissing as error:
+            raise typer.BadParameter(str(error), param_hint="--peers") from error
+    return {name: PEERS[name] for name in wanted}
+
+
+# --- what comes out -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _shown(
+    name: str, variants: "Sequence[Variant]", peers: Mapping[str, object], plan: "Plan"
+) -> Iterator[Callable[[str, int], None]]:
+    """A bar on standard error that tells which contender is at work on which split."""
+    of = len(plan.seeds)
+    total = len({each.options for each in variants}) + (0 if plan.progressive else len(peers))
+    begun: list[str] = []
+    with bar(total * of) as move:
+        move(0, f"{name}: reading")
+
+        def heard(contender: str, done: int) -> None:
+            if done == 0:
+                begun.append(contender)
+            state = f"{name}: {contender}, split {min(done + 1, of)} of {of}"
+            move((len(begun) - 1) * of + done, state)
+
+        yield heard
+
+
+def _check_targets(json: Path | None, html: Path | None) -> None:
+    """BadParameter for what could not be written, before anything runs."""
+    for path, option in ((json, "--json"), (html, "--html")):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
+        if path is not None and path.is_dir():
+            raise typer.BadParameter(f"{str(path)!r} is a folder; name a file", param_hint=option)
+    if json is not None and html is not None and json.resolve() == html.resolve():
+        raise typer.BadParameter("name another file than --json", param_hint="--html")
+
+
+def _write(
+    done: "Sequence[Comparison]", json: Path | None, html: Path | None, best_pass: bool
+) -> bool:
+    """Whether all that was asked for is written; what is not is complained of."""
+    from manyclass.evaluation.page import page
+    from manyclass.evaluation.report import as_json
+
+    about = {
+        "command": shlex.join(["manyclass", *sys.argv[1:]]),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores,"
+        f" {platform.python_implementation()} {platform.python_version()}",
+    }
+    written = True
+    if json is not None:
+        written &= _write_file(json, as_json(done, about))
+    if html is not None:
+        written &= _write_file(html, page(done, about, best_pass))
+    return written
+
+
+def _write_file(path: Path, text: str) -> bool:
+    try:
+        write_whole(path, [text.encode()])
+    except OSError as error:
+        complain(f"{path} cannot be written: {error}")
+        return False
+    return True

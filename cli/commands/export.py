@@ -1,0 +1,103 @@
+"""manyclass export: what an index holds, as readable text."""
+
+import os
+import sys
+import time
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manyclass.cli.connection import FAILED, complain
+
+if TYPE_CHECKING:
+    from manyclass.core.model import Model
+
+READ_BYTES = 2**20
+
+
+class Form(StrEnum):
+    """How it is written."""
+
+    text = "text"
+    jsonl = "jsonl"
+
+
+def export(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="What `manyclass train --out` or `manyclass snapshot save` wrote.",
+            metavar="[FILE]",
+            show_default=False,
+        ),
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store",
+            help="The store of a service that is stopped, as MANYCLASS_STORE has it.",
+            metavar="URL",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[Form, typer.Option(help="Lines of fields, or of JSON.")] = Form.text,
+) -> None:
+    """Print every class, feature and edge of an index, in the order of the names.
+
+    Of a service that runs, export what `manyclass snapshot save` writes. Shadows are left out: what
+    is printed is the learner that answers.
+    """
+    # Here, not above: the other commands start without loading the engine.
+    from manyclass.training.listing import json_of, text_of
+
+    if (file is None) == (store is None):
+        raise typer.BadParameter("name one thing to read: a FILE or --store URL")
+    model = _of_file(file) if file is not None else _of_store(str(store))
+    lines = text_of(model.learner) if format is Form.text else json_of(model.learner)
+    try:
+        sys.stdout.buffer.writelines(f"{line}\n".encode() for line in lines)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What was not written would be tried again, and complained of, at the end of the process.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        complain(f"standard output cannot be written: {error.strerror or error}")
+        raise typer.Exit(FAILED) from error
+
+
+def _of_file(file: Path) -> "Model":
+    from manyclass.core.errors import RulesDiffer, SnapshotError
+    from manyclass.core.model import Model
+
+    try:
+        with file.open("rb") as opened:
+            return Model.load(iter(lambda: opened.read(READ_BYTES), b""))
+    except OSError as error:
+        complain(f"{file} cannot be read: {error}")
+        raise typer.Exit(FAILED) from error
+    except (RulesDiffer, SnapshotError) as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(FAILED) from error
+
+
+def _of_store(url: str) -> "Model":
+    """The state after the last event; the store is not written."""
+    from manyclass.core.learners.options import Options
+    from manyclass.core.model_set import Lineup
+    from manyclass.service.log.group_commit import with_hint
+    from manyclass.service.log.recovery import Recovery, RecoveryError, recover
+    from manyclass.service.store import open_store
+    from manyclass.service.store.protocol import StoreError
+
+    try:
+        with closing(open_store(url, time.time, make_new=False)) as opened:
+            if not opened.snapshots():
+                raise StoreError("the store holds no snapshot", "name the store of a service")
+            return recover(opened, Lineup(Options()), time.monotonic, Recovery())
+    except (StoreError, RecoveryError) as error:
+        complain(with_hint(error))
+        raise typer.Exit(FAILED) from error

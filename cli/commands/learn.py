@@ -1,0 +1,42 @@
+"""manyclass learn: teach a running service the events of files."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import cast
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
+from manyclass.cli.request_lines import Body, event_of
+from manyclass.cli.run_summary import Tally
+from manyclass.client.client import EventBody, LearnedMany
+
+
+def learn(
+    files: Files,
+    url: Url = URL,
+    key: Key = None,
+    batch: Batch = 200,
+    ignore_unknown: IgnoreUnknown = False,
+) -> None:
+    """Teach a running service the events of files.
+
+    A line is a JSON object, an event as POST /learn takes it: {"features": {"ice": 1.5},
+    "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
+    that was ranked before.
+
+    The recall shown, R1 and R5, is progressive: where the best true class stood before the event
+    was learned. A bad line is named on standard error and left out; the exit code is then 1.
+    """
+    with connected(url, key) as client:
+
+        def send(events: Sequence[Body]) -> LearnedMany:
+            return client.learn_many(cast(Sequence[EventBody], events))
+
+        read = partial(event_of, ignore_unknown=ignore_unknown)
+        run("learned", files, batch, read, send, _count)
+
+
+def _count(tally: Tally, answer: LearnedMany) -> None:
+    tally.add(answer.accepted + answer.duplicates, answer.duplicates)
+    if not answer.duplicates:  # the answer does not say which ones they were, nor where they stood
+        tally.add_ranks(answer.ranks)

@@ -1,0 +1,68 @@
+"""manyclass learners: which of a running service's learners does best, and which one answers."""
+
+from typing import Annotated, Final, Literal
+
+import typer
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.client.client import Learner
+
+app = typer.Typer(help="Compare the learners of a running service, and let another one answer.")
+
+HEADS: Final = ("learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes")
+
+
+@app.command("list")
+def list_learners(
+    url: Url = URL,
+    key: Key = None,
+    window: Annotated[
+        Literal["100", "1000", "10000"],
+        typer.Option(help="The number of events looked back on for the accuracy."),
+    ] = "10000",
+) -> None:
+    """Print the learners, the one that answers first.
+
+    R1, R5 and MRR are progressive: where the best true class of an event stood before it was
+    learned. Those of a shadow compare with the others' when its events fill the window too.
+    """
+    with connected(url, key) as client:
+        rows = [_row(learner, window) for learner in client.learners()]
+    widths = [max(map(len, column)) for column in zip(HEADS, *rows, strict=True)]
+    for row in (HEADS, *rows):
+        names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
+        figures = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+        typer.echo("  ".join([*names, *figures]))
+
+
+@app.command()
+def promote(
+    learner: Annotated[str, typer.Argument(help="As `list` prints it, in quotes.")],
+    url: Url = URL,
+    key: Key = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Let a shadow answer from here on, without a restart.
+
+    The one that answered becomes a shadow, and can be promoted back.
+    """
+    if not yes:
+        typer.confirm(f"Let {learner} answer at {url}?", abort=True)
+    with connected(url, key) as client:
+        seq = client.promote(learner)
+    typer.echo(f"{learner} answers; event {seq} in the log says so")
+
+
+def _row(learner: Learner, window: str) -> tuple[str, ...]:
+    accuracy, seconds = learner.accuracy[window], learner.learn_seconds
+    return (
+        learner.label,
+        learner.role,
+        f"{accuracy.examples:,}",
+        f"{accuracy.r1:.3f}",
+        f"{accuracy.r5:.3f}",
+        f"{accuracy.mrr:.3f}",
+        "" if seconds is None else f"{seconds * 1e6:,.1f}",
+        f"{learner.edges:,}",
+        f"{learner.bytes:,}",
+    )

@@ -1,0 +1,101 @@
+"""manyclass rank: the classes of the instances of files, from a running service."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from math import isfinite
+from typing import Annotated, cast
+
+import msgspec
+import typer
+
+from manyclass.cli.connection import URL, Key, Url, connected
+from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
+from manyclass.cli.request_lines import Body, instance_of
+from manyclass.cli.run_summary import Tally
+from manyclass.client.client import InstanceBody, RankedClass, Rankings
+from manyclass.service.http.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
+
+
+class RankedLine(msgspec.Struct, omit_defaults=True):
+    """A line of the results. `seq` numbers the last event the ranking has seen."""
+
+    id: str
+    ranked: tuple[RankedClass, ...]
+    confidence: float | None
+    seq: int
+    withheld: bool = False
+
+
+def _finite(given: float | None) -> float | None:
+    if given is not None and not isfinite(given):
+        raise typer.BadParameter("must be a finite number")
+    return given
+
+
+def rank(
+    files: Files,
+    url: Url = URL,
+    key: Key = None,
+    k: Annotated[int, typer.Option(min=1, help="Classes of each instance, at most.")] = 5,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            callback=_finite, help="Only scores above it; otherwise whatever is retrieved."
+        ),
+    ] = None,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            callback=_finite,
+            help="Withhold rankings whose first class is less certain.",
+        ),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which features voted for each class.")
+    ] = False,
+    min_seq: Annotated[
+        int, typer.Option(min=0, help="The number of an event the rankings must have seen.")
+    ] = 0,
+    batch: Batch = 200,
+    ignore_unknown: IgnoreUnknown = False,
+) -> None:
+    """Rank the instances of files and print the results.
+
+    A line is a JSON object, an instance as POST /rank takes it: {"features": {"ice": 1.5}} or
+    {"text": "..."}, with an "id" if the result is to carry it. A result is a line of JSON too, on
+    standard output, in the order of the instances. A bad line is named on standard error and left
+    out; the exit code is then 1.
+    """
+    with connected(url, key) as client:
+
+        def send(instances: Sequence[Body]) -> Rankings:
+            bodies = cast(Sequence[InstanceBody], instances)
+            return client.rank_many(
+                bodies,
+                k=k,
+                threshold=threshold,
+                min_confidence=min_confidence,
+                explain=explain,
+                min_seq=min_seq,
+            )
+
+        read = partial(instance_of, ignore_unknown=ignore_unknown)
+        run("ranked", files, min(batch, _most_at_once(k, explain)), read, send, _print)
+
+
+def _most_at_once(k: int, explain: bool) -> int:
+    """So many instances the service ranks in one request."""
+    return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
+
+
+def _print(tally: Tally, answer: Rankings) -> None:
+    results = (
+        RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
+        for result in answer.results
+    )
+    sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
+    sys.stdout.buffer.flush()
+    tally.add(len(answer.results))

@@ -1,0 +1,77 @@
+"""manyclass snapshot: the stored states of a running service."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.client.client import Snapshot
+
+app = typer.Typer(help="List, take and go back to snapshots of a running service.")
+
+
+@app.command("list")
+def list_snapshots(url: Url = URL, key: Key = None) -> None:
+    """Print the snapshots, newest first.
+
+    A line has the number of the last event in it, its bytes, and when it was taken.
+    """
+    with connected(url, key) as client:
+        for snapshot in client.snapshots():
+            _print(snapshot)
+
+
+@app.command()
+def take(url: Url = URL, key: Key = None) -> None:
+    """Store the state as it is now."""
+    with connected(url, key) as client:
+        _print(client.take_snapshot())
+
+
+@app.command()
+def save(
+    file: Annotated[Path, typer.Argument(help="Where to write it; replaced when it is there.")],
+    url: Url = URL,
+    key: Key = None,
+) -> None:
+    """Write the state as it is now to a file.
+
+    The service's store is not asked, so this works while it is away or lost. `manyclass copy
+    file:FILE TARGET` makes a store of the file.
+    """
+    part = file.with_name(file.name + ".part")
+    try:
+        with connected(url, key) as client, part.open("wb") as written:
+            size = client.save_state(written)
+        part.replace(file)
+    except OSError as error:
+        complain(f"{file} cannot be written: {error}")
+        raise typer.Exit(FAILED) from error
+    finally:
+        part.unlink(missing_ok=True)
+    typer.echo(f"{size} bytes in {file}")
+
+
+@app.command()
+def restore(
+    seq: Annotated[int, typer.Argument(help="The number that `list` prints first.", min=0)],
+    url: Url = URL,
+    key: Key = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Go back to a snapshot, without a restart.
+
+    What was learned after it no longer counts.
+    """
+    if not yes:
+        typer.confirm(f"Go back to the state after event {seq} at {url}?", abort=True)
+    with connected(url, key) as client:
+        mark = client.restore(seq)
+    typer.echo(f"the state is that of snapshot {seq}; event {mark} in the log says so")
+
+
+def _print(snapshot: Snapshot) -> None:
+    taken = datetime.fromtimestamp(snapshot.taken_at, UTC)
+    typer.echo(f"{snapshot.seq}\t{snapshot.bytes}\t{taken:%Y-%m-%d %H:%M:%S} UTC")

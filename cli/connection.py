@@ -1,0 +1,66 @@
+"""How a command reaches a running service, and how it ends when it cannot."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
+
+import typer
+
+from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
+from manyclass.client.client import (
+    DEFAULT_URL,
+    Client,
+    ClientError,
+    RequestRefused,
+    ServiceUnreachable,
+)
+
+BAD_LINES: Final = 1  # exit codes, beside 0; README.md lists them
+FAILED: Final = 1
+WRONG_USE: Final = 2  # as typer has it
+UNREACHABLE: Final = 3
+ADDRESS_UNAVAILABLE: Final = 4
+INTERRUPTED: Final = 130
+
+Url = Annotated[
+    str, typer.Option("--url", envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        envvar=KEY_VARIABLE,
+        help="A key of the service; the variable keeps it out of the list of processes.",
+        metavar="KEY",
+        show_envvar=True,
+    ),
+]
+URL: Final = DEFAULT_URL
+
+
+@contextmanager
+def connected(url: str, key: str | None) -> Iterator[Client]:
+    """A client; what goes wrong with the service ends the command with one line that says it."""
+    with Client(url, key) as client, failing_in_one_line():
+        yield client
+
+
+@contextmanager
+def failing_in_one_line() -> Iterator[None]:
+    """Turns an error of the client into a line on standard error and an exit code."""
+    try:
+        yield
+    except ServiceUnreachable as error:
+        complain(f"{error}. Is the service running? `manyclass serve` starts one.")
+        raise typer.Exit(UNREACHABLE) from error
+    except RequestRefused as error:
+        complain(f"the service refused: {error}")
+        raise typer.Exit(FAILED) from error
+    except ClientError as error:
+        complain(str(error))
+        raise typer.Exit(FAILED) from error
+
+
+def complain(message: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(f"manyclass: {message}", err=True)

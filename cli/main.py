@@ -1,0 +1,57 @@
+"""The command line `manyclass`."""
+
+from typing import Annotated
+
+import typer
+
+from manyclass import __version__
+from manyclass.cli.commands import learners, snapshot, store
+from manyclass.cli.commands.config import config
+from manyclass.cli.commands.copy import copy
+from manyclass.cli.commands.demo import demo
+from manyclass.cli.commands.evaluate import evaluate
+from manyclass.cli.commands.export import export
+from manyclass.cli.commands.learn import learn
+from manyclass.cli.commands.rank import rank
+from manyclass.cli.commands.serve import serve
+from manyclass.cli.commands.train import train
+
+app = typer.Typer(
+    name="manyclass",
+    help="Rank sparse instances against very many classes, and learn from each answer.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # help texts hold brackets of JSON
+    pretty_exceptions_show_locals=False,  # a local may be a key
+)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version of the installed distribution and exit, if wanted."""
+    if wanted:
+        typer.echo(f"manyclass {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+app.command()(serve)
+app.command()(learn)
+app.command()(rank)
+app.add_typer(learners.app, name="learners", no_args_is_help=True)
+app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
+app.add_typer(store.app, name="store", no_args_is_help=True)
+app.command()(train)
+app.command()(export)
+app.command()(evaluate)
+app.command()(config)
+app.command()(copy)
+app.command()(demo)

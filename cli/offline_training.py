@@ -1,0 +1,157 @@
+"""A run of offline training: read, learn, write, and say how to serve it."""
+
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import typer
+
+from manyclass.cli.atomic_write import write_whole
+from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.progress_bar import bar
+from manyclass.cli.reading import read_files
+from manyclass.core.errors import OptionError
+from manyclass.core.learners.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
+from manyclass.core.model import Model
+from manyclass.core.model_set import Lineup
+from manyclass.service.log.group_commit import with_hint
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import Store, StoreError, StoreMissing
+from manyclass.training.rows import Rows
+from manyclass.training.trainer import Pass, Plan, Training, train
+
+
+def run(
+    files: Sequence[str],
+    format: str | None,
+    specification: str,
+    plan: Plan,
+    out: Path | None,
+    store: str | None,
+) -> None:
+    """Train, and write the state to a file, a store, or both.
+
+    Raises PlanError, and ends the command for all else that goes wrong: nothing is written then.
+    """
+    try:
+        options = Options.parse(specification)
+        Lineup(options)  # of options that are for the members of a committee only
+    except OptionError as error:
+        raise typer.BadParameter(str(error), param_hint="--learner") from error
+    try:
+        _check_targets(out, store)
+        rows, account = read_files(files, format)
+        if account.rejected > account.instances:
+            complain("most lines are bad, as in a file of another format: nothing was written")
+            raise typer.Exit(BAD_LINES)
+        training = _train(rows, options, plan)
+        _write(training, out, store)
+    except KeyboardInterrupt:
+        complain("stopped: nothing was written")
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(f"serve it: {serving(options, out, store)}", err=True)
+    if account.rejected:
+        raise typer.Exit(BAD_LINES)
+
+
+def serving(options: Options, out: Path | None, store: str | None) -> str:
+    """The command that serves what was trained: a start with other options is refused."""
+    defaults = defaults_of(options.learner)
+    flags = ["--learner", options.specification] if options.specification != DEFAULT_LEARNER else []
+    for limit in LIMITS:
+        if getattr(options, limit) != defaults[limit]:
+            flags += ["--" + limit.replace("_", "-"), str(getattr(options, limit))]
+    place = store or "sqlite:NEW.db"
+    said = shlex.join(["manyclass", "serve", "--store", place, *flags])
+    if store is None:
+        said = shlex.join(["manyclass", "copy", f"file:{out}", place]) + " && " + said
+    return said
+
+
+# --- learning -------------------------------------------------------------------------------------
+
+
+def _train(rows: Rows, options: Options, plan: Plan) -> Training:
+    """What was learned; each pass is said when it is made."""
+    with bar(plan.passes) as move:
+
+        def heard(number: int, learned: int, of: int) -> None:
+            move(number - 1 + learned / of, f"pass {number} of {plan.passes}")
+
+        training = train(rows, options, plan, heard, _say_pass)
+    if training.kept is not training.passes[-1]:
+        typer.echo(f"kept: what pass {training.kept.number} came to", err=True)
+    learner = training.learner
+    typer.echo(
+        f"{learner.options.specification}: {learner.classes:,} classes, {learner.features:,}"
+        f" features, {learner.edges:,} edges, {learner.bytes:,} bytes",
+        err=True,
+    )
+    return training
+
+
+def _say_pass(made: Pass) -> None:
+    parts = [f"pass {made.number}: {made.rows:,} rows in {made.seconds:.1f} s"]
+    for label, accuracy in (("before learning", made.training), ("held out", made.held_out)):
+        if accuracy is not None:
+            recall = f"R1 {accuracy.r1:.4f}  R5 {accuracy.r5:.4f}"
+            parts.append(f"{label} {recall}  MRR {accuracy.mrr:.4f}")
+    typer.echo(" · ".join(parts), err=True)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def _check_targets(out: Path | None, store: str | None) -> None:
+    """End the command when what is to be written could not be, before anything is learned."""
+    if out is None and store is None:
+        raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    if out is not None and out.is_dir():
+        raise typer.BadParameter(f"{str(out)!r} is a folder; name a file", param_hint="--out")
+    if store is not None:  # a run that ends before it has anything to write makes none
+        _to_store(store, _check_empty, make_new=False)
+
+
+def _write(training: Training, out: Path | None, store: str | None) -> None:
+    model = Model.of(training.learner, training.learned)
+    if out is not None:
+        typer.echo(f"{_to_file(model, out)} bytes in {out}")
+    if store is not None:
+        _to_store(store, partial(_save, model))
+
+
+def _to_file(model: Model, out: Path) -> int:
+    """The size of the file, which is there whole or not at all."""
+    try:
+        return write_whole(out, model.dump())
+    except OSError as error:
+        complain(f"{out} cannot be written: {error}")
+        raise typer.Exit(FAILED) from error
+
+
+def _to_store(url: str, use: Callable[[Store], None], make_new: bool = True) -> None:
+    """Use the store; without `make_new` only if there is one."""
+    try:
+        with closing(open_store(url, time.time, make_new=make_new)) as opened:
+            use(opened)
+    except StoreMissing:
+        pass  # it was not to be made
+    except StoreError as error:
+        complain(f"the store cannot be written: {with_hint(error)}")
+        raise typer.Exit(FAILED) from error
+
+
+def _check_empty(store: Store) -> None:
+    if store.last_seq or store.snapshots():
+        raise StoreError("it is not empty", "name a new one")
+
+
+def _save(model: Model, store: Store) -> None:
+    _check_empty(store)
+    info = store.save_snapshot(model.seq, model.dump())
+    typer.echo(f"{info.bytes} bytes in the store, as the state after event {info.seq}")

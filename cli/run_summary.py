@@ -1,0 +1,80 @@
+"""What a run over files has come to so far."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from manyclass.cli.connection import complain
+from manyclass.training.lines import FileFault, Line
+
+
+class Tally:
+    """Counts of a run. Recall is progressive: of ranks from before each event was learned."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.done = 0
+        self.duplicates = 0
+        self.bad_lines = 0
+        self.bad_files = 0
+        self._clock = clock
+        self._began = clock()
+        self._ranked = 0
+        self._first = 0
+        self._among_five = 0
+
+    def add(self, done: int, duplicates: int = 0) -> None:
+        """Count lines that were answered, and how many of them the service had learned before."""
+        self.done += done
+        self.duplicates += duplicates
+
+    def add_ranks(self, ranks: Iterable[int | None]) -> None:
+        """Count where the true class stood, event by event; None where it was not retrieved."""
+        for rank in ranks:
+            self._ranked += 1
+            self._first += rank == 1
+            self._among_five += rank is not None and rank <= 5
+
+    def bad_line(self, line: Line, reason: str) -> None:
+        """Count a line that was left out, and say which and why."""
+        self.bad_lines += 1
+        complain(f"{line.place}: {reason}")
+
+    def bad_file(self, error: FileFault) -> None:
+        """Count a file that could not be read to its end, and say which and why."""
+        self.bad_files += 1
+        complain(str(error))
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was left out."""
+        return not self.bad_lines and not self.bad_files
+
+    @property
+    def rate(self) -> float:
+        """Lines a second since the run began."""
+        return self.done / max(self._clock() - self._began, 1e-9)
+
+    @property
+    def recall(self) -> str:
+        """`R1 0.412  R5 0.633`; empty while nothing was learned."""
+        if not self._ranked:
+            return ""
+        first, among_five = self._first / self._ranked, self._among_five / self._ranked
+        return f"R1 {first:.3f}  R5 {among_five:.3f}"
+
+    def summary(self, verb: str) -> str:
+        """The run in one line."""
+        seconds = self._clock() - self._began
+        parts = [f"{verb} {self.done:,} in {seconds:.1f} s, {self.rate:,.0f} a second"]
+        if self.recall:
+            parts.append(self.recall)
+        if self.duplicates:
+            parts.append(f"{_count(self.duplicates, 'duplicate')} among them")
+        if self.bad_lines:
+            parts.append(f"{_count(self.bad_lines, 'bad line')} left out")
+        if self.bad_files:
+            parts.append(f"{_count(self.bad_files, 'file')} not read to the end")
+        return " · ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

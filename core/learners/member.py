@@ -1,0 +1,118 @@
+"""A member of a committee: an index that learns its own share of the events, in its own order."""
+
+import struct
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Index
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.shuffle_buffer import Waiting
+from manyclass.core.progressive_validation import Progress
+from manyclass.core.sections import Sections
+
+
+def draw(purpose: str, seed: int, number: int) -> int:
+    """A number below 2**64 that follows from the arguments alone, and looks random."""
+    key = struct.pack("<QQ", seed, number)
+    digest = blake2b(key, digest_size=8, person=purpose.encode()).digest()
+    return int.from_bytes(digest, "little")
+
+
+class Member:
+    """An index, the events that wait for it, and how well it ranked what the committee learned.
+
+    Of the events the committee is taught a member takes the share `subsample`, drawn by their
+    numbers. Of those it takes, up to `shuffle` wait: when there are more, one of them all, drawn
+    at random, is learned. The draws follow from the seed and from counts that are in the state.
+    """
+
+    def __init__(self, options: Options, waiting_limit: int, hash_seed: int = 0) -> None:
+        """A member that knows nothing; `waiting_limit`: the bytes its waiting events may count."""
+        self.index = Index(options, hash_seed)
+        self.waiting = Waiting()
+        self.progress = Progress()
+        self.waiting_limit = waiting_limit
+
+    @property
+    def options(self) -> Options:
+        """The options in force."""
+        options: Options = self.index.options
+        return options
+
+    @property
+    def bytes(self) -> int:
+        """What the index and the waiting events count."""
+        return self.index.bytes + self.waiting.bytes
+
+    def configure(self, options: Options, waiting_limit: int) -> None:
+        """Use others from here on; what then waits beyond them is learned with the next event."""
+        self.index.configure(options)
+        self.waiting_limit = waiting_limit
+
+    def meet(
+        self, number: int, instance: Instance, classes: Sequence[str], first_pass: bool
+    ) -> bool:
+        """Take the committee's event of this number, or let it pass, and learn what is due.
+
+        True when what was learned asked for an update.
+        """
+        options = self.options
+        if draw("subsample", options.seed, number) >= options.subsample * 2.0**64:
+            return False
+        if options.shuffle == 0 and len(self.waiting) == 0:
+            return self._learn(instance, classes, first_pass)
+        self.waiting.add(Event.learn(instance, classes), first_pass)
+        updated = False
+        while len(self.waiting) > options.shuffle or self.waiting.bytes > self.waiting_limit:
+            drawn = draw("shuffle", options.seed, self.index.learned)
+            event, of_first_pass = self.waiting.take(drawn)
+            updated |= self._learn(event.instance, event.classes, of_first_pass)
+        return updated
+
+    def _learn(self, instance: Instance, classes: Sequence[str], first_pass: bool) -> bool:
+        return self.index.learn(instance, classes, 0 if first_pass else 1).updated
+
+    # --- names ------------------------------------------------------------------------------------
+
+    def has_class(self, name: str) -> bool:
+        """Whether the index or a waiting event has it."""
+        return self.index.has_class(name) or self.waiting.has_class(name)
+
+    def has_feature(self, name: str) -> bool:
+        """Whether the index or a waiting event has it."""
+        return self.index.has_feature(name) or self.waiting.has_feature(name)
+
+    def forget_class(self, name: str) -> bool:
+        """Whether it was there."""
+        known = self.index.forget_class(name)
+        return self.waiting.forget_class(name) or known
+
+    def forget_feature(self, name: str) -> bool:
+        """Whether it was there."""
+        known = self.index.forget_feature(name)
+        return self.waiting.forget_feature(name) or known
+
+    # --- state ------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """The whole state as flat arrays."""
+        return {**self.index.dump(), **self.waiting.dump(), **self.progress.dump()}
+
+    @classmethod
+    def load(
+        cls,
+        options: Options,
+        waiting_limit: int,
+        sections: Sections,
+        hash_seed: int = 0,
+    ) -> "Member":
+        """Return what was dumped; SnapshotError when the arrays do not make it."""
+        member = cls(options, waiting_limit, hash_seed)
+        member.index = Index.load(options, sections, hash_seed)
+        member.waiting = Waiting.load(sections)
+        member.progress = Progress.load(sections)
+        return member

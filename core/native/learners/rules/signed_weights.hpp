@@ -1,0 +1,156 @@
+// Rows whose edges hold their weights as they are, of either sign, in no particular order. A row
+// keeps its heaviest edges: one more than it may have costs the lightest.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "storage/postings.hpp"
+
+namespace manyclass {
+
+constexpr double LARGEST_WEIGHT = 1e30;
+
+class Weights {
+public:
+    Weights(Rows& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
+
+    // Add to the weight of feature -> cls. An edge whose weight is gone is taken away.
+    void add(std::uint32_t feature, std::uint32_t cls, double gain) {
+        Row& row = rows_[feature];
+        const Rows::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        if (at == row.outdegree) {
+            insert(row, cls, bounded(gain), 1);
+            return;
+        }
+        edge.masses[at] = bounded(static_cast<double>(edge.masses[at]) + gain);
+        if (!is_something(edge.masses[at])) remove(row, at);
+    }
+
+    // AROW's step for one weight: it moves by `gain` times its variance, and its variance, 1 for an
+    // edge not there yet, shrinks by `certainty` times its square.
+    void add_by_variance(std::uint32_t feature, std::uint32_t cls, double gain, double certainty) {
+        Row& row = rows_[feature];
+        const Rows::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const bool is_new = at == row.outdegree;
+        const double variance = is_new ? 1.0 : static_cast<double>(edge.variances[at]);
+        const auto left = static_cast<float>(variance - certainty * variance * variance);
+        const double weight = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
+        const float moved = bounded(weight + gain * variance);
+        if (is_new) {
+            insert(row, cls, moved, std::max(left, SMALLEST_MASS));
+            return;
+        }
+        edge.masses[at] = moved;
+        edge.variances[at] = std::max(left, SMALLEST_MASS);
+        if (!is_something(moved)) remove(row, at);
+    }
+
+    double variance(std::uint32_t feature, std::uint32_t cls) const {
+        const Row& row = rows_[feature];
+        const auto edge = static_cast<const Rows&>(rows_).edges(row);
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        return at == row.outdegree ? 1.0 : static_cast<double>(edge.variances[at]);
+    }
+
+    // OOZ: take at most `most` of the weight of feature -> cls away; how much that was.
+    double take(std::uint32_t feature, std::uint32_t cls, double most) {
+        Row& row = rows_[feature];
+        const Rows::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        if (at == row.outdegree) return 0;
+        const auto before = static_cast<double>(edge.masses[at]);
+        const auto left = static_cast<float>(before - std::min(most, before));
+        edge.masses[at] = left;
+        if (is_something(left)) return before - static_cast<double>(left);
+        remove(row, at);
+        return before;
+    }
+
+    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how much
+    // the row is heavier then, an edge that made room subtracted.
+    double give(std::uint32_t feature, std::uint32_t cls, double most) {
+        Row& row = rows_[feature];
+        const Rows::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const bool is_new = at == row.outdegree;
+        const double before = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
+        auto after = static_cast<float>(before + most);
+        if (static_cast<double>(after) > before + most) after = std::nextafterf(after, 0.0f);
+        if (is_new) return static_cast<double>(after) - insert(row, cls, after, 1);
+        edge.masses[at] = after;
+        return static_cast<double>(after) - before;
+    }
+
+    // Take away what is lighter than `least`, and what is equal to it when `equals` are used up.
+    void keep_heaviest(Row& row, float least, std::uint64_t& equals) {
+        for (std::uint32_t at = 0; at < row.outdegree;) {
+            const float weight = std::fabs(rows_.edges(row).masses[at]);
+            if (weight > least || (weight == least && equals > 0)) {
+                equals -= weight == least;
+                ++at;
+            } else {
+                remove(row, at);
+            }
+        }
+    }
+
+    // Take the edge at this place away; the last of the row takes its place.
+    void remove(Row& row, std::uint32_t at) {
+        const Rows::Edges edge = rows_.edges(row);
+        const std::uint32_t last = row.outdegree - 1u;
+        edge.classes[at] = edge.classes[last];
+        edge.masses[at] = edge.masses[last];
+        if (rows_.has_variances()) edge.variances[at] = edge.variances[last];
+        rows_.drop_last(row);
+        rows_.shrink(row);
+    }
+
+private:
+    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if it
+    // is heavier. What did not stay in the row, which may be the new one.
+    double insert(Row& row, std::uint32_t cls, float weight, float variance) {
+        if (!is_something(weight)) return static_cast<double>(weight);
+        double lost = 0;
+        while (row.outdegree > most_) lost += remove_lightest(row);  // the limit was lowered
+        if (row.outdegree == most_) {
+            const std::uint32_t at = lightest(row);
+            const float least = rows_.edges(row).masses[at];
+            if (!(std::fabs(weight) > std::fabs(least))) return lost + static_cast<double>(weight);
+            lost += remove_lightest(row);
+        }
+        rows_.append(row, cls, weight);
+        if (rows_.has_variances()) rows_.edges(row).variances[row.outdegree - 1] = variance;
+        return lost;
+    }
+
+    double remove_lightest(Row& row) {
+        const std::uint32_t at = lightest(row);
+        const auto lost = static_cast<double>(rows_.edges(row).masses[at]);
+        remove(row, at);
+        return lost;
+    }
+
+    std::uint32_t lightest(Row& row) {
+        const Rows::Edges edge = rows_.edges(row);
+        std::uint32_t lightest = 0;
+        for (std::uint32_t at = 1; at < row.outdegree; ++at)
+            if (std::fabs(edge.masses[at]) < std::fabs(edge.masses[lightest])) lightest = at;
+        return lightest;
+    }
+
+    // Whatever the options, a weight is a finite number.
+    static float bounded(double weight) {
+        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
+    }
+
+    static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
+
+    Rows& rows_;
+    const std::uint32_t most_;
+};
+
+}  // namespace manyclass

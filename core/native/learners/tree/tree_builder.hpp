@@ -1,0 +1,269 @@
+// The shapes in which a label tree can be planted over classes that are known.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "learners/options.hpp"
+#include "storage/replay_buffer.hpp"
+
+namespace manyclass {
+
+constexpr double MOST_INPUT = 1e15;  // so that neither steps nor scores leave single precision
+
+// A part of an instance as classifiers see it. Whether there are numbers between 0 and the smallest
+// normal one is up to the processor; here there are none.
+struct Input {
+    Input(std::uint32_t id, double given)
+        : feature(id),
+          value(given < static_cast<double>(std::numeric_limits<float>::min())
+                    ? 0.0f
+                    : static_cast<float>(std::min(given, MOST_INPUT))) {}
+
+    std::uint32_t feature;
+    float value;
+};
+
+// A node and what is below it: nodes, or classes.
+struct Branch {
+    std::vector<Branch> branches;
+    std::vector<std::uint32_t> classes;
+};
+
+// A class to be planted: how often it was learned, and the sum of its instances, in any number of
+// parts of any order.
+struct Leaf {
+    std::uint32_t cls;
+    std::uint64_t learned;
+    std::vector<Input> sum;
+    std::size_t added_up = 0;  // how many parts there were when they were last added up
+
+    void add(std::uint32_t feature, double value) {
+        sum.emplace_back(feature, value);
+        if (sum.size() < 2 * added_up + 256) return;
+        add_up();
+        added_up = sum.size();
+    }
+
+    // One part for each feature.
+    void add_up() {
+        std::stable_sort(sum.begin(), sum.end(), [](const Input& one, const Input& other) {
+            return one.feature < other.feature;
+        });
+        std::size_t kept = 0;
+        for (std::size_t at = 0; at < sum.size(); ++at) {
+            if (kept > 0 && sum[kept - 1].feature == sum[at].feature)
+                sum[kept - 1].value += sum[at].value;
+            else
+                sum[kept++] = sum[at];
+        }
+        sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(kept), sum.end());
+    }
+};
+
+class Planting {
+public:
+    // The leaves stand in the order in which their classes came. `random` moves on.
+    Planting(std::vector<Leaf> leaves, const Options& options, std::uint64_t& random)
+        : leaves_(std::move(leaves)), options_(options), random_(random) {}
+
+    Branch shape() {
+        std::vector<std::uint32_t> order(leaves_.size());
+        std::iota(order.begin(), order.end(), 0u);
+        switch (options_.tree) {
+            case Shape::huffman:
+                return by_frequency();
+            case Shape::random:
+                for (std::size_t left = order.size(); left > 1; --left)
+                    std::swap(order[left - 1], order[random_below(random_, left)]);
+                break;
+            case Shape::kmeans:
+                scale_to_unit_length();
+                break;
+            case Shape::complete:
+                break;
+        }
+        return part(order);
+    }
+
+private:
+    using Order = std::vector<std::uint32_t>;  // places of leaves
+
+    Branch preleaf(const Order& order) const {
+        Branch branch;
+        for (const std::uint32_t place : order) branch.classes.push_back(leaves_[place].cls);
+        return branch;
+    }
+
+    // As many parts of the same size, but for one, as the arity, until a pre-leaf can hold them.
+    Branch part(const Order& order) {
+        if (order.size() <= options_.max_leaves) return preleaf(order);
+        Branch branch;
+        std::vector<Order> parts;
+        divide(order, options_.arity, parts);
+        for (const Order& each : parts) branch.branches.push_back(part(each));
+        return branch;
+    }
+
+    void divide(const Order& order, std::uint32_t wanted, std::vector<Order>& parts) {
+        wanted = static_cast<std::uint32_t>(std::min<std::size_t>(wanted, order.size()));
+        if (wanted <= 1) {
+            parts.push_back(order);
+            return;
+        }
+        const std::uint32_t left = wanted / 2;
+        const std::size_t size = (order.size() * left + wanted - 1) / wanted;
+        Order sorted = options_.tree == Shape::kmeans ? bisected(order, size) : order;
+        const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(size);
+        divide(Order(sorted.begin(), middle), left, parts);
+        divide(Order(middle, sorted.end()), wanted - left, parts);
+    }
+
+    // --- hierarchical k-means ------------------------------------------------------------------
+
+    void scale_to_unit_length() {
+        std::uint32_t features = 0;
+        for (Leaf& leaf : leaves_) {
+            leaf.add_up();
+            double squares = 0;
+            for (const Input& each : leaf.sum) {
+                squares += static_cast<double>(each.value) * static_cast<double>(each.value);
+                features = std::max(features, each.feature + 1);
+            }
+            if (squares == 0) continue;
+            const auto scale = static_cast<float>(1 / std::sqrt(squares));
+            for (Input& each : leaf.sum) each.value *= scale;
+        }
+        difference_.assign(features, 0.0);
+        mean_.assign(features, 0.0);
+    }
+
+    // Balanced spherical 2-means: the leaves nearest to the first of two means come first, and
+    // each mean is that of its share. It ends when no leaf changes sides.
+    Order bisected(const Order& order, std::size_t size) {
+        constexpr int MOST_ROUNDS = 20;
+        const std::size_t one = random_below(random_, order.size());
+        std::size_t other = random_below(random_, order.size() - 1);
+        other += other >= one;
+        Order near{order[one]}, far{order[other]}, sorted = order;
+        for (int round = 0; round < MOST_ROUNDS; ++round) {
+            const std::vector<std::pair<double, std::uint32_t>> ranked = by_nearness(order, near, far);
+            for (std::size_t at = 0; at < ranked.size(); ++at) sorted[at] = ranked[at].second;
+            const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(size);
+            std::sort(sorted.begin(), middle);
+            std::sort(middle, sorted.end());
+            const Order nearer(sorted.begin(), middle), farther(middle, sorted.end());
+            if (nearer == near) break;
+            near = nearer;
+            far = farther;
+        }
+        return sorted;
+    }
+
+    std::vector<std::pair<double, std::uint32_t>> by_nearness(const Order& order, const Order& near,
+                                                              const Order& far) {
+        add_mean(near, 1);
+        add_mean(far, -1);
+        std::vector<std::pair<double, std::uint32_t>> ranked;
+        for (const std::uint32_t place : order) {
+            double product = 0;
+            for (const Input& each : leaves_[place].sum)
+                product += static_cast<double>(each.value) * difference_[each.feature];
+            ranked.emplace_back(-product, place);
+        }
+        std::sort(ranked.begin(), ranked.end());
+        for (const Order* side : {&near, &far})
+            for (const std::uint32_t place : *side)
+                for (const Input& each : leaves_[place].sum) difference_[each.feature] = 0;
+        return ranked;
+    }
+
+    // Add the mean direction of these, of unit length, to the difference.
+    void add_mean(const Order& order, double sign) {
+        std::vector<std::uint32_t> features;
+        for (const std::uint32_t place : order)
+            for (const Input& each : leaves_[place].sum) {
+                if (mean_[each.feature] == 0 && each.value > 0) features.push_back(each.feature);
+                mean_[each.feature] += static_cast<double>(each.value);
+            }
+        std::sort(features.begin(), features.end());
+        double squares = 0;
+        for (const std::uint32_t each : features) squares += mean_[each] * mean_[each];
+        const double scale = squares == 0 ? 0 : sign / std::sqrt(squares);
+        for (const std::uint32_t each : features) {
+            difference_[each] += mean_[each] * scale;
+            mean_[each] = 0;
+        }
+    }
+
+    // --- Huffman -------------------------------------------------------------------------------
+
+    // Join what was learned least often, time and again; classes of a pre-leaf are joined at once.
+    Branch by_frequency() {
+        struct Joined {
+            std::uint64_t learned;
+            std::uint32_t born;
+            Branch branch;
+        };
+        const auto later = [](const Joined& one, const Joined& other) {
+            return one.learned != other.learned ? one.learned > other.learned
+                                                : one.born > other.born;
+        };
+        std::vector<Joined> heap;
+        for (std::uint32_t place = 0; place < leaves_.size(); ++place)
+            heap.push_back({leaves_[place].learned, place, preleaf({place})});
+        std::make_heap(heap.begin(), heap.end(), later);
+        auto born = static_cast<std::uint32_t>(heap.size());
+        const auto take = [&] {
+            std::pop_heap(heap.begin(), heap.end(), later);
+            Joined least = std::move(heap.back());
+            heap.pop_back();
+            return least;
+        };
+        while (heap.size() > 1) {
+            Joined joined{0, born++, {}};
+            std::vector<Branch> below;
+            for (std::uint32_t i = 0; i < options_.arity && !heap.empty(); ++i) {
+                Joined least = take();
+                joined.learned += least.learned;
+                below.push_back(std::move(least.branch));
+            }
+            joined.branch = joined_branch(std::move(below));
+            heap.push_back(std::move(joined));
+            std::push_heap(heap.begin(), heap.end(), later);
+        }
+        return heap.empty() ? Branch{} : std::move(heap.front().branch);
+    }
+
+    // One pre-leaf if it can hold all classes, else a node above the branches.
+    Branch joined_branch(std::vector<Branch> below) const {
+        std::size_t classes = 0;
+        bool all_preleaves = true;
+        for (const Branch& each : below) {
+            classes += each.classes.size();
+            all_preleaves &= each.branches.empty();
+        }
+        Branch branch;
+        if (!all_preleaves || classes > options_.max_leaves) {
+            branch.branches = std::move(below);
+            return branch;
+        }
+        for (const Branch& each : below)
+            branch.classes.insert(branch.classes.end(), each.classes.begin(), each.classes.end());
+        return branch;
+    }
+
+    std::vector<Leaf> leaves_;
+    const Options& options_;
+    std::uint64_t& random_;
+    std::vector<double> mean_;        // 0 but while one is made
+    std::vector<double> difference_;  // of the two means
+};
+
+}  // namespace manyclass

@@ -1,0 +1,36 @@
+// The logistic function, the same on every machine.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace manyclass {
+
+// 1/0!, 1/1!, ... of the series of the exponential function.
+inline constexpr std::array<double, 14> EXP_SERIES = [] {
+    std::array<double, 14> series{1};
+    for (std::size_t n = 1; n < series.size(); ++n) series[n] = series[n - 1] / static_cast<double>(n);
+    return series;
+}();
+
+// By additions and multiplications alone, as natural_log is (natural_log.hpp), and for the same reason.
+// |x| is at most 700, so that no step overflows.
+inline double natural_exp(double x) {
+    constexpr double LOG2 = 0.6931471805599453, INVERSE = 1.4426950408889634;
+    const auto doublings = static_cast<std::int64_t>(x * INVERSE + (x < 0 ? -0.5 : 0.5));
+    const double rest = x - static_cast<double>(doublings) * LOG2;  // |rest| < 0.35
+    double sum = EXP_SERIES.back();
+    for (std::size_t n = EXP_SERIES.size() - 1; n-- > 0;) sum = sum * rest + EXP_SERIES[n];
+    const std::int64_t exponent = (doublings + 1023) << 52;
+    double power;  // 2 to the doublings
+    std::memcpy(&power, &exponent, sizeof power);
+    return sum * power;
+}
+
+inline double logistic(double x) {
+    return 1 / (1 + natural_exp(-std::min(std::max(x, -700.0), 700.0)));
+}
+
+}  // namespace manyclass

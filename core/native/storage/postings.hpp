@@ -1,0 +1,327 @@
+// The rows of the index: one per feature, its counters and its edges. What the numbers mean, and in
+// which order edges stand, is up to the learner (normalized_weights.hpp, signed_weights.hpp).
+//
+//   rows_    [ mass | at | times seen | last seen | outdegree | size class | half ]
+//                      |                                        24 bytes, by feature id
+//                      |
+//   cells_   ...[ c3 c7 c1 .  m3 m7 m1 . ]...    a block: class ids, then masses, as many of each as
+//                                                its size class holds (here 4, of which 3 are used);
+//                                                a third run, of variances, if the learner has them
+//
+// A cell is 4 bytes. A row that outgrows its block moves to one of the next size class; the old one
+// is linked into a free list of its class. When a quarter of the cells is free, all blocks move to
+// the other half of the cells (moving.hpp), some of them with each block that is freed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "storage/arena.hpp"
+#include "storage/moving.hpp"
+
+namespace manyclass {
+
+constexpr std::uint32_t LONGEST_ROW = 65535;
+constexpr std::size_t OUTDEGREES = 1001;  // that are counted one by one
+// Cells are addressed by 32 bits. A test builds with fewer.
+#ifdef MANYCLASS_TEST_CELLS
+constexpr std::uint64_t MOST_CELLS = MANYCLASS_TEST_CELLS;
+#else
+constexpr std::uint64_t MOST_CELLS = 0xffffffffu;
+#endif
+// Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
+// mode, which any library in the process may set.
+constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();
+
+// Capacities of the size classes: 0, 1, 2, ... 8, then four to an octave, up to LONGEST_ROW.
+struct SizeClasses {
+    std::array<std::uint32_t, 64> capacity{};
+    int count = 0;
+    constexpr SizeClasses() {
+        for (std::uint32_t size = 0; size <= 8; ++size) capacity[count++] = size;
+        for (std::uint32_t octave = 8; octave < LONGEST_ROW; octave *= 2)
+            for (std::uint32_t step = 1; step <= 4; ++step) {
+                const std::uint32_t size = octave + octave / 4 * step;
+                capacity[count++] = size < LONGEST_ROW ? size : LONGEST_ROW;
+            }
+    }
+    constexpr int at_least(std::uint32_t edges) const {
+        int which = 0;
+        while (capacity[which] < edges) ++which;
+        return which;
+    }
+};
+inline constexpr SizeClasses SIZE_CLASSES{};
+
+struct Row {
+    double mass = 0;              // the feature mass w'[f], or what another learner keeps of it
+    std::uint32_t at = 0;         // its block's first cell
+    std::uint32_t times_seen = 0;
+    std::uint32_t last_seen = 0;  // the learn count's low 32 bits when it was last active in learning
+    std::uint16_t outdegree = 0;
+    std::uint8_t size_class = 0;
+    std::uint8_t half = 0;        // of the cells, in which its block is
+};
+static_assert(sizeof(Row) == 24);
+
+class Rows {
+public:
+    struct Edges {
+        std::uint32_t* classes;
+        float* masses;
+        float* variances;  // nothing to read if the rows have none
+    };
+    struct ConstEdges {
+        const std::uint32_t* classes;
+        const float* masses;
+        const float* variances;
+    };
+
+    explicit Rows(bool has_variances) : runs_(has_variances ? 3 : 2) { free_.fill(NO_BLOCK); }
+
+    bool has_variances() const { return runs_ == 3; }
+
+    std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
+    std::uint64_t edges() const { return edges_; }
+
+    // Edges that an index may have between events. Blocks have room for at most twice the edges of
+    // their rows, and less than a quarter of all cells is free: this many edges take two thirds of
+    // the cells, and one event has the rest to grow in.
+    std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
+    Row& operator[](std::uint32_t feature) { return rows_[feature]; }
+    const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
+
+    // The numbers of rows, free ids included, with 0, 1, ... edges; the last: that many or more.
+    const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
+
+    void prefetch(std::uint32_t feature) const { __builtin_prefetch(&rows_[feature]); }
+    void prefetch_edges(const Row& row, std::uint32_t wanted) const {
+        const char* ids = reinterpret_cast<const char*>(cells_.data(row.half) + row.at);
+        const char* masses = ids + capacity(row) * 4;
+        const std::uint32_t bytes = std::min<std::uint32_t>(row.outdegree, wanted) * 4;
+        for (std::uint32_t at = 0; at < bytes; at += 64) {
+            __builtin_prefetch(ids + at);
+            __builtin_prefetch(masses + at);
+        }
+    }
+
+    ConstEdges edges(const Row& row) const {
+        const auto* ids = reinterpret_cast<const std::uint32_t*>(cells_.data(row.half) + row.at);
+        const auto* masses = reinterpret_cast<const float*>(ids + capacity(row));
+        return {ids, masses, masses + capacity(row)};
+    }
+
+    // Where a class stands among the first `count` of a row; `count` when it is not there.
+    static std::uint32_t place_of(std::uint32_t cls, const std::uint32_t* classes,
+                                  std::uint32_t count) {
+        constexpr std::uint32_t STRIDE = 32;  // compared at once, by vector instructions
+        std::uint32_t at = 0;
+        for (; at + STRIDE <= count; at += STRIDE) {
+            const std::uint32_t* const each = classes + at;
+            std::uint32_t found = 0;
+            for (std::size_t i = 0; i < STRIDE; ++i) found |= each[i] == cls;
+            if (found) break;
+        }
+        while (at < count && classes[at] != cls) ++at;
+        return at;
+    }
+
+    // Make the row of this id (one past the end, or one that was freed) an empty one.
+    void start(std::uint32_t feature) {
+        if (feature == rows_.size()) {
+            rows_.append(Row{});
+            ++outdegrees_[0];
+        }
+        rows_[feature] = Row{};
+    }
+
+    void clear(std::uint32_t feature) {
+        Row& row = rows_[feature];
+        set_outdegree(row, 0);
+        const Row old = row;
+        row = Row{};
+        release(old);
+    }
+
+    // The edges of a row, to change in place.
+    Edges edges(Row& row) {
+        auto* ids = reinterpret_cast<std::uint32_t*>(cells_.data(row.half) + row.at);
+        auto* masses = reinterpret_cast<float*>(ids + capacity(row));
+        return {ids, masses, masses + capacity(row)};
+    }
+
+    // One more edge, at the end of a row that is shorter than LONGEST_ROW.
+    void append(Row& row, std::uint32_t cls, float mass) {
+        if (row.outdegree == capacity(row)) move(row, row.size_class + 1);
+        const Edges edge = edges(row);
+        edge.classes[row.outdegree] = cls;
+        edge.masses[row.outdegree] = mass;
+        if (has_variances()) edge.variances[row.outdegree] = 1;
+        set_outdegree(row, row.outdegree + 1u);
+    }
+
+    // Take away the last edge; `shrink` gives back the room it leaves.
+    void drop_last(Row& row) {
+        set_outdegree(row, row.outdegree - 1u);
+    }
+
+    // A row that lost half of its edges gives room back, with slack so that it does not swing.
+    void shrink(Row& row) {
+        if (row.outdegree * 2u < capacity(row))
+            move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
+    }
+
+    // Take the edges to classes that are `gone` out of a row. `settle` is called if it lost some,
+    // with the row, its mass without theirs, and the sum of the masses that are left.
+    template <class G, class F>
+    void forget_classes(Row& row, G&& gone, F&& settle) {
+        const Edges edge = edges(row);
+        std::uint32_t* const end = edge.classes + row.outdegree;
+        if (std::find_if(edge.classes, end, gone) == end) return;
+        std::uint32_t kept = 0;
+        double without = row.mass, left = 0;
+        for (std::uint32_t at = 0; at < row.outdegree; ++at) {
+            if (gone(edge.classes[at])) {
+                without -= static_cast<double>(edge.masses[at]);
+                continue;
+            }
+            left += static_cast<double>(edge.masses[at]);
+            edge.classes[kept] = edge.classes[at];
+            if (has_variances()) edge.variances[kept] = edge.variances[at];
+            edge.masses[kept++] = edge.masses[at];
+        }
+        set_outdegree(row, kept);
+        settle(row, without, left);
+        shrink(row);
+    }
+
+    // A row as it was dumped, for the id one past the end.
+    void load(const Row& counters, const std::uint32_t* classes, const float* masses,
+              const float* variances) {
+        rows_.append(counters);
+        Row& row = rows_[rows_.size() - 1];
+        place(row, SIZE_CLASSES.at_least(row.outdegree));
+        const Edges edge = edges(row);
+        std::copy_n(classes, row.outdegree, edge.classes);
+        std::copy_n(masses, row.outdegree, edge.masses);
+        if (has_variances()) std::copy_n(variances, row.outdegree, edge.variances);
+        edges_ += row.outdegree;
+        ++outdegrees_[std::min<std::size_t>(row.outdegree, OUTDEGREES - 1)];
+    }
+
+    std::size_t resident_bytes() const { return rows_.resident_bytes() + cells_.resident_bytes(); }
+
+private:
+    static std::uint32_t capacity(const Row& row) { return SIZE_CLASSES.capacity[row.size_class]; }
+    std::uint32_t cells(int size_class) const { return SIZE_CLASSES.capacity[size_class] * runs_; }
+
+    void set_outdegree(Row& row, std::uint32_t outdegree) {
+        --outdegrees_[std::min<std::size_t>(row.outdegree, OUTDEGREES - 1)];
+        ++outdegrees_[std::min<std::size_t>(outdegree, OUTDEGREES - 1)];
+        edges_ += outdegree;
+        edges_ -= row.outdegree;
+        row.outdegree = static_cast<std::uint16_t>(outdegree);
+    }
+
+    void move(Row& row, int size_class) {
+        const Row old = row;
+        copy_to(row, size_class);
+        release(old);
+    }
+
+    // Move a row to a new block of this class.
+    void copy_to(Row& row, int size_class) {
+        Row moved = row;
+        place(moved, size_class);
+        const Edges from = edges(row), to = edges(moved);
+        std::copy_n(from.classes, row.outdegree, to.classes);
+        std::copy_n(from.masses, row.outdegree, to.masses);
+        if (has_variances()) std::copy_n(from.variances, row.outdegree, to.variances);
+        row = moved;
+    }
+
+    // Give a row a block of this class in the active half. Class 0 has no blocks: its rows point to
+    // the begin of the cells, because any other place is gone once its half is given back.
+    void place(Row& row, int size_class) {
+        row.size_class = static_cast<std::uint8_t>(size_class);
+        row.half = size_class == 0 ? 0 : cells_.active();
+        row.at = size_class == 0 ? 0 : allocate(size_class);
+    }
+
+    std::uint32_t allocate(int size_class) {
+        std::uint32_t& first = free_[size_class];
+        if (first == NO_BLOCK) return extend(cells(size_class));
+        const std::uint32_t at = first;
+        first = cells_.data(cells_.active())[at];
+        free_cells_ -= cells(size_class);
+        return at;
+    }
+
+    std::uint32_t extend(std::uint32_t cells) {
+        if (cells_.size() + cells > MOST_CELLS) throw std::bad_alloc();  // see most_edges
+        return static_cast<std::uint32_t>(cells_.extend(cells));
+    }
+
+    // Free the block of a row that has another by now, and pack on. Blocks may move meanwhile.
+    void release(const Row& old) {
+        if (old.size_class == 0) return;
+        if (old.half == cells_.active()) {  // the other half goes as a whole
+            cells_.data(old.half)[old.at] = free_[old.size_class];
+            free_[old.size_class] = old.at;
+            free_cells_ += cells(old.size_class);
+        }
+        pack_on(cells(old.size_class));
+    }
+
+    // One more step of packing. In all it moves several times as much as was freed; after a large
+    // block it does so in many steps, so that no event takes long.
+    void pack_on(std::uint32_t freed) {
+        constexpr std::int64_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
+        constexpr std::int64_t STEP = 1024, SHARE = 64;
+        if (cells_.is_settled()) {
+            if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
+            if (!cells_.begin_move(cells_.size() - free_cells_)) return;  // it can wait
+            free_.fill(NO_BLOCK);
+            free_cells_ = 0;
+            packed_ = 0;
+            owed_ = 0;
+        }
+        if (!cells_.is_moving()) {
+            cells_.give_back();
+            return;
+        }
+        owed_ += 8 * (freed + PER_ROW);
+        std::int64_t left = std::min(owed_, std::max(STEP, owed_ / SHARE));
+        owed_ -= left;
+        for (; left > 0 && packed_ < rows_.size(); ++packed_) {
+            if (packed_ + AHEAD < rows_.size()) prefetch_edges(rows_[packed_ + AHEAD], 1);
+            Row& row = rows_[packed_];
+            left -= PER_ROW;
+            if (row.size_class == 0 || row.half == cells_.active()) continue;
+            copy_to(row, row.size_class);
+            left -= cells(row.size_class);
+        }
+        owed_ += left;  // a last row may have cost more than was left
+        if (packed_ == rows_.size()) cells_.end_move();
+    }
+
+    static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // no block can begin there
+    static constexpr std::size_t AHEAD = 8;  // rows that packing fetches before it moves them
+
+    const std::uint32_t runs_;
+    Arena<Row> rows_;
+    Moving<std::uint32_t> cells_;
+    // By size class, the first free block of the active half; its first cell is where the next is.
+    std::array<std::uint32_t, 64> free_;
+    std::size_t free_cells_ = 0;  // of the active half
+    std::size_t packed_ = 0;      // during a move: blocks of rows below it are in the active half
+    std::int64_t owed_ = 0;       // cells that packing has still to move for blocks freed before
+    std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
+    std::uint64_t edges_ = 0;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,267 @@
+// Names and their dense ids, both ways.
+//
+//   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
+//                      |
+//   places_  [ at, half, size ]  by id; size 0: the id is free, or retired
+//               |
+//   bytes_   i f w o r d t h e w o r d ...             UTF-8, end to end, in two halves (moving.hpp)
+//
+// The tag is the upper half of the name's hash. Because places follow the tags' order, a larger
+// table is filled by one pass over the smaller one, front to back, without looking at any name.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/wire.hpp"
+#include "snapshot/state.hpp"
+#include "storage/arena.hpp"
+#include "storage/moving.hpp"
+#include "text/utf8.hpp"
+
+namespace manyclass {
+
+constexpr std::uint32_t NO_ID = 0xffffffffu;
+
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+inline std::uint64_t load_word(const char* at) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
+
+// A keyed hash of a name: each eight bytes are folded in by one wide multiplication.
+inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
+    constexpr std::uint64_t ODD1 = 0x9e3779b97f4a7c15ull, ODD2 = 0xd1b54a32d192ed03ull;
+    const std::size_t size = name.size();
+    std::uint64_t hash = seed ^ (ODD2 * (size + 1)), last = 0;
+    if (size >= 8) {
+        for (std::size_t at = 0; at + 8 < size; at += 8)
+            hash = mix(hash ^ load_word(name.data() + at), ODD1);
+        last = load_word(name.data() + size - 8);  // may overlap what was read before
+    } else {
+        for (std::size_t at = size; at > 0; --at)
+            last = last << 8 | static_cast<unsigned char>(name[at - 1]);
+    }
+    return mix(mix(hash ^ last, ODD1) ^ ODD2, (ODD1 ^ seed) | 1);
+}
+
+class Names {
+public:
+    explicit Names(std::uint64_t seed) : seed_(seed) { rebuild(16); }
+
+    // One past the highest id ever given; freed ids are below it.
+    std::uint32_t end() const { return static_cast<std::uint32_t>(places_.size()); }
+    std::uint32_t count() const { return count_; }
+    std::uint64_t name_bytes() const { return live_bytes_; }
+    bool alive(std::uint32_t id) const { return places_[id].size != 0; }
+    const std::vector<std::uint32_t>& free_ids() const { return free_ids_; }
+    std::uint64_t removals() const { return removals_; }  // of names, since the start; no state
+
+    std::string_view name(std::uint32_t id) const {
+        const Place place = places_[id];
+        return {bytes_.data(place.half) + place.at, place.size};
+    }
+
+    std::uint64_t hash(std::string_view name) const { return hash_name(name, seed_); }
+
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[home(tag_of(hash))]); }
+
+    // The id that a name with this hash most likely has (its bytes are not compared), or NO_ID.
+    std::uint32_t candidate(std::uint64_t hash) const {
+        const std::uint32_t tag = tag_of(hash);
+        for (std::size_t at = home(tag); slots_[at].id_plus_1 != 0; at = next(at))
+            if (slots_[at].tag == tag) return slots_[at].id_plus_1 - 1;
+        return NO_ID;
+    }
+
+    void prefetch_place(std::uint32_t id) const { __builtin_prefetch(&places_[id]); }
+    void prefetch_name(std::uint32_t id) const {
+        __builtin_prefetch(bytes_.data(places_[id].half) + places_[id].at);
+    }
+
+    std::uint32_t find(std::string_view name, std::uint64_t hash) const {
+        const std::uint32_t tag = tag_of(hash);
+        for (std::size_t at = home(tag); slots_[at].id_plus_1 != 0; at = next(at))
+            if (slots_[at].tag == tag && this->name(slots_[at].id_plus_1 - 1) == name)
+                return slots_[at].id_plus_1 - 1;
+        return NO_ID;
+    }
+
+    std::uint32_t find(std::string_view name) const { return find(name, hash(name)); }
+
+    // Give a name that is not there an id: the one freed last, else a new one.
+    std::uint32_t add(std::string_view name) {
+        if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
+            rebuild(slots_.size() + slots_.size() / 4 + 16);
+        std::uint32_t id;
+        if (free_ids_.empty()) {
+            id = end();
+            places_.append(Place{});
+        } else {
+            id = free_ids_.back();
+            free_ids_.pop_back();
+        }
+        place_name(id, name);
+        insert(tag_of(hash(name)), id);
+        return id;
+    }
+
+    // Forget a name, and free its id.
+    void remove(std::uint32_t id) {
+        retire(id);
+        release(id);
+    }
+
+    // Forget a name. Its id is not given again before `release`.
+    void retire(std::uint32_t id) {
+        const std::uint32_t tag = tag_of(hash(name(id)));
+        std::size_t at = home(tag);
+        while (slots_[at].id_plus_1 != id + 1) at = next(at);
+        close_gap(at);
+        live_bytes_ -= places_[id].size;
+        places_[id] = Place{0, 0, 0};
+        --count_;
+        ++removals_;
+        pack_on();
+    }
+
+    void release(std::uint32_t retired) { free_ids_.push_back(retired); }
+
+    // Take ids as they were dumped: `sizes` by id (0: free or retired) over `bytes` end to end, and
+    // the free ids in the order they were freed. Throws std::invalid_argument when they contradict.
+    // `kind` is what the names of the sections begin with.
+    void load(const std::string& kind, const std::uint16_t* sizes, std::size_t ids,
+              const char* bytes, std::size_t byte_count, const std::uint32_t* free_ids,
+              std::size_t free_count, const std::uint32_t* retired_ids = nullptr,
+              std::size_t retired_count = 0) {
+        std::size_t at = 0, free_seen = 0;
+        for (std::size_t id = 0; id < ids; ++id) {
+            if (sizes[id] == 0) {
+                ++free_seen;
+                places_.append(Place{0, 0, 0});
+                continue;
+            }
+            if (byte_count - at < sizes[id]) refuse(kind + "_name_sizes", "names are cut short");
+            if (sizes[id] > LONGEST_NAME) refuse(kind + "_name_sizes", "a name is too long");
+            const std::string_view name(bytes + at, sizes[id]);
+            if (!is_utf8(name)) refuse(kind + "_names", "a name is not UTF-8");
+            if (find(name) != NO_ID) refuse(kind + "_names", "a name stands twice");
+            if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
+                rebuild(slots_.size() + slots_.size() / 4 + 16);
+            places_.append(Place{});
+            place_name(static_cast<std::uint32_t>(id), name);
+            insert(tag_of(hash(name)), static_cast<std::uint32_t>(id));
+            at += sizes[id];
+        }
+        if (at != byte_count) refuse(kind + "_name_sizes", "more name bytes than names");
+        std::vector<bool> taken(ids, false);
+        for (std::size_t i = 0; i < free_count + retired_count; ++i) {
+            const std::uint32_t id = i < free_count ? free_ids[i] : retired_ids[i - free_count];
+            if (id >= ids || sizes[id] != 0 || taken[id])
+                refuse(kind + "_free", "the free ids do not match the names");
+            taken[id] = true;
+        }
+        if (free_seen != free_count + retired_count)
+            refuse(kind + "_free", "an id is neither used nor free");
+        free_ids_.assign(free_ids, free_ids + free_count);
+    }
+
+    std::size_t resident_bytes() const {
+        return slots_.size() * sizeof(Slot) + places_.resident_bytes() + bytes_.resident_bytes() +
+               free_ids_.capacity() * sizeof(std::uint32_t);
+    }
+
+private:
+    struct Slot {
+        std::uint32_t tag;
+        std::uint32_t id_plus_1;  // 0: empty
+    };
+    struct Place {
+        std::uint64_t at : 47, half : 1, size : 16;
+    };
+
+    static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+    std::size_t home(std::uint32_t tag) const {
+        return (static_cast<std::uint64_t>(tag) * slots_.size()) >> 32;
+    }
+    std::size_t next(std::size_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
+
+    void place_name(std::uint32_t id, std::string_view name) {
+        const std::size_t at = bytes_.extend(name.size());
+        std::memcpy(bytes_.data(bytes_.active()) + at, name.data(), name.size());
+        places_[id] = Place{at, bytes_.active(), name.size()};
+        live_bytes_ += name.size();
+        ++count_;
+    }
+
+    void insert(std::uint32_t tag, std::uint32_t id) {
+        std::size_t at = home(tag);
+        while (slots_[at].id_plus_1 != 0) at = next(at);
+        slots_[at] = Slot{tag, id + 1};
+    }
+
+    // Empty a slot and move up what it would cut off from its home.
+    void close_gap(std::size_t gap) {
+        for (std::size_t at = next(gap); slots_[at].id_plus_1 != 0; at = next(at)) {
+            const std::size_t wanted = home(slots_[at].tag);
+            const std::size_t reach = at >= wanted ? at - wanted : at + slots_.size() - wanted;
+            const std::size_t back = at >= gap ? at - gap : at + slots_.size() - gap;
+            if (reach < back) continue;
+            slots_[gap] = slots_[at];
+            gap = at;
+        }
+        slots_[gap] = Slot{0, 0};
+    }
+
+    void rebuild(std::size_t size) {
+        std::vector<Slot> old(size, Slot{0, 0});
+        old.swap(slots_);
+        for (const Slot& slot : old)
+            if (slot.id_plus_1 != 0) insert(slot.tag, slot.id_plus_1 - 1);
+    }
+
+    // One more step of packing names closer together, which begins when a quarter of their bytes is
+    // unused. A removal makes room for one name and moves several.
+    void pack_on() {
+        constexpr std::uint32_t MOVED_AT_ONCE = 16;
+        if (bytes_.is_settled()) {
+            if (bytes_.size() <= 4096 || live_bytes_ >= bytes_.size() - bytes_.size() / 4) return;
+            if (!bytes_.begin_move(live_bytes_)) return;  // it can wait
+            packed_ = 0;
+        }
+        if (!bytes_.is_moving()) {
+            bytes_.give_back();
+            return;
+        }
+        const std::uint32_t until = std::min(end(), packed_ + MOVED_AT_ONCE);
+        for (; packed_ < until; ++packed_) {
+            const std::string_view old = name(packed_);
+            if (old.empty() || places_[packed_].half == bytes_.active()) continue;
+            const std::size_t at = bytes_.extend(old.size());
+            std::memcpy(bytes_.data(bytes_.active()) + at, old.data(), old.size());
+            places_[packed_] = Place{at, bytes_.active(), old.size()};
+        }
+        if (packed_ == end()) bytes_.end_move();
+    }
+
+    std::uint64_t seed_;
+    std::vector<Slot> slots_;
+    Arena<Place> places_;
+    Moving<char> bytes_;
+    std::uint32_t packed_ = 0;  // during a move: names of ids below it are in the active half
+    std::uint64_t live_bytes_ = 0;
+    std::uint32_t count_ = 0;
+    std::uint64_t removals_ = 0;
+    std::vector<std::uint32_t> free_ids_;
+};
+
+}  // namespace manyclass

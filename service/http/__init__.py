@@ -1,0 +1,1 @@
+"""HTTP: the server, its hot path, limits, keys, routes and the API document."""

@@ -1,0 +1,48 @@
+"""Who may do what: keys with three scopes, each of which includes those below it."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from hmac import compare_digest
+
+from manyclass.service.http.problems import Problem
+
+_BEARER = b"bearer "
+
+
+class Scope(IntEnum):
+    """What a key is good for. Whoever may learn may rank, an administrator may do all."""
+
+    RANK = 1
+    LEARN = 2
+    ADMIN = 3
+
+
+class Keys:
+    """Lets a request pass, or refuses it. With no key set every request passes (`open`)."""
+
+    def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:
+        by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
+        self._keys = [(key.encode(), scope) for scope, keys in by_scope.items() for key in keys]
+        self.open = not self._keys
+
+    def require(self, scope: Scope, authorization: bytes | None) -> None:
+        """Raise a Problem unless the header holds a key of this scope or a higher one."""
+        if self.open:
+            return
+        if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+            raise _unauthorized("A key is needed: Authorization: Bearer KEY.")
+        given = authorization[len(_BEARER) :].strip()
+        granted = 0
+        for key, its_scope in self._keys:  # all of them: the time must not tell which one matched
+            if compare_digest(key, given):
+                granted = its_scope  # the last one is the highest
+        if not granted:
+            raise _unauthorized("This key is not known here.")
+        if granted < scope:
+            raise Problem(
+                403, f"This key may not do that; it needs the scope {scope.name.lower()}."
+            )
+
+
+def _unauthorized(detail: str) -> Problem:
+    return Problem(401, detail, headers={"WWW-Authenticate": "Bearer"})

@@ -1,0 +1,71 @@
+"""Cross-origin resource sharing: pages of allowed origins may read what the service answers."""
+
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+
+from manyclass.service.http.request_body import Receive, Send
+
+Scope = MutableMapping[str, Any]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+PREFLIGHT_SECONDS = b"600"  # for which a browser need not ask again
+
+_ON_PREFLIGHT = [
+    (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, Content-Encoding, Prefer"),
+    (b"access-control-max-age", PREFLIGHT_SECONDS),
+]
+_EXPOSED = (
+    b"access-control-expose-headers",
+    b"Allow, Content-Disposition, Preference-Applied, Retry-After, WWW-Authenticate",
+)
+_CREDENTIALS = (b"access-control-allow-credentials", b"true")
+_VARY = (b"vary", b"Origin")  # a cache must not give one origin the answer for another
+
+
+class Cors:
+    """Adds the headers that let pages of the allowed origins read every answer, problems too.
+
+    Answers their preflights itself: a browser sends those without a key.
+    """
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self._allowed = frozenset(origin.encode() for origin in allowed)
+
+    @property
+    def is_enabled(self) -> bool:
+        """True when there is an allowed origin."""
+        return bool(self._allowed)
+
+    async def call(
+        self, application: Application, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Let the application answer a request, or answer a preflight."""
+        if not self.is_enabled or scope["type"] != "http":
+            await application(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        origin = headers.get(b"origin")
+        added = self.headers_for(origin)
+        if (
+            origin in self._allowed
+            and scope["method"] == "OPTIONS"
+            and b"access-control-request-method" in headers
+        ):
+            head = [*added, *_ON_PREFLIGHT]
+            await send({"type": "http.response.start", "status": 204, "headers": head})
+            await send({"type": "http.response.body", "body": b""})
+            return
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = message | {"headers": [*message.get("headers", ()), *added]}
+            await send(message)
+
+        await application(scope, receive, send_with_headers)
+
+    def headers_for(self, origin: bytes | None) -> list[tuple[bytes, bytes]]:
+        """Return the headers of an answer to a request of this origin, while this is enabled."""
+        if origin is None or origin not in self._allowed:
+            return [_VARY]
+        return [_VARY, (b"access-control-allow-origin", origin), _CREDENTIALS, _EXPOSED]

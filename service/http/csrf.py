@@ -1,0 +1,92 @@
+"""Who may talk to a service without keys: not a web page of elsewhere in a reader's browser."""
+
+from collections.abc import Sequence
+from ipaddress import ip_address
+
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.request_body import Headers
+
+_SAFE = ("GET", "HEAD")
+_FOREIGN = (b"cross-site", b"same-site")
+_LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
+
+
+class Origins:
+    """Lets a request pass, or refuses it. Where keys are needed every request passes.
+
+    A browser sends a POST without a body, wherever the page is from, and does not ask before. It
+    says where the page is from, though. That does not help when the page's own name is made to
+    lead to this machine; but then the request is for that name. Pages of the origins `allowed`
+    pass, by a name of this machine.
+
+    A page of another site may not send a GET either: it cannot read the answer, but an expensive
+    one costs the service as much, and its time tells what the service holds. A link to /docs may be
+    followed from anywhere: the answer replaces the page with the link, which learns nothing of it.
+    """
+
+    def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
+        self._open = open_to_all
+        self._names = _names(host) if open_to_all else frozenset()
+        self._allowed = frozenset(origin.encode() for origin in allowed)
+        self._known_host: bytes | None = None  # the last Host that passed, as most send the same
+
+    def require(self, method: str, headers: Headers) -> None:
+        """Raise Problem 403 for what a web page of elsewhere may have sent."""
+        if not self._open:
+            return
+        host = headers.get(b"host")
+        if host != self._known_host:
+            if self._names and host is not None and _name(host) not in self._names:
+                raise _forbidden(
+                    "A service without keys that listens on this machine only answers to localhost"
+                    " and its address, not to the name in Host."
+                )
+            self._known_host = host
+        if headers.get(b"origin") in self._allowed:
+            return
+        if b"sec-fetch-site" in headers and headers[b"sec-fetch-site"] in _FOREIGN:
+            if method in _SAFE and _is_navigation(headers):
+                return
+            raise _forbidden("A service without keys takes nothing from web pages of other sites.")
+        if b"origin" in headers and (not host or _authority(headers[b"origin"]) != host.lower()):
+            raise _forbidden("A service without keys takes nothing from other origins.")
+
+
+def _is_navigation(headers: Headers) -> bool:
+    """Return whether the reader followed a link: the answer becomes the page, not part of one."""
+    return (
+        headers.get(b"sec-fetch-mode") == b"navigate"
+        and headers.get(b"sec-fetch-dest") == b"document"
+    )
+
+
+def _forbidden(detail: str) -> Problem:
+    return Problem(
+        403,
+        f"{detail} Set MANYCLASS_ALLOWED_ORIGINS to the page's origin, or keys to be asked from"
+        " elsewhere.",
+    )
+
+
+def _names(host: str) -> frozenset[bytes]:
+    """What a service is called that listens here; nothing when others can reach it."""
+    try:
+        address = ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:  # a name: whose it is, is not ours to guess
+        return frozenset()
+    if not address.is_loopback:
+        return frozenset()
+    own = f"[{host}]" if address.version == 6 else host
+    return frozenset((*_LOCAL, own.encode()))
+
+
+def _name(host: bytes) -> bytes:
+    """The name in a Host header, without the port."""
+    if host.startswith(b"["):
+        return host[: host.find(b"]") + 1]
+    return host.partition(b":")[0].lower()
+
+
+def _authority(origin: bytes) -> bytes:
+    """An origin without its scheme; empty when it is none, as `null`."""
+    return origin.partition(b"://")[2].lower()

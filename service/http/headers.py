@@ -1,0 +1,28 @@
+"""The headers of a request by their names."""
+
+from collections.abc import Sequence
+
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.request_body import Headers
+
+# Said twice, these leave it open which one counts, and two readers may answer differently.
+_ONCE = (
+    b"authorization",
+    b"host",
+    b"origin",
+    b"sec-fetch-site",
+    b"sec-fetch-mode",
+    b"sec-fetch-dest",
+    b"content-type",
+)
+
+
+def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
+    """Name in lower case -> value. Problem 400 when one comes twice that decides something."""
+    headers = dict(raw)
+    if len(headers) != len(raw):
+        names = [name for name, _ in raw]
+        for name in _ONCE:
+            if names.count(name) > 1:
+                raise Problem(400, f"The header {name.decode()} may come once only.")
+    return headers

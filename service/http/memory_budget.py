@@ -1,0 +1,51 @@
+"""The memory budget: one limit for the bytes that requests and answers hold."""
+
+from manyclass.service.http.problems import unavailable
+
+SMALL_BYTES = 65_536  # a request up to this size may use the whole limit
+RESERVED = 8  # one part in so many of the limit is reserved for small requests
+
+
+class MemoryBudget:
+    """Counts bytes in both directions: bodies, unfinished lines, unpacked gzip, unsent answers.
+
+    Large requests may not fill the whole limit, so that small ones are answered meanwhile.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self.refused = 0  # requests for which there was no room
+
+    def hold(self) -> "Hold":
+        """Return an empty hold on this budget."""
+        return Hold(self)
+
+    def fits(self, growth: int, size: int) -> bool:
+        """Return whether a hold may grow by `growth` bytes to `size`."""
+        reserved = 0 if size <= SMALL_BYTES else self.limit // RESERVED
+        return self.used + growth <= self.limit - reserved
+
+
+class Hold:
+    """The bytes that one request, or one connection, holds; release it at the end."""
+
+    __slots__ = ("_budget", "size")
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        self._budget = budget
+        self.size = 0
+
+    def resize(self, size: int) -> None:
+        """Hold this many bytes; Problem 503 when they do not fit, then the size is unchanged."""
+        growth = size - self.size
+        if growth > 0 and not self._budget.fits(growth, size):
+            self._budget.refused += 1
+            raise unavailable("Requests and answers under way take all memory they may use.")
+        self._budget.used += growth
+        self.size = size
+
+    def release(self) -> None:
+        """Hold nothing."""
+        self._budget.used -= self.size
+        self.size = 0

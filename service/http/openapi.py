@@ -1,0 +1,285 @@
+"""The OpenAPI document: FastAPI's, and the hot calls' bodies from the types that read them."""
+
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
+from manyclass.service.config.settings import Settings
+from manyclass.service.http import schemas
+from manyclass.service.http.openapi_examples import add_examples, general_problems
+from manyclass.service.http.problems import ProblemDocument
+from manyclass.service.http.routes.contract import REFERENCE
+from manyclass.service.http.schemas import (
+    DEFAULT_RANKED,
+    LARGEST_SEQ,
+    MOST_EXPLAINED,
+    MOST_EXPLAINED_INSTANCES,
+    MOST_RANKED,
+    MOST_RANKED_AT_ONCE,
+    MOST_VOTES,
+)
+
+Schema = dict[str, Any]
+
+
+_READ = [schemas.RankRequest, schemas.RankInstance, schemas.LearnRequest, schemas.LearnEvent]
+_WRITTEN = [
+    schemas.RankAnswer,
+    schemas.RankManyAnswer,
+    schemas.LearnAnswer,
+    schemas.LearnManyAnswer,
+    schemas.Progress,
+    schemas.Summary,
+    schemas.StreamFault,
+    schemas.StreamWarning,
+    schemas.StreamFailure,
+    ProblemDocument,
+]
+
+# The limits of names that manyclass.core.event checks, in place of the types.
+_NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
+
+# A type that reads a body has all its fields. Its forms are the combinations that make sense, each
+# with the type, the fields it must have and those it may have.
+_RANKING = ["k", "threshold", "min_confidence", "explain", "min_seq"]
+_FORMS: dict[str, tuple[str, list[str], list[str]]] = {
+    "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
+    "RankText": ("RankRequest", ["text"], ["id", *_RANKING]),
+    "RankMany": ("RankRequest", ["instances"], _RANKING),
+    "FeaturesInstance": ("RankInstance", ["features"], ["id"]),
+    "TextInstance": ("RankInstance", ["text"], ["id"]),
+    "FeaturesEvent": ("LearnEvent", ["features", "classes"], ["event_id"]),
+    "TextEvent": ("LearnEvent", ["text", "classes"], ["event_id"]),
+    "LateLabel": ("LearnEvent", ["id", "classes"], ["event_id"]),
+    "LearnMany": ("LearnRequest", ["events"], []),
+}
+_UNIONS = {
+    "RankRequest": ["RankFeatures", "RankText", "RankMany"],
+    "RankInstance": ["FeaturesInstance", "TextInstance"],
+    "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
+    "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
+}
+_RENAMED = {"ProblemDocument": "Problem", "FaultDocument": "Fault"}
+
+_DESCRIPTION = """
+Ranks a sparse instance (words, or any named numbers) against very many classes, and learns from
+each labelled event. Bodies are JSON. Errors are `application/problem+json` (RFC 9457), with the
+place of each fault; a refused request changes nothing.
+"""
+_TAGS = {
+    "rank": "The classes that fit an instance.",
+    "learn": "Labelled events, one, many, or a stream.",
+    "names": "The classes and features the service knows.",
+    "learners": "The learner that answers, and its shadows.",
+    "stats": "What the service holds and how well it does.",
+    "snapshots": "Stored states, and the way back to one.",
+    "health": "Whether the process runs and is ready, and its metrics.",
+}
+
+
+def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
+    """The contract as it is with these settings: their limits in it, keys only where there are."""
+    made = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        description=_DESCRIPTION.strip(),
+        contact={"name": "The maintainers of manyclass"},
+        license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        servers=[{"url": "/", "description": "The service that serves this document."}],
+        routes=app.routes,
+    )
+    components = made.setdefault("components", {})
+    components["schemas"] = _titled({**_ours(settings), **_theirs(components.get("schemas", {}))})
+    if not open_to_all:
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+    problems = general_problems(settings, open_to_all)
+    made["paths"] = _without_titles(made["paths"])
+    for path in made["paths"].values():
+        for operation in path.values():
+            _say_who_may(operation, open_to_all)
+            add_examples(operation, problems)
+    return made
+
+
+def _ours(settings: Settings) -> Schema:
+    _, read = msgspec.json.schema_components([*_READ, *_WRITTEN], ref_template=REFERENCE)
+    for name in _UNIONS:
+        _set_limits(read[name]["properties"], settings)
+    unions = {
+        name: {
+            "description": read[name]["description"],
+            "oneOf": [_reference(form) for form in forms],
+        }
+        for name, forms in _UNIONS.items()
+    }
+    forms = {
+        name: {
+            "description": f"{read[whole]['description']} Here by {_listed(required)}.",
+            "type": "object",
+            "properties": {
+                field: read[whole]["properties"][field] for field in [*required, *optional]
+            },
+            "required": required,
+            "additionalProperties": False,
+        }
+        for name, (whole, required, optional) in _FORMS.items()
+    }
+    for name in _UNIONS["RankRequest"]:
+        forms[name] |= _less_when_explained(settings, many=name == "RankMany")
+    written = {name: schema for name, schema in read.items() if name not in _UNIONS}
+    return {**unions, **forms, **written, **_features(settings), **_lines()}
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": REFERENCE.format(name=name)}
+
+
+def _listed(fields: list[str]) -> str:
+    return " and ".join(f"`{field}`" for field in fields)
+
+
+def _features(settings: Settings) -> Schema:
+    most = settings.max_features_per_instance
+    return {
+        "Name": {
+            "description": f"At most {LONGEST_NAME} bytes of UTF-8; an integer stands for its"
+            " decimal string.",
+            "anyOf": [{"type": "string", **_NAME}, {"type": "integer"}],
+        },
+        "Features": {
+            "description": "Names and their values, or names that are each worth 1.",
+            "anyOf": [_reference("FeatureValues"), _reference("FeatureNames")],
+        },
+        "FeatureValues": {
+            "description": "Name → number. A value of 0 or less does not vote.",
+            "type": "object",
+            "propertyNames": _NAME,
+            "additionalProperties": {"type": "number", "maximum": LARGEST_VALUE},
+            "maxProperties": most,
+            "examples": [{"goal": 2, "ice": 1.5}],
+        },
+        "FeatureNames": {
+            "description": "Names, each worth 1; repeated ones add up.",
+            "type": "array",
+            "items": _reference("Name"),
+            "maxItems": most,
+            "examples": [["goal", "ice", "goal"]],
+        },
+    }
+
+
+def _lines() -> Schema:
+    """The bodies of a stream. OpenAPI 3.1 has no word for lines: each holds one of `items`."""
+    stream = ["Progress", "StreamFault", "StreamWarning", "Summary", "StreamFailure"]
+    return {
+        "LearnLines": {
+            "type": "string",
+            "description": "One LearnEvent a line.",
+            "contentMediaType": "application/x-ndjson",
+            "contentSchema": {"type": "array", "items": _reference("LearnEvent")},
+        },
+        "LearnStreamLines": {
+            "type": "string",
+            "description": "One Progress, StreamFault, StreamWarning, Summary or StreamFailure a"
+            " line. The last one is a Summary, or a StreamFailure when the stream ended early.",
+            "contentMediaType": "application/x-ndjson",
+            "contentSchema": {
+                "type": "array",
+                "items": {"oneOf": [_reference(name) for name in stream]},
+            },
+        },
+    }
+
+
+def _theirs(components: Schema) -> Schema:
+    """FastAPI's components, without the errors that are not ours."""
+    return {
+        name: schema
+        for name, schema in components.items()
+        if name not in ("HTTPValidationError", "ValidationError")
+    }
+
+
+def _titled(components: Schema) -> Schema:
+    """Components with their names as titles, and no other title: generators name types by it."""
+    titled = {}
+    for name, schema in _without_titles(components).items():
+        title = _RENAMED.get(name, name)
+        titled[title] = {"title": title, **schema}
+        if "description" in schema:
+            titled[title]["description"] = cleandoc(schema["description"])
+    return titled
+
+
+def _without_titles(part: Any) -> Any:
+    """The part of a document without titles of schemas, its references to the new names."""
+    if isinstance(part, list):
+        return [_without_titles(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if isinstance(reference := part.get("$ref"), str):
+        name = reference.rpartition("/")[2]
+        return {**part, **_reference(_RENAMED.get(name, name))}
+    return {
+        key: _without_titles(value)
+        for key, value in part.items()
+        if not (key == "title" and isinstance(value, str))  # else a property of this name
+    }
+
+
+def _set_limits(properties: Schema, settings: Settings) -> None:
+    for name in properties.keys() & {"instances", "events"}:
+        properties[name] |= {"minItems": 1, "maxItems": settings.max_batch}
+    if "k" in properties:
+        properties["k"] = {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_RANKED,
+            "default": DEFAULT_RANKED,
+            "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
+            f" times `k` is at most {MOST_RANKED_AT_ONCE}.",
+        }
+    if "min_seq" in properties:
+        properties["min_seq"] = {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": LARGEST_SEQ,
+            "default": 0,
+            "description": "The ranking has seen this event, or the answer is 503: it is waited for"
+            f" at most {settings.rank_wait_seconds:g} s.",
+        }
+    if "explain" in properties:
+        properties["explain"] |= {
+            "description": "Whether each class comes with the features that voted for it, at most"
+            f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
+            f" {MOST_EXPLAINED_INSTANCES} `instances`."
+        }
+    if "classes" in properties:
+        properties["classes"] |= {"items": _reference("Name")}
+    if "features" in properties:
+        properties["features"] = _reference("Features")
+
+
+def _less_when_explained(settings: Settings, many: bool) -> Schema:
+    most = min(settings.max_batch, MOST_EXPLAINED_INSTANCES)
+    fewer: Schema = {"k": {"maximum": MOST_EXPLAINED}}
+    if many:
+        fewer["instances"] = {"maxItems": most}
+    return {
+        "if": {"properties": {"explain": {"const": True}}, "required": ["explain"]},
+        "then": {"properties": fewer},
+    }
+
+
+def _say_who_may(operation: Schema, open_to_all: bool) -> None:
+    scope = operation.get("x-scope")
+    if scope is None or open_to_all:
+        operation["responses"].pop("401", None)
+    else:
+        operation["security"] = [{"key": []}]

@@ -1,0 +1,205 @@
+"""Every error that leaves the service, as problem+json (RFC 9457). Nothing else makes one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+import msgspec
+from fastapi.exceptions import RequestValidationError
+from msgspec import UNSET, UnsetType
+from starlette.exceptions import HTTPException
+
+from manyclass.core.errors import (
+    EventConflict,
+    IndexHalfChanged,
+    InstanceError,
+    OptionError,
+    UnknownName,
+)
+from manyclass.service.log.group_commit import NotReady, QueueFull, with_hint, without_place
+from manyclass.service.store.protocol import (
+    LogRewound,
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreError,
+    StoreUncertain,
+)
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 1  # when the error does not know better
+OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
+
+Place = tuple[str | int, ...]
+
+
+class FaultDocument(msgspec.Struct):
+    """One thing wrong with a request: at a JSON pointer into its body, or in a parameter."""
+
+    detail: str
+    pointer: str | UnsetType = UNSET
+    parameter: str | UnsetType = UNSET
+
+
+class ProblemDocument(msgspec.Struct):
+    """A refusal, by RFC 9457. A rejected request changes nothing."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FaultDocument] | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a request, and where: a path into the body, or a parameter's name."""
+
+    detail: str
+    place: Place = ()
+    parameter: str = ""
+
+    def document(self) -> FaultDocument:
+        """The fault as a member of `errors`."""
+        if self.parameter:
+            return FaultDocument(self.detail, parameter=self.parameter)
+        return FaultDocument(self.detail, pointer=pointer(self.place))
+
+
+class Problem(Exception):
+    """A refusal that knows its status. Raised wherever a request turns out to be wrong."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        faults: Sequence[Fault] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.faults = tuple(faults)
+        self.headers = dict(headers or {})
+
+    def within(self, *place: str | int) -> "Problem":
+        """The same problem, its faults found at `place` of a larger body."""
+        faults = self.faults or (Fault(self.detail),)
+        moved = [replace(fault, place=place + fault.place) for fault in faults]
+        return Problem(self.status, self.detail, moved, self.headers)
+
+    def document(self) -> ProblemDocument:
+        """The body of the answer."""
+        faults = [fault.document() for fault in self.faults]
+        title = HTTPStatus(self.status).phrase
+        return ProblemDocument("about:blank", title, self.status, self.detail, faults or UNSET)
+
+    def answer(self) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+        """Status, headers and body, as ASGI takes them."""
+        body = msgspec.json.encode(self.document())
+        headers = [
+            (b"content-type", MEDIA_TYPE.encode()),
+            (b"content-length", str(len(body)).encode()),
+            *((name.lower().encode(), value.encode()) for name, value in self.headers.items()),
+        ]
+        return self.status, headers, body
+
+
+class ClientGone(Exception):
+    """The client left before its request was whole: there is nobody to answer."""
+
+
+def pointer(place: Place) -> str:
+    """The place as a JSON pointer in the form of a URI fragment, as RFC 9457 has it."""
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
+    return "#" + "".join("/" + quote(step, safe="~", errors="replace") for step in steps)
+
+
+def invalid(detail: str, *place: str | int) -> Problem:
+    """A body that was understood and does not make sense, with the place of its one fault."""
+    return Problem(422, detail, [Fault(detail, place)])
+
+
+def no_parameters(query: bytes) -> Problem:
+    """A call that reads its body only, with the first parameter of its URL as the fault."""
+    name = next(iter(parse_qs(query.decode("latin-1"), keep_blank_values=True)), "")
+    detail = "This call takes no parameters in its URL; write them into the body."
+    return Problem(422, detail, [Fault(detail, parameter=name[:100])] if name else ())
+
+
+def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:
+    """A refusal that a later try may not meet."""
+    return Problem(503, detail, headers={"Retry-After": str(max(1, round(retry_after)))})
+
+
+_SEND_AGAIN = (
+    "they may be learned yet: to send them again is safe with the same event_id, while without one"
+    " they may be learned twice"
+)
+
+
+def problem_of(error: BaseException) -> Problem:
+    """The problem that tells a client about `error`; a bare 500 when nobody foresaw it."""
+    match error:
+        case Problem():
+            return error
+        case msgspec.ValidationError():
+            detail, place = parted(str(error))
+            return invalid(detail, *place)
+        case msgspec.DecodeError():
+            return Problem(400, f"The body is not JSON: {error}.")
+        case InstanceError():
+            return invalid(str(error), *error.where)
+        case UnknownName():
+            return Problem(404, str(error))
+        case EventConflict():
+            detail = f"event_id {error.event_id!r} was seen with other content; {error.hint}"
+            return Problem(409, detail, [Fault(detail, ("event_id",))])
+        case QueueFull() | NotReady():
+            return unavailable(with_hint(error), error.retry_after)
+        case SnapshotMissing():
+            return Problem(404, without_place(error))
+        case OptionError():
+            return Problem(409, str(error))
+        case SnapshotDamaged():
+            return Problem(409, without_place(error))
+        case StoreUncertain():
+            return unavailable(f"the store did not say whether it took the events; {_SEND_AGAIN}")
+        case LogRewound():
+            return unavailable(f"the store lost its last events; {_SEND_AGAIN}")
+        case StoreError():
+            return unavailable(without_place(error))
+        case MemoryError():
+            return unavailable("The process is out of memory.", OUT_OF_MEMORY_SECONDS)
+        case IndexHalfChanged():
+            return unavailable("Memory ran out amid a change; this process must be restarted.")
+        case RequestValidationError():
+            return _bad_parameters(error)
+        case HTTPException():
+            return Problem(error.status_code, str(error.detail), headers=error.headers)
+    return Problem(500, "The service failed to answer; its log says why.")
+
+
+# msgspec ends its messages with the place: "Expected `int`, got `str` - at `$.instances[3].k`"
+_PLACE = re.compile(r"^(?P<detail>.*?)(?: - at (?:`key` in )?`\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<position>\d+)\]")
+
+
+def parted(message: str) -> tuple[str, Place]:
+    """Return the detail and the place that a message of msgspec holds."""
+    match = _PLACE.match(message)
+    if match is None:
+        return message, ()
+    place: Place = tuple(
+        int(step["position"]) if step["position"] else step["key"]
+        for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # some key; not which
+    )
+    return match["detail"], place
+
+
+def _bad_parameters(error: RequestValidationError) -> Problem:
+    details: Sequence[Any] = error.errors()
+    faults = [Fault(each["msg"], parameter=str(each["loc"][-1])) for each in details]
+    return Problem(422, "; ".join(f"{fault.parameter}: {fault.detail}" for fault in faults), faults)

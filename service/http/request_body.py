@@ -1,0 +1,209 @@
+"""Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
+
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+from manyclass.service.http.memory_budget import Hold
+from manyclass.service.http.problems import ClientGone, Problem
+from manyclass.service.http.turn import Turn
+
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+Headers = Mapping[bytes, bytes]
+
+PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
+FED_BYTES = 4_096  # of packed bytes given to zlib at once
+MOST_SMALL_MEMBERS = 100  # of a gzipped body
+MEMBER_BYTES = 1_024  # for each of these packed bytes one more member is allowed
+GUNZIP_BYTES = 49_152  # zlib's own state and window
+BLOCK_BYTES = 65_536  # of a body or line that is being put together
+MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
+
+
+def media_type(headers: Headers) -> bytes:
+    """The type the client says its body is of, without parameters; empty when it says nothing."""
+    given = headers.get(b"content-type", b"")
+    if given == b"application/json":  # as most have it
+        return given
+    return given.split(b";", 1)[0].strip().lower()
+
+
+def require_json(headers: Headers) -> None:
+    """Raise Problem 415 unless the body is said to be JSON.
+
+    To say nothing is not enough: a web page may send such a body to a service on its reader's
+    machine without asking, but not one of this type.
+    """
+    if media_type(headers) != b"application/json":
+        shown = media_type(headers).decode("latin-1") or "nothing"
+        raise Problem(415, f"Content-Type must be application/json; this request says {shown}.")
+
+
+def is_gzipped(headers: Headers) -> bool:
+    """Whether the body has to be unpacked; Problem 415 when it is packed in another way."""
+    encoding = headers.get(b"content-encoding")
+    if encoding is None:
+        return False
+    match encoding.strip().lower():
+        case b"gzip":
+            return True
+        case b"identity" | b"":
+            return False
+    raise Problem(
+        415, "Content-Encoding must be gzip or absent.", headers={"Accept-Encoding": "gzip"}
+    )
+
+
+async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: Hold) -> bytes:
+    """Return the whole body, unpacked; its bytes count in `hold`.
+
+    Raises Problem when it is too large, broken, or does not fit into memory; ClientGone when it is
+    cut short.
+    """
+    gunzip = Gunzip() if b"content-encoding" in headers and is_gzipped(headers) else None
+    announced = headers.get(b"content-length", b"")
+    if announced.isdigit() and int(announced) > most_bytes:
+        raise _too_large(most_bytes)
+    piece, more = await _next_piece(receive)
+    if more or gunzip is not None:
+        return await _read_pieces(piece, more, receive, most_bytes, gunzip, hold)
+    if len(piece) > most_bytes:
+        raise _too_large(most_bytes)
+    hold.resize(len(piece))
+    return piece
+
+
+async def discard_body(receive: Receive) -> None:
+    """Read the body of a request that needs none, to its end.
+
+    Raises Problem when it is too large, ClientGone when it is cut short.
+    """
+    size, more = 0, True
+    while more:
+        piece, more = await _next_piece(receive)
+        size += len(piece)
+        if size > MOST_UNUSED_BYTES:
+            raise needless_body()
+
+
+def needless_body() -> Problem:
+    """Return the problem of a large body that the request does not need."""
+    return Problem(413, f"This request needs no body; {MOST_UNUSED_BYTES} bytes are read.")
+
+
+async def _next_piece(receive: Receive) -> tuple[bytes, bool]:
+    """Return the next piece of a body, and whether more follow."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    return message.get("body", b""), message.get("more_body", False)
+
+
+async def _read_pieces(
+    piece: bytes,
+    more: bool,
+    receive: Receive,
+    most_bytes: int,
+    gunzip: "Gunzip | None",
+    hold: Hold,
+) -> bytes:
+    body = Blocks()
+    turn = Turn()
+    received = 0
+    while True:
+        received += len(piece)
+        if received > most_bytes:
+            raise _too_large(most_bytes)
+        for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
+            hold.resize(body.size + len(unpacked))
+            body.add(unpacked)
+            if body.size > most_bytes:
+                raise _too_large(most_bytes)
+            if turn.is_over:  # little may unpack to much
+                await turn.pass_on()
+        if not more:
+            break
+        piece, more = await _next_piece(receive)
+    if gunzip is not None:
+        gunzip.end()
+    return body.join()
+
+
+class Blocks:
+    """Bytes that arrive in pieces, in blocks of about one size.
+
+    One large array that grows would be moved again and again among others that grow, and leave
+    gaps in the memory of the process that are larger than itself.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._blocks: list[bytearray] = []
+
+    def add(self, piece: bytes) -> None:
+        """Append a piece."""
+        if not self._blocks or len(self._blocks[-1]) >= BLOCK_BYTES:
+            self._blocks.append(bytearray())
+        self._blocks[-1] += piece
+        self.size += len(piece)
+
+    def join(self) -> bytes:
+        """Return all bytes, which are forgotten."""
+        whole = b"".join(self._blocks)
+        self.clear()
+        return whole
+
+    def clear(self) -> None:
+        """Forget all bytes."""
+        self._blocks.clear()
+        self.size = 0
+
+
+def _too_large(most_bytes: int) -> Problem:
+    return Problem(413, f"A body has at most {most_bytes} bytes, unpacked.")
+
+
+class Gunzip:
+    """Unpacks gzip as it arrives, in pieces of bounded size, in time linear in what arrives.
+
+    At the end of a member zlib copies the rest of its input, so it is given little at once. Each
+    member needs a decompressor of its own, so their number is bounded too.
+    """
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+        self._members = 0
+        self._fed = 0  # bytes
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield the pieces `data` unpacks to; Problem 400 when it is not gzip."""
+        for start in range(0, len(data), FED_BYTES):
+            fed = data[start : start + FED_BYTES]
+            self._fed += len(fed)
+            while fed:
+                if self._member.eof or not self._members:
+                    self._begin_member()
+                try:
+                    piece = self._member.decompress(fed, PIECE_BYTES)
+                except zlib.error as error:
+                    raise Problem(400, f"The body is not gzip: {error}.") from error
+                if piece:
+                    yield piece
+                fed = self._member.unused_data or self._member.unconsumed_tail
+
+    def end(self) -> None:
+        """Raise Problem 400 when more should have come."""
+        if self._members and not self._member.eof:
+            raise Problem(400, "The gzipped body is cut short.")
+
+    def _begin_member(self) -> None:
+        self._members += 1
+        if self._members > MOST_SMALL_MEMBERS + self._fed // MEMBER_BYTES:
+            raise Problem(
+                400,
+                f"A gzipped body has at most {MOST_SMALL_MEMBERS} members, and one more for each"
+                f" {MEMBER_BYTES} bytes.",
+            )
+        if self._members > 1:
+            self._member = zlib.decompressobj(wbits=31)

@@ -1,0 +1,77 @@
+"""Whether the process runs, whether it can answer, what it has counted. Open to everybody."""
+
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
+from manyclass.service.http.routes.contract import TheEngine, problems
+from manyclass.service.http.routes.learners import TheMetrics
+from manyclass.service.http.routes.snapshots import snapshot
+from manyclass.service.http.schemas import Live, Ready, RecoveryReport
+from manyclass.service.log.recovery import Recovery
+from manyclass.service.observability.metrics import Exposition
+
+router = APIRouter(tags=["health"])
+
+
+def report(recovery: Recovery) -> RecoveryReport:
+    """How the state was brought back, for people."""
+    info = recovery.snapshot
+    return RecoveryReport(
+        snapshot=None if info is None else snapshot(info),
+        refused={str(seq): reason for seq, reason in recovery.refused.items()},
+        replayed=recovery.replayed,
+        last_seq=recovery.last_seq,
+        seconds=recovery.seconds,
+    )
+
+
+@router.get("/livez", responses=problems(422))
+async def livez() -> Live:
+    """The process runs."""
+    return Live()
+
+
+@router.get("/readyz", responses=problems(422, 503))
+async def readyz(
+    engine: TheEngine, metrics: TheMetrics, to: Literal["rank", "learn"] = "learn"
+) -> Ready:
+    """Ready to learn: state restored and replayed, store reachable; else 503 with the reason.
+
+    Ready to rank is a process that has a state, also while its store is away, or while it restores
+    the state anew because the log had lost events. For half a minute after memory ran out the
+    process is ready for neither.
+    """
+    if metrics.out_of_memory.is_recent:
+        raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
+    if to == "rank" and engine.status != "closed":
+        return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
+    if engine.status == "recovering":
+        recovery = engine.recovery
+        if engine.waiting is not None:
+            raise unavailable(f"the service waits to learn: {engine.waiting}")
+        raise unavailable(
+            f"the service is recovering: {recovery.replayed} events replayed, up to event"
+            f" {recovery.last_seq}"
+        )
+    if engine.shared is None or engine.status != "ready":
+        await engine.snapshots()  # asks the store
+    elif await engine.look() is None:  # asks it once for all who ask at a time
+        raise unavailable("the store does not answer")
+    return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
+
+
+@router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))
+async def metrics(request: Request) -> Response:
+    """Metrics in the text format of Prometheus."""
+    exposition: Exposition = request.app.state.exposition
+    return Response(exposition.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/", include_in_schema=False)
+async def home() -> RedirectResponse:
+    """The reference, until there is something better to show."""
+    return RedirectResponse("docs")

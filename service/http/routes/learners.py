@@ -1,0 +1,130 @@
+"""The learners: how well each does, and which one answers."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+
+from manyclass.core.calibration import Calibration
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Event
+from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.learner import Learner
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Enrolled, Model
+from manyclass.core.model_set import Role, effective
+from manyclass.core.progressive_validation import Progress
+from manyclass.core.reliability import calibration_error
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.names import Name
+from manyclass.service.http.schemas import (
+    Accuracy,
+    Confidence,
+    LearnerList,
+    LearnerStats,
+    MemberStats,
+    Promoted,
+    ReliabilityBin,
+)
+from manyclass.service.observability.metrics import Metrics
+
+router = APIRouter(tags=["learners"])
+
+
+async def _metrics(request: Request) -> Metrics:
+    metrics: Metrics = request.app.state.metrics
+    return metrics
+
+
+TheMetrics = Annotated[Metrics, Depends(_metrics)]
+
+
+@router.get("/learners", **needs(Scope.RANK))
+async def list_learners(engine: TheEngine, metrics: TheMetrics) -> LearnerList:
+    """The learners, the one that answers first: what each holds, and how well it does."""
+    model = engine.model
+    return LearnerList(seq=model.seq, learners=learners_of(model, metrics))
+
+
+@router.post("/learners/{name:name}/promote", **needs(Scope.ADMIN, 400, 404, 413, 422))
+async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
+    """Let a shadow answer from here on, without a restart; the one that answered becomes a shadow.
+
+    An event, durable like any other, and so for every process on the store. Nothing is changed when
+    it answers already. The options in the learner's name may stand in any order.
+    """
+    labels = engine.model.lineup.labels
+    label = name if name in labels else _label(name)
+    if label not in labels:
+        there = ", ".join(map(repr, labels))
+        raise Problem(404, f"no learner is named {name!r}; there are {there}")
+    [result] = await engine.submit([Event.promote(label)])
+    return Promoted(seq=result.seq, learner=label)
+
+
+def _label(name: str) -> str:
+    """The specification that the text means, the text itself when it means none."""
+    try:
+        return Options.parse(name).specification
+    except OptionError:
+        return name
+
+
+def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
+    """What people see of the learners of a model, the one that answers first."""
+    return [_learner(role, each, metrics) for role, each in model.roles]
+
+
+def accuracy_of(progress: Progress) -> dict[str, Accuracy]:
+    """The score of a learner, by the number of events looked back on."""
+    return {
+        str(window): Accuracy.model_validate(figures)
+        for window, figures in progress.windows().items()
+    }
+
+
+def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
+    learner = each.learner
+    return LearnerStats(
+        learner=each.label,
+        role=role,
+        options=effective(learner.options),
+        features=learner.features,
+        classes=learner.classes,
+        edges=learner.edges,
+        learned=learner.learned,
+        bytes=learner.bytes,
+        resident_bytes=learner.resident_bytes,
+        evicted_features=learner.evicted_features,
+        evicted_classes=learner.evicted_classes,
+        learn_seconds=metrics.seconds_an_event(each.label),
+        accuracy=accuracy_of(each.progress),
+        confidence=_confidence(each.calibration),
+        members=_members(learner),
+    )
+
+
+def _confidence(calibration: Calibration) -> Confidence:
+    bins = calibration.reliability
+    return Confidence(
+        calibration_error=calibration_error(bins),
+        brier=calibration.brier,
+        reliability=[
+            ReliabilityBin(
+                outcomes=each.outcomes,
+                confidence=each.confidence / each.outcomes if each.outcomes else None,
+                right=each.right / each.outcomes if each.outcomes else None,
+            )
+            for each in bins
+        ],
+    )
+
+
+def _members(learner: Learner) -> list[MemberStats]:
+    if not isinstance(learner, Committee):
+        return []
+    return [
+        MemberStats(learner=member.options.specification, accuracy=accuracy_of(member.progress))
+        for member in learner.members
+    ]

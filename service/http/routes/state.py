@@ -1,0 +1,61 @@
+"""GET /state: everything the service knows, as one file."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.routes.contract import needs
+from manyclass.service.http.state_downloads import StateDownloads
+
+MEDIA_TYPE = "application/octet-stream"
+PIECE_BYTES = 2**18
+
+router = APIRouter(tags=["snapshots"])
+
+_route: dict[str, Any] = needs(Scope.ADMIN)
+_route["responses"][200] = {
+    "description": "A snapshot",
+    "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+}
+
+
+@router.get("/state", response_class=StreamingResponse, **_route)
+async def state(request: Request) -> StreamingResponse:
+    """The state as it is now, as the bytes of a snapshot. The store is not asked, so what a process
+    knows can be saved while its store is away or lost. `manyclass copy` makes a store of it.
+
+    Memory holds one copy of the state for all who read it: 503 while an older one is being read. A
+    reader that takes nothing for 30 seconds is cut off.
+    """
+    downloads: StateDownloads = request.app.state.downloads
+    seq, pieces = await downloads.open()
+    headers = {
+        "Content-Length": str(sum(piece.nbytes for piece in pieces)),
+        "Content-Disposition": f'attachment; filename="manyclass-{seq}.snapshot"',
+    }
+    return _Download(_cut(pieces), media_type=MEDIA_TYPE, headers=headers, downloads=downloads)
+
+
+class _Download(StreamingResponse):
+    """Closes the download at its end, however that comes."""
+
+    def __init__(self, *arguments: Any, downloads: StateDownloads, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._downloads = downloads
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._downloads.close()
+
+
+async def _cut(pieces: list[memoryview]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        for begin in range(0, len(piece), PIECE_BYTES):
+            yield bytes(piece[begin : begin + PIECE_BYTES])

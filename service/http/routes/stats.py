@@ -1,0 +1,80 @@
+"""GET /stats: what the service holds, how well it does, and how it is set."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+
+from manyclass.service.http.auth import Scope
+from manyclass.service.http.routes.contract import TheEngine, needs, require
+from manyclass.service.http.routes.health import report
+from manyclass.service.http.routes.learners import TheMetrics, accuracy_of, learners_of
+from manyclass.service.http.routes.snapshots import snapshot
+from manyclass.service.http.schemas import LateLabelStats, ProcessStats, Stats
+from manyclass.service.ingest.pending_labels import LateLabels
+from manyclass.service.store.protocol import Beat
+
+router = APIRouter(tags=["stats"])
+
+
+@router.get("/stats", **needs(Scope.RANK, 422))
+async def stats(
+    engine: TheEngine,
+    metrics: TheMetrics,
+    request: Request,
+    digest: Annotated[
+        Literal["yes", "no"],
+        Query(description="Whether to hash the whole state: takes a copy of it, and an admin key."),
+    ] = "no",
+) -> Stats:
+    """Sizes, memory, outdegrees, accuracy over windows, settings in force, the newest snapshot.
+
+    Two processes on one store that have the same `seq` have the same `digest`.
+    """
+    late: LateLabels = request.app.state.late
+    seq, hashed = engine.model.seq, None
+    if digest == "yes":
+        require(Scope.ADMIN, request)
+        seq, hashed = await engine.digest()
+    model = engine.model
+    figures = engine.figures()
+    learner = model.learner
+    newest = engine.newest_snapshot
+    outdegrees = learner.outdegrees().tolist()
+    while outdegrees and not outdegrees[-1]:
+        outdegrees.pop()
+    shared = engine.shared
+    return Stats(
+        seq=seq,
+        digest=hashed,
+        process=None if shared is None else shared.name,
+        leads=None if shared is None else figures.leads,
+        processes=None if shared is None else _processes(engine.beat),
+        log_seq=model.seq + figures.log_lag,
+        store_away_seconds=figures.store_away_seconds,
+        features=learner.features,
+        classes=learner.classes,
+        edges=learner.edges,
+        learned=learner.learned,
+        bytes=learner.bytes,
+        resident_bytes=learner.resident_bytes,
+        evicted_features=learner.evicted_features,
+        evicted_classes=learner.evicted_classes,
+        outdegrees=outdegrees,
+        accuracy=accuracy_of(model.progress),
+        learners=learners_of(model, metrics),
+        late_labels=LateLabelStats(waiting=len(late), bytes=late.bytes),
+        newest_snapshot=None if newest is None else snapshot(newest),
+        recovery=report(engine.recovery),
+        durability=engine.store.durability,
+        settings=engine.settings.shown(model.lineup),
+    )
+
+
+def _processes(beat: Beat | None) -> list[ProcessStats]:
+    """All that use the store, as they were when it last answered."""
+    if beat is None:
+        return []
+    return [
+        ProcessStats(name=process.name, seq=process.seq, leads=process.leads)
+        for process in beat.processes
+    ]

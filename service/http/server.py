@@ -1,0 +1,145 @@
+"""The process: one event loop that serves until it is told to stop, and then closes the engine."""
+
+import gc
+import logging
+import os
+from contextlib import suppress
+from errno import EACCES, EADDRINUSE
+from functools import partial
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
+from socket import socket
+
+import uvicorn
+
+from manyclass.service.config.settings import Settings
+from manyclass.service.http.app import App, create_app
+from manyclass.service.http.protocol import QUIET_SECONDS, UNREAD_SECONDS, Protocol
+from manyclass.service.log.group_commit import with_hint
+
+log = logging.getLogger(__name__)
+
+OTHER_FILES = 64  # open beside connections: the store, the log, threads of the loop
+GRACE_SECONDS = 10  # for answers under way when the service is told to stop
+TICKS_A_SECOND = 10  # as uvicorn has it
+
+
+class StartFailed(Exception):
+    """The state could not be brought back. The text says why and what to do."""
+
+
+class AddressUnavailable(Exception):
+    """The address or the port cannot be listened on. The text says why and what to do."""
+
+
+class Server(uvicorn.Server):
+    """Uvicorn's server, which also stops when the engine cannot start, and ends streams first."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: App,
+        quiet_seconds: int = QUIET_SECONDS,
+        unread_seconds: int = UNREAD_SECONDS,
+    ) -> None:
+        super().__init__(config)
+        self._app = app
+        self._quiet_seconds = quiet_seconds
+        self._unread_seconds = unread_seconds
+        self._was_ready = False
+
+    @property
+    def start_failed(self) -> bool:
+        """True when the engine failed before it was ever ready."""
+        return self._app.engine.status == "failed" and not self._was_ready
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Listen. Raises AddressUnavailable where uvicorn ends the process."""
+        try:
+            await super().startup(sockets)
+        except SystemExit as exit:
+            if not isinstance(exit.__context__, OSError):
+                raise
+            raise _unavailable(self.config, exit.__context__) from exit
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to stop; asked ten times a second."""
+        self._was_ready = self._was_ready or self._app.engine.status == "ready"
+        if counter % TICKS_A_SECOND == 0:
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Protocol):
+                    connection.pass_second(self._quiet_seconds, self._unread_seconds)
+        return await super().on_tick(counter) or self.start_failed
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Let streams say how far they came, then stop as uvicorn does."""
+        self._app.stopping.set()
+        await super().shutdown(sockets)
+
+
+def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
+    code = error.errno or 0  # not above 0 when the name has no address
+    reason = os.strerror(code) if code > 0 else str(error)
+    remedy = {
+        EADDRINUSE: "stop the program that listens there, or choose another port with --port or"
+        " MANYCLASS_PORT (0 takes a free one)",
+        EACCES: "choose a port above 1023 with --port or MANYCLASS_PORT",
+    }.get(code, "name an address of this machine with --host or MANYCLASS_HOST")
+    return AddressUnavailable(f"cannot listen on {config.host}:{config.port}: {reason}; {remedy}")
+
+
+def server_of(
+    app: App,
+    settings: Settings,
+    quiet_seconds: int = QUIET_SECONDS,
+    unread_seconds: int = UNREAD_SECONDS,
+) -> Server:
+    """The server that `run` runs."""
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http=partial(Protocol, edge=app.edge),  # type: ignore[arg-type]  # called like a class
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    return Server(config, app, quiet_seconds, unread_seconds)
+
+
+def allow_open_files(connections: int) -> None:
+    """Raise the process's limit of open files so that so many connections fit, if it may be."""
+    needed = connections + OTHER_FILES
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    if soft == RLIM_INFINITY or soft >= needed:
+        return
+    allowed = needed if hard == RLIM_INFINITY else min(needed, hard)
+    setrlimit(RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        log.warning(
+            "%d files may be open at once, too few for MANYCLASS_MAX_CONNECTIONS=%d: raise the"
+            " limit (ulimit -n) to %d, or lower the setting",
+            allowed,
+            connections,
+            needed,
+        )
+
+
+def run(settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM. Raises StoreError, AddressUnavailable and StartFailed."""
+    allow_open_files(settings.max_connections)
+    app = create_app(settings)
+    # Objects that live as long as the process are exempt from garbage collection: a full collection
+    # would block the event loop for 50 ms.
+    gc.collect()
+    gc.freeze()
+    with suppress(KeyboardInterrupt):  # which uvicorn raises once everything is closed
+        server_of(app, settings).run()
+    cause, failure = app.engine.cause, app.engine.failure
+    if cause is not None:
+        raise StartFailed(with_hint(cause)) from cause
+    if failure is not None:
+        raise StartFailed(failure)

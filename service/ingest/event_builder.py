@@ -1,0 +1,172 @@
+"""What is sent to be learned, on its way to the engine: one event, many, or a stream of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+
+import msgspec
+from msgspec import UNSET
+
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event, Instance
+from manyclass.service.engine import Engine
+from manyclass.service.http.large_body import is_large, large_instance_of
+from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
+from manyclass.service.http.schemas import (
+    MOST_PAIRS,
+    LearnEvent,
+    LearnRequest,
+    instance_of,
+    names_of,
+)
+from manyclass.service.http.turn import in_thread
+from manyclass.service.ingest.peer_lookup import Neighbours
+from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.log.apply_loop import Result
+from manyclass.service.observability.metrics import Metrics
+
+Known = Mapping[str, Kept | Absence]  # what there is for an id
+
+
+class Intake:
+    """Makes events of what clients send, and hands them to the engine.
+
+    A retry of a late label may come when its instance is no longer kept: it is known by its
+    event_id before the instance is looked for, and becomes a Result right away.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        late: LateLabels,
+        neighbours: Neighbours,
+        metrics: Metrics,
+        most_features: int,
+    ) -> None:
+        self._engine = engine
+        self._late = late
+        self._neighbours = neighbours
+        self._metrics = metrics
+        self._most_features = most_features
+
+    async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
+        """What there is for each id the forms name: kept here, or else by another process."""
+        known: dict[str, Kept | Absence] = {}
+        lacking: dict[str, Absence] = {}
+        for form in forms:
+            if form.id is UNSET:
+                continue
+            known[form.id] = found = self._late.find(form.id)
+            if isinstance(found, Absence) and not self._was_learned(form):
+                lacking[form.id] = found
+        if lacking:
+            for instance_id, said in (await self._neighbours.find(lacking)).items():
+                known[instance_id] = (
+                    said if isinstance(said, Kept) else max(said, lacking[instance_id])
+                )
+        return known
+
+    def event(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+        """The event a form describes, or the Result of the one it repeats.
+
+        `known`: what `instances` said of the form, among others.
+        """
+        if form.id is UNSET:
+            return self._event_of(form, instance_of(form, self._most_features))
+        classes = _classes_of(form)
+        if form.features is not UNSET or form.text is not UNSET:
+            raise invalid("An event has either an instance or the `id` of one, not both.", "id")
+        event_id = None if form.event_id is UNSET else form.event_id
+        fingerprint = 0
+        if event_id is not None:
+            fingerprint = _fingerprint(form.id, classes)
+            repeated = self._repeated(event_id, fingerprint)
+            if repeated is not None:
+                return repeated
+        kept = known[form.id]
+        if isinstance(kept, Absence):
+            raise self._without_instance(form.id, kept)
+        self._metrics.label_delay.observe(kept.age)
+        return _learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
+
+    async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
+        """Return the same as `event`, made in slices when its instance is large."""
+        if form.id is not UNSET or not is_large(form):
+            return self.event(form, known)
+        _classes_of(form)
+        instance = await large_instance_of(form, self._most_features)
+        return await in_thread(self._event_of, form, instance)
+
+    def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
+        classes = _classes_of(form)
+        if form.event_id is UNSET:
+            return _learn(instance, classes, None, 0)
+        fingerprint = _fingerprint(sorted(instance.items()), classes)
+        return _learn(instance, classes, form.event_id, fingerprint)
+
+    async def submit(self, events: Sequence[Event | Result], wait: bool = False) -> list[Result]:
+        """A Result for each, in order, when all are durable and learned; or none is taken.
+
+        With `wait`, waits for room when the queue is full.
+        """
+        fresh = [event for event in events if isinstance(event, Event)]
+        try:
+            # Also when there are none: a shared store has to say that what was repeated is durable.
+            learned = iter(await self._engine.submit(fresh, wait))
+        except EventConflict as conflict:
+            position = events.index(fresh[conflict.position])
+            raise EventConflict(position, conflict.event_id, conflict.seq) from conflict
+        return [event if isinstance(event, Result) else next(learned) for event in events]
+
+    def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
+        match absence:
+            case Absence.NO_ANSWER:
+                return unavailable(
+                    f"A process that may have ranked id {instance_id!r} did not answer."
+                )
+            case Absence.TOO_LATE:
+                self._metrics.late_labels += 1
+                status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
+            case Absence.NEVER_SEEN:
+                status, detail = 404, f"No instance was ranked under id {instance_id!r}."
+        return Problem(status, detail, [Fault(detail, ("id",))])
+
+    def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
+        return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None
+
+    def _repeated(self, event_id: str, fingerprint: int) -> Result | None:
+        seen = self._engine.model.seen(event_id)
+        if seen is None:
+            return None
+        seq, its_fingerprint = seen
+        if its_fingerprint != fingerprint:
+            raise EventConflict(0, event_id, seq)  # of one event; who has many knows its place
+        return Result(seq, True, None, False)
+
+
+def is_without_features(event: Event | Result) -> bool:
+    """Return whether the event makes no new class, for lack of features to rank it by."""
+    return isinstance(event, Event) and len(event.instance) == 0
+
+
+def _classes_of(form: LearnEvent | LearnRequest) -> list[str | int]:
+    if form.classes is UNSET:
+        raise invalid("An event needs `classes`.")
+    return names_of(form.classes, "classes")
+
+
+def _learn(
+    instance: Instance, classes: list[str | int], event_id: str | None, fingerprint: int
+) -> Event:
+    if len(instance) * len(classes) > MOST_PAIRS:
+        raise invalid(
+            f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
+            f" this one has {len(instance)} features.",
+            "classes",
+        )
+    return Event.learn(instance, classes, event_id, fingerprint)
+
+
+def _fingerprint(what: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:
+    """64 bits that tell what is learned, whatever the order of features and of classes."""
+    content = msgspec.json.encode((what, sorted({str(name) for name in classes})))
+    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")

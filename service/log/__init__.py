@@ -1,0 +1,1 @@
+"""The log: group commit, applying events, following a shared log, recovery."""

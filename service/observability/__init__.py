@@ -1,0 +1,1 @@
+"""Metrics: names, counts and their exposition to Prometheus."""

@@ -1,0 +1,202 @@
+"""What every part of a Redis store needs: its keys, its identity, and connections that know it."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from secrets import token_hex
+from threading import Event
+from typing import Any
+
+from redis.exceptions import RedisError
+
+from manyclass.service.store.protocol import StoreError, StoreMissing, StoreUnavailable
+from manyclass.service.store.redis.durability import UNKNOWN, describe_durability
+from manyclass.service.store.redis.entry import Epoch
+from manyclass.service.store.redis.errors import REPLACED_HINT, lost, moved
+from manyclass.service.store.redis.link import Argument, Link
+from manyclass.service.store.redis.scripts import OPEN_STORE, Script
+from manyclass.service.store.redis.server import Server
+from manyclass.service.store.redis.url import RedisUrl
+
+VERSION = "2"  # of what lies in the server, of a new store
+OLD_VERSION = "1"  # of the releases without epochs and without versions of the rules
+READS = (OLD_VERSION, VERSION)
+SPARE_LINKS = 4  # kept for whoever comes next
+
+
+class Keys:
+    """The keys of one service, see redis_scripts.py."""
+
+    def __init__(self, name: str) -> None:
+        self._begin = f"{{{name}}}:"
+        self.facts = f"{self._begin}facts"
+        self.events = f"{self._begin}events"
+        self.lease = f"{self._begin}lease"
+        self.processes = f"{self._begin}processes"
+        self.rules = f"{self._begin}rules"
+        self.snapshots = f"{self._begin}snapshots"
+        self.chunks = f"{self._begin}chunks"
+        self.chunk = f"{self._begin}chunk:"  # how the key of each begins
+
+    def appends_of(self, process: str) -> str:
+        return f"{self._begin}append:{process}"
+
+    def mailbox_of(self, process: str) -> str:
+        return f"{self._begin}mail:{process}"
+
+    def chunk_of(self, identity: str, number: int) -> str:
+        return f"{self.chunk}{identity}:{number}"
+
+
+class Session:
+    """A process's dealings with one store, as long as both last.
+
+    The first connection learns the store's identity, and makes the store when there is none.
+    From then on a server that does not have this store is as good as no server.
+    Any thread may call anything at any time.
+    """
+
+    def __init__(self, url: RedisUrl, name: str, patience: float, make_new: bool = True) -> None:
+        self.name = name  # of the process
+        self.keys = Keys(url.name)
+        self.identity = ""  # of the store; nothing before the first connection
+        self.version = VERSION  # of the store, when the newest connection was made
+        self.epoch = Epoch()  # of the log, when the newest connection was made
+        self.durability = UNKNOWN
+        self.closed = Event()
+        self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
+        self.is_full = False  # the server has no memory for an append, by the newest beat
+        self.server = Server(url, name, patience)
+        self.foreign = 0  # entries of the log that were skipped
+        self._foreign_to = (0, 0)  # the highest id among them
+        self._url = url
+        self._make_new = make_new
+        self._spare: list[Link] = []
+
+    def connect(self, blocking_seconds: float = 0.0) -> tuple[Link, bytes]:
+        """A connection, and the id of the newest entry of the log. StoreError."""
+        if self.closed.is_set():
+            raise StoreError(f"the store at {self._url.shown} is closed")
+        try:
+            return self._connect(blocking_seconds)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            if not self.identity:
+                raise
+            # At the start it is wrong to go on; later it is wrong to give up.
+            raise StoreUnavailable(str(error), error.hint) from error
+
+    def _connect(self, blocking_seconds: float) -> tuple[Link, bytes]:
+        link, info = self.server.connect(blocking_seconds)
+        try:
+            with self.server.errors_of_store():
+                keys = (self.keys.facts, self.keys.events)
+                new = token_hex(8) if self._make_new and not self.identity else ""
+                if not (new or self.identity or link.call("EXISTS", self.keys.facts)):
+                    raise StoreMissing(
+                        f"there is no store {self._url.name!r} at {self._url.shown}",
+                        "see whether ?name= in its URL is right",
+                    )
+                identity, version, tail, epoch = link.run(OPEN_STORE, keys, (new, VERSION))
+                durability = describe_durability(link, info, self._url.replicas)
+            if version.decode() not in READS:
+                raise StoreError(
+                    f"the store at {self._url.shown} has version {version.decode()} and this"
+                    f" service reads versions {' and '.join(READS)}",
+                    "use the release of manyclass that wrote it, or another ?name=",
+                )
+            self.identity = self.identity or identity.decode()
+            if identity != self.identity.encode():
+                raise StoreUnavailable(
+                    f"the store at {self._url.shown} was replaced", REPLACED_HINT
+                )
+        except BaseException:
+            link.close()
+            raise
+        self.durability = durability
+        self.version = version.decode()
+        self.epoch = Epoch.of(epoch)
+        return link, tail
+
+    def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
+        """The answer of a script, which gets the store's identity before the arguments.
+
+        When no answer comes it is asked once more, so it must be one that can run twice.
+        StoreError.
+        """
+        return self._ask(lambda link: link.run(script, keys, (self.identity, *arguments)))
+
+    def call(self, *command: Argument) -> Any:
+        """The answer to a command, with the same chance of two tries. StoreError."""
+        return self._ask(lambda link: link.call(*command))
+
+    def tail(self) -> bytes:
+        """The id of the newest entry of the log. StoreError."""
+        identity, tail = self.call("HMGET", self.keys.facts, "identity", "tail")
+        if identity != self.identity.encode():
+            raise self.replaced()
+        return bytes(tail)
+
+    @property
+    def may_exceed_memory(self) -> bool:
+        """Return whether this process may write a snapshot to a full server.
+
+        Only then can the log be trimmed, which is what makes room. Others wait for that.
+        """
+        return self.is_full and bool(self.lease)
+
+    def count_foreign(self, place: bytes) -> bool:
+        """Count an entry that is skipped; False if one with this id or a later one was before."""
+        milliseconds, _, number = place.partition(b"-")
+        found = (int(milliseconds), int(number))
+        if found <= self._foreign_to:
+            return False
+        self._foreign_to = found
+        self.foreign += 1
+        return True
+
+    def replaced(self) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"the store at {self._url.shown} was emptied or replaced", REPLACED_HINT
+        )
+
+    def _ask(self, ask: Callable[[Link], Any]) -> Any:
+        tries = 2
+        while True:
+            tries -= 1
+            link = (self._spare_link() if tries else None) or self.connect()[0]
+            try:
+                answer = ask(link)
+            except RedisError as error:
+                link.close()
+                if tries and (lost(error) or moved(error)):
+                    self._drop_spare_links()  # whatever ended this one has ended those
+                    continue
+                raise self.server.store_error(error) from error
+            except BaseException:
+                link.close()
+                raise
+            if len(self._spare) < SPARE_LINKS and not self.closed.is_set():
+                self._spare.append(link)
+            else:
+                link.close()
+            return answer
+
+    def _spare_link(self) -> Link | None:
+        while self._spare:
+            with suppress(IndexError):  # another thread took it
+                link = self._spare.pop()
+                if not link.ended():
+                    return link
+                link.close()
+        return None
+
+    def close(self) -> None:
+        """Nobody gets a connection any more. Closing twice is fine."""
+        self.closed.set()
+        self._drop_spare_links()
+
+    def _drop_spare_links(self) -> None:
+        while self._spare:
+            with suppress(IndexError):  # another thread took it
+                self._spare.pop().close()

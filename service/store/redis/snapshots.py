@@ -1,0 +1,189 @@
+"""Snapshots in Redis: chunks of their own keys, then a manifest that makes them one snapshot."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from hashlib import blake2b
+
+from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.chunks import recut
+from manyclass.service.store.protocol import (
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
+from manyclass.service.store.redis.link import pairs
+from manyclass.service.store.redis.manifest import (
+    Manifest,
+    check_store,
+    checksum_of_chunk,
+    list_snapshots,
+    new_identity,
+    parse_manifest,
+)
+from manyclass.service.store.redis.scripts import (
+    DELETE_SNAPSHOT,
+    HOLD_CHUNKS,
+    LIST_SNAPSHOT,
+    LISTED,
+    OPEN_SNAPSHOT,
+    PUT_CHUNK,
+    SWEEP,
+)
+from manyclass.service.store.redis.session import Session
+
+# What an append may have to wait for, and what Python copies with the GIL held.
+CHUNK_BYTES = 2**18
+CHUNKS_READ_AT_ONCE = 4
+CHUNKS_SWEPT_AT_ONCE = 16
+# How long chunks stay that no manifest lists: since the last one was written, since one was read.
+WRITING_MS = 600_000
+READING_MS = 60_000
+
+
+class RedisSnapshots:
+    """Those of one store. Any thread may call anything at any time."""
+
+    def __init__(self, session: Session, clock: Callable[[], float]) -> None:
+        self._session = session
+        self._keys = session.keys
+        self._clock = clock
+
+    def list(self) -> "list[SnapshotInfo]":
+        return list_snapshots(self._manifests())
+
+    def _manifests(self) -> dict[bytes, bytes]:
+        return pairs(self._session.run(LISTED, (self._keys.facts, self._keys.snapshots)))
+
+    def save(
+        self,
+        seq: int,
+        chunks: Iterable[bytes | memoryview],
+        keep_existing: bool,
+        place: bytes,
+    ) -> SnapshotInfo:
+        """As `Store.save_snapshot`. It is listed only if the log still has the entry at `place`,
+        so the state of a log that is no more does not become a snapshot of the one that is.
+        """
+        taken_at = float(self._clock())
+        self._session.tail()  # connects, if this is the first call: the identity is known then
+        identity = new_identity(self._session.identity)
+        listed: Manifest | None = None
+        try:
+            manifest = self._write(seq, identity, taken_at, chunks)
+            listed = self._make_visible(manifest, keep_existing, place)
+        finally:
+            with suppress(StoreError):  # then the leader does it, after some minutes
+                if listed is None or listed.identity != identity:
+                    keys = (self._keys.facts, self._keys.chunks)
+                    self._session.run(HOLD_CHUNKS, keys, identity, 0)
+                self.sweep()
+        return listed.info
+
+    def _write(
+        self, seq: int, identity: str, taken_at: float, chunks: Iterable[bytes | memoryview]
+    ) -> Manifest:
+        digest = blake2b(digest_size=CHECKSUM_BYTES)
+        size = count = 0
+        for body in recut(chunks, CHUNK_BYTES):
+            checksum = checksum_of_chunk(body)
+            self._session.run(
+                PUT_CHUNK,
+                (self._keys.facts, self._keys.chunks, self._keys.chunk_of(identity, count)),
+                identity,
+                count,
+                WRITING_MS,
+                checksum + body,
+                int(self._session.may_exceed_memory),
+            )
+            digest.update(checksum)
+            size += len(body)
+            count += 1
+        return Manifest(seq, identity, taken_at, size, count, digest.digest())
+
+    def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
+        """The manifest that is listed in the end: this one, or one that was to be kept."""
+        keys = self._keys
+        listed = self._session.run(
+            LIST_SNAPSHOT,
+            (keys.facts, keys.events, keys.snapshots, keys.chunks),
+            manifest.seq,
+            manifest.text(),
+            manifest.identity,
+            manifest.chunks,
+            int(keep_existing),
+            place,
+            int(self._session.may_exceed_memory),
+        )
+        try:
+            kept = parse_manifest(manifest.seq, listed)
+            check_store(kept, self._session.identity)
+            return kept
+        except SnapshotDamaged:  # that one is not worth keeping
+            return self._make_visible(manifest, False, place)
+
+    def open(self, seq: int) -> Iterator[bytes]:
+        keys = self._keys
+        text = self._session.run(
+            OPEN_SNAPSHOT, (keys.facts, keys.snapshots, keys.chunks), seq, READING_MS
+        )
+        if text is None:
+            raise SnapshotMissing(seq)
+        manifest = parse_manifest(seq, text)
+        check_store(manifest, self._session.identity)
+        return self._read(manifest)
+
+    def _read(self, manifest: Manifest) -> Iterator[bytes]:
+        """The chunks, each checked before."""
+        keys, seq = self._keys, manifest.seq
+        digest = blake2b(digest_size=CHECKSUM_BYTES)
+        held_at = time.monotonic()
+        for first in range(0, manifest.chunks, CHUNKS_READ_AT_ONCE):
+            numbers = range(first, min(first + CHUNKS_READ_AT_ONCE, manifest.chunks))
+            if time.monotonic() - held_at > READING_MS / 1000 / 3:
+                held_at = time.monotonic()
+                self._session.run(
+                    HOLD_CHUNKS, (keys.facts, keys.chunks), manifest.identity, READING_MS
+                )
+            values = self._session.call(
+                "MGET", *(keys.chunk_of(manifest.identity, number) for number in numbers)
+            )
+            for number, value in zip(numbers, values, strict=True):
+                if value is None:
+                    raise SnapshotDamaged(seq, f"chunk {number}", "it is missing")
+                checksum, body = value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
+                if checksum_of_chunk(body) != checksum:
+                    raise SnapshotDamaged(seq, f"chunk {number}", "its checksum does not fit")
+                digest.update(checksum)
+                yield body
+        if digest.digest() != manifest.digest:
+            raise SnapshotDamaged(seq, "manifest", "its chunks are not the ones it lists")
+
+    def delete(self, seq: int) -> None:
+        keys = self._keys
+        manifest = self._manifests().get(str(seq).encode())
+        if manifest is None:
+            raise SnapshotMissing(seq)
+        self._session.run(
+            DELETE_SNAPSHOT,
+            (keys.facts, keys.lease, keys.snapshots),
+            self._session.lease,
+            seq,
+            manifest,
+        )
+        with suppress(StoreUnavailable):
+            self.sweep()
+
+    def sweep(self, steps: int | None = None) -> None:
+        """Give back the room of chunks that no snapshot has and nobody writes or reads, in so
+        many steps, or until there are none.
+        """
+        keys = self._keys
+        more = 1
+        while more and steps != 0:
+            more = self._session.run(
+                SWEEP, (keys.facts, keys.snapshots, keys.chunks), keys.chunk, CHUNKS_SWEPT_AT_ONCE
+            )
+            steps = None if steps is None else steps - 1

@@ -1,0 +1,383 @@
+"""The store on a Redis server, whose log any number of processes share."""
+
+import logging
+import os
+import random
+import re
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from secrets import token_hex
+from threading import Lock
+
+from redis.exceptions import RedisError
+
+from manyclass.service.store.batch import join_batch_within
+from manyclass.service.store.protocol import (
+    Batch,
+    Beat,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    Process,
+    SnapshotInfo,
+    StoreError,
+    StoreUnavailable,
+    StoreUncertain,
+)
+from manyclass.service.store.redis.entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
+from manyclass.service.store.redis.errors import GOES_ON, lost, moved
+from manyclass.service.store.redis.feed import Feed, missing, out_of_order
+from manyclass.service.store.redis.link import Link, pairs
+from manyclass.service.store.redis.manifest import list_snapshots
+from manyclass.service.store.redis.scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
+from manyclass.service.store.redis.session import OLD_VERSION, Session
+from manyclass.service.store.redis.snapshots import RedisSnapshots
+from manyclass.service.store.redis.url import parse
+
+log = logging.getLogger(__name__)
+
+LARGEST_BATCH = 2**28  # half of what the server takes as one value
+LEASE_SECONDS = 10.0  # how long a process that is not heard of leads, and counts as alive
+RECORD_SECONDS = 86_400  # how long the server knows the last append of a process; far more than
+# anything sent before it can still be under way
+READ_BYTES = 2**20  # of the log, at a time
+READ_ENTRIES = 1000
+TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
+LETTERS_KEPT = 1000  # in a mailbox nobody empties
+MAILBOX_SECONDS = 60
+SWEEP_STEPS = 4  # in a beat
+DESCRIBED_SECONDS = 60.0  # how often it is looked how the server is set up
+# Between tries to reach a server that is away.
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 0.5
+
+
+class RedisStore:
+    """The log is a stream, and the server's order the order for all; see redis_scripts.py.
+
+    Whatever changes more than one thing is a script, which the server runs in one piece, and which
+    names the store it means: a server that has been emptied, or has another store, changes nothing.
+
+    Threads: any may call anything at any time. Appending and each `follow` have a connection of
+    their own, and of the other calls none waits for another.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        clock: Callable[[], float],
+        patience: float = 5.0,
+        lease_seconds: float = LEASE_SECONDS,
+        make_new: bool = True,
+    ) -> None:
+        """Nothing is asked of the server yet. StoreError for a URL that cannot be used.
+
+        Without `make_new` it is an error, told when the server is first asked, that it has none.
+        """
+        parsed = parse(url)
+        host = re.sub(r"[^A-Za-z0-9._-]", "_", socket.gethostname())
+        self.name = f"{host}-{os.getpid()}-{token_hex(4)}"
+        self._session = Session(parsed, self.name, patience, make_new)
+        self._keys = self._session.keys
+        self._snapshots = RedisSnapshots(self._session, clock)
+        self._patience = patience
+        self._replicas = parsed.replicas
+        self._lease_ms = int(1000 * lease_seconds)
+        self._appending = Lock()
+        self._append_link: Link | None = None
+        self._appends = 0  # so many were tried
+        self._nonces = random.Random()  # seeded by the system
+        self._place = START  # of the newest entry that was read or given
+        self._rewound = False  # what was given is not in the log any more
+        self._described_at = time.monotonic()  # the first connection does
+        self._is_registered = False
+
+    @property
+    def durability(self) -> str:
+        """What is promised, as the server was set up when it was last connected to."""
+        return self._session.durability
+
+    @property
+    def last_seq(self) -> int:
+        return seq_of(self._session.tail())
+
+    @property
+    def is_older_than_rules(self) -> bool:
+        self._session.tail()  # each connection reads the version
+        return self._session.version == OLD_VERSION
+
+    @property
+    def foreign_entries(self) -> int:
+        return self._session.foreign
+
+    # --- the log ----------------------------------------------------------------------------------
+    def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
+        if not events:
+            return self.last_seq
+        body = join_batch_within(LARGEST_BATCH, events)
+        with self._appending:
+            self._appends += 1
+            return self._until_known(lambda: self._send_append(ticket, len(events), body, after))
+
+    def confirm(self) -> None:
+        if self._replicas:  # without them nothing is seen before it is as durable as it gets
+            with self._appending:
+                self._until_known(self._send_confirm)
+
+    def _until_known(self, send: Callable[[], int]) -> int:
+        """Sends what may be sent again, as an append, which comes into the log only once, until it
+        is known that the server has it.
+        """
+        server = self._session.server
+        last_try = time.monotonic() + self._patience - server.answer_seconds / 2
+        in_doubt = False
+        pause = FIRST_PAUSE
+        while True:
+            elsewhere = False
+            try:
+                return send()
+            except RedisError as error:
+                self._drop_append_link()
+                failure = server.store_error(error)
+                in_doubt = in_doubt or lost(error)
+                elsewhere = moved(error)
+            except StoreUncertain as error:
+                failure = error
+                in_doubt = True
+            except StoreError as error:  # nothing was sent
+                failure = error
+            is_last = time.monotonic() > last_try or self._session.closed.is_set()
+            if in_doubt and is_last:
+                raise StoreUncertain(
+                    f"it is not known what became of an append: {failure}", GOES_ON
+                ) from failure
+            if not in_doubt and (is_last or not elsewhere):
+                raise failure
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _send_append(self, ticket: int, count: int, body: bytes, after: int | None) -> int:
+        link = self._linked()
+        keys = self._keys
+        nonce = self._nonces.getrandbits(NONCE_BITS)  # another each time it is sent: see Feed
+        head = entry_head(self.name, ticket, nonce, count, body)
+        last_seq = link.run(
+            APPEND,
+            (keys.facts, keys.events, keys.appends_of(self.name)),
+            (
+                *(self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
+                "" if after is None else after,
+            ),
+        )
+        self._wait_for_replicas(link)
+        return int(last_seq)
+
+    def _send_confirm(self) -> int:
+        link = self._linked()
+        link.run(CONFIRM, (self._keys.facts,), (self._session.identity,))
+        self._wait_for_replicas(link)
+        return 0
+
+    def _linked(self) -> Link:
+        link = self._append_link
+        if link is None or link.ended():
+            self._drop_append_link()
+            link, _ = self._session.connect()
+            self._append_link = link
+        return link
+
+    def _wait_for_replicas(self, link: Link) -> None:
+        """Return when they have what was written over this link, and so all that was before it."""
+        if self._replicas:
+            # The server looks at its clock ten times a second: it may take a tenth longer.
+            wait_ms = int(1000 * self._session.server.answer_seconds / 3)
+            received = link.call("WAIT", self._replicas, wait_ms)
+            if received < self._replicas:
+                raise StoreUncertain(
+                    f"it is in the log, but {received} of {self._replicas} replicas have it",
+                    "see whether the replicas of the Redis server are well",
+                )
+
+    def _drop_append_link(self) -> None:
+        if self._append_link is not None:
+            self._append_link.close()
+            self._append_link = None
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        expected = after + 1
+        known = self.last_seq
+        place = START if after == 0 else None
+        start = f"{self._session.epoch.place_of(expected)}-0"
+        why = ""  # what was skipped is foreign
+        while expected <= known:
+            entries = self._session.run(
+                READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
+            )
+            if not entries:
+                raise LogDamaged(expected, missing(known, why))
+            for identity, fields in entries:
+                try:
+                    entry = parse_entry(identity, fields, self._session.identity)
+                except ValueError as error:
+                    why = f"{identity.decode()}: {error}"
+                    continue
+                if entry.last_seq <= after:  # reading began in an earlier epoch
+                    continue
+                if entry.first_seq > expected or (entry.first_seq < expected != after + 1):
+                    raise LogDamaged(expected, out_of_order(entry.first_seq, why))
+                if place not in (None, entry.after):
+                    raise LogRewound(expected - 1)
+                for event in entry.events[expected - entry.first_seq :]:
+                    yield expected, event
+                    expected += 1
+                self._place = place = entry.place
+                why = ""
+                if expected > known:
+                    return
+            start = f"({entries[-1][0].decode()}"
+
+    def follow(self, after: int) -> Iterator[Batch | Letter | None]:
+        feed = Feed(self._session, after, self._place_of(after))
+        self._rewound = False  # whoever follows has the state of the log as it is
+        pause = FIRST_PAUSE
+        told = False
+        try:
+            while not self._session.closed.is_set():
+                try:
+                    news = feed.wait()
+                except (LogDamaged, LogRewound) as error:
+                    self._place = START  # what was given is no place of the log any more
+                    self._rewound = isinstance(error, LogRewound)
+                    raise
+                except StoreError as error:
+                    if not self._session.identity and not self._session.closed.is_set():
+                        raise
+                    if not told:  # once: it may be away for long
+                        log.error("the log cannot be followed now: %s; %s", error, error.hint)
+                        told = True
+                    yield None
+                    self._session.closed.wait(pause)
+                    pause = min(2 * pause, LONGEST_PAUSE)
+                    continue
+                if told:
+                    log.warning("the log is followed again")
+                    told = False
+                pause = FIRST_PAUSE
+                self._place = feed.place or self._place
+                if not news:
+                    yield None
+                yield from news
+        finally:
+            feed.close()
+
+    def _place_of(self, after: int) -> bytes | None:
+        """The id of the entry that ended with event `after`, when it is known."""
+        if after == 0:
+            return START
+        return self._place if seq_of(self._place) == after else None
+
+    def trim(self, seq: int) -> None:
+        """As the protocol has it, and never beyond the newest snapshot."""
+        keys = self._keys
+        more = 1
+        while more:
+            more = self._session.run(
+                TRIM,
+                (keys.facts, keys.events, keys.lease, keys.processes, keys.snapshots),
+                self._session.lease,
+                seq,
+                TRIMMED_EVENTS_AT_ONCE,
+            )
+
+    # --- the other processes ----------------------------------------------------------------------
+    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Beat:
+        if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
+            self._see_how_the_server_is_set_up()
+        keys = self._keys
+        self._is_registered = True
+        tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
+            BEAT,
+            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks, keys.rules),
+            self.name,
+            "" if seq is None else seq,
+            self._lease_ms,
+            rules,
+            int(may_lead),
+        )
+        versions = pairs(rules_of)
+        leader = lease.decode().partition(" ")[2]
+        self._session.lease = lease if leader == self.name else b""
+        self._session.is_full = bool(is_full)
+        if sweep and leader == self.name:
+            self._snapshots.sweep(SWEEP_STEPS)
+        return Beat(
+            last_seq=seq_of(tail),
+            leads=leader == self.name,
+            snapshots=list_snapshots(pairs(manifests)),
+            processes=sorted(
+                (
+                    _process(name.decode(), seen, leader, int(versions.get(name, 1)))
+                    for name, seen in pairs(processes).items()
+                ),
+                key=lambda process: process.name,
+            ),
+            is_full=bool(is_full),
+        )
+
+    def _see_how_the_server_is_set_up(self) -> None:
+        """It may be changed while it runs. StoreUnavailable: it cannot be relied on any more."""
+        try:
+            link, _ = self._session.connect()  # which looks
+        except StoreError:
+            with self._appending:
+                self._drop_append_link()  # no append before a new connection finds it in order
+            raise
+        link.close()
+        self._described_at = time.monotonic()
+
+    def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
+        if not letters:
+            return
+        keys = self._keys
+        self._session.run(
+            POST,
+            (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
+            self.name,
+            LETTERS_KEPT,
+            MAILBOX_SECONDS,
+            *(part for letter in letters for part in letter),
+        )
+
+    # --- snapshots --------------------------------------------------------------------------------
+    def save_snapshot(
+        self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
+    ) -> SnapshotInfo:
+        if self._rewound and seq:
+            raise StoreUnavailable("the log has lost events, and this state with them", GOES_ON)
+        place = self._place if seq_of(self._place) >= seq else b""
+        return self._snapshots.save(seq, chunks, keep_existing, place)
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        return self._snapshots.open(seq)
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        return self._snapshots.list()
+
+    def delete_snapshot(self, seq: int) -> None:
+        self._snapshots.delete(seq)
+
+    def close(self) -> None:
+        if self._is_registered and not self._session.closed.is_set():
+            with suppress(StoreError):  # it is forgotten after a while anyway
+                keys = self._keys
+                self._session.run(LEAVE, (keys.facts, keys.lease, keys.processes), self.name)
+        self._session.close()
+        with self._appending:
+            self._drop_append_link()
+
+
+def _process(name: str, seen: bytes, leader: str, rules: int) -> Process:
+    seen_at, _, seq = seen.decode().partition(" ")
+    return Process(name, int(seq) if seq else None, name == leader, int(seen_at) / 1000, rules)

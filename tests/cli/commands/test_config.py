@@ -1,0 +1,129 @@
+import pytest
+
+from manyclass.service.config.settings import TABLE, Settings
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch):
+    for row in TABLE:
+        monkeypatch.delenv(row.variable, raising=False)
+        monkeypatch.delenv(row.name.upper(), raising=False)
+
+
+def shown(result):
+    assert result.exit_code == 0, result.output
+    lines = (line.split("#") for line in result.stdout.splitlines())
+    return {value.strip().partition("=")[0]: (value.strip(), source) for value, source in lines}
+
+
+def test_every_setting_is_shown_with_its_default(manyclass):
+    table = shown(manyclass("config"))
+    assert list(table) == [row.variable for row in TABLE]
+    assert table["MANYCLASS_PORT"] == ("MANYCLASS_PORT=8000", " default")
+
+
+def test_the_command_line_wins_over_the_environment(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_PORT", "1")
+    monkeypatch.setenv("MANYCLASS_RATING", "7")
+    monkeypatch.setenv("MANYCLASS_LEAK", "yes")
+    table = shown(manyclass("config", "--port", 2, "--no-leak", "--tfidf"))
+    assert table["MANYCLASS_PORT"] == ("MANYCLASS_PORT=2", " command line")
+    assert table["MANYCLASS_RATING"] == ("MANYCLASS_RATING=7", " environment")
+    assert table["MANYCLASS_LEAK"] == ("MANYCLASS_LEAK=no", " command line")
+    assert table["MANYCLASS_TFIDF"] == ("MANYCLASS_TFIDF=yes", " command line")
+
+
+def test_what_is_not_given_of_the_model_is_empty(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_RATE", "0.5")
+    table = shown(manyclass("config"))
+    assert table["MANYCLASS_RATE"] == ("MANYCLASS_RATE=0.5", " environment")
+    for name in ("LEARNER", "SHADOWS", "REPLAY", "MAX_BYTES"):
+        assert table[f"MANYCLASS_{name}"] == (f"MANYCLASS_{name}=", " not given")
+    table = shown(manyclass("config", "--learner", "ema(replay=4)"))
+    assert table["MANYCLASS_LEARNER"] == ("MANYCLASS_LEARNER=ema(replay=4)", " command line")
+    assert table["MANYCLASS_REPLAY"] == ("MANYCLASS_REPLAY=", " not given")
+
+
+def test_keys_are_never_shown(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame,open")
+    result = manyclass("config", "--learn-keys", "abracadabra")
+    assert "sesame" not in result.output
+    assert "abracadabra" not in result.output
+    assert shown(result)["MANYCLASS_RANK_KEYS"][0] == "MANYCLASS_RANK_KEYS=2 (hidden)"
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_each_setting_is_an_option_with_its_help(manyclass, command, row):
+    text = " ".join(manyclass(command, "--help").stdout.split())
+    assert f"{row.flag} " in text
+    assert row.help in text
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+def test_a_value_that_cannot_be_used_is_one_line(manyclass, command):
+    result = manyclass(command, "--min-weight", "2")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("manyclass: MANYCLASS_MIN_WEIGHT='2'")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_misspelt_variable_is_an_error_but_the_client_s_own_are_not(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_URL", "http://elsewhere")
+    monkeypatch.setenv("MANYCLASS_KEY", "sesame")
+    assert manyclass("config").exit_code == 0
+    monkeypatch.setenv("MANYCLASS_PROT", "1")
+    result = manyclass("config")
+    assert result.exit_code == 2
+    assert "did you mean MANYCLASS_PORT?" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+def test_a_key_without_the_prefix_is_refused(manyclass, monkeypatch, command):
+    monkeypatch.setenv("RANK_KEYS", "sesame")
+    result = manyclass(command, "--store", "memory:")
+    assert result.exit_code == 2
+    assert (
+        result.stderr == "manyclass: RANK_KEYS=(hidden): is not read; write MANYCLASS_RANK_KEYS\n"
+    )
+
+
+def test_a_name_without_the_prefix_is_warned_of_once(manyclass, monkeypatch):
+    monkeypatch.setenv("MAX_BATCH", "5")
+    monkeypatch.setenv("PORT", "5")
+    warning = "manyclass: warning: MAX_BATCH is not read; the name is MANYCLASS_MAX_BATCH\n"
+    assert manyclass("config").stderr == warning
+    assert manyclass("config", "--max-batch", "5").stderr == ""
+
+
+def test_the_key_of_a_client_is_not_taken_for_one_of_the_service(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_KEY", "sesame")
+    result = manyclass("config")
+    assert "MANYCLASS_KEY is a client's" in result.stderr
+    assert "sesame" not in result.output
+    assert manyclass("config", "--rank-keys", "sesame").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["sevre"], "serve"),
+        (["learners", "promot"], "promote"),
+        (["serve", "--stor", "memory:"], "--store"),
+        (["config", "--learner", "smv"], "did you mean `svm`?"),
+        (["config", "--learner", "pa(replya=4)"], "did you mean `replay`?"),
+        (["config", "--shadows", "ff,amd(rate=1)"], "must be one of ff, ind"),
+    ],
+)
+def test_what_was_meant_is_told(manyclass, arguments, meant):
+    result = manyclass(*arguments)
+    assert result.exit_code == 2
+    assert meant in result.stderr
+
+
+def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):
+    given = []
+    monkeypatch.setattr("manyclass.service.http.server.run", given.append)
+    monkeypatch.setenv("MANYCLASS_RATING", "7")
+    assert manyclass("serve", "--store", "memory:", "--port", "0").exit_code == 0
+    assert given == [Settings(store="memory:", port=0, rating=7)]

@@ -1,0 +1,245 @@
+import gzip
+import json
+import sys
+from types import ModuleType
+
+import pytest
+
+from manyclass.cli.commands import evaluate
+from manyclass.evaluation import cost
+from tests.evaluation.examples import Always
+
+
+@pytest.fixture(autouse=True)
+def speed_is_measured_shortly(monkeypatch):
+    monkeypatch.setattr(cost, "SHORTEST", 1e-6)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder that has two of the public sets, as small ones."""
+    for name in ("clinc150", "banking77"):
+        rows = [
+            {"split": "test" if at % 4 == 0 else "train", "classes": [word], "text": f"{word} {at}"}
+            for at in range(40)
+            for word in ["card" if at % 3 else "pin"]
+        ]
+        text = "\n".join(map(json.dumps, rows))
+        (tmp_path / f"{name}.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    return tmp_path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps({"features": [f"f{at % 3}"], "classes": [f"c{at % 3}"]}) + "\n"
+            for at in range(60)
+        )
+    )
+    return file
+
+
+@pytest.fixture
+def peers(monkeypatch):
+    """Two peers in place of the real ones: one that can be made, one whose package is missing."""
+
+    class PeerMissing(Exception):
+        pass
+
+    def missing(seed):
+        raise PeerMissing("package nopackage is missing: pip install manyclass[peers]")
+
+    module = ModuleType("manyclass.evaluation.peers")
+    module.PEERS = {"always": Always, "missing": missing}
+    module.PeerMissing = PeerMissing
+    monkeypatch.setitem(sys.modules, "manyclass.evaluation.peers", module)
+
+
+def first_words(output):
+    return [line.split()[0] for line in output.splitlines() if line.strip()]
+
+
+def test_sets_are_evaluated_one_after_the_other(manyclass, data):
+    result = manyclass("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 2)
+
+    assert result.exit_code == 0, result.stderr
+    assert first_words(result.stdout) == ["clinc:", "learner", "svm", "banking:", "learner", "svm"]
+    assert "30 + 10 instances, split as given, 2 classes" in result.stdout
+    assert "1.000 ± 0.000" in result.stdout
+
+
+def test_learners_options_and_peers_are_compared(manyclass, data, peers):
+    arguments = ["--learner", "ff(rating=0)", "--learner", "ff,pa(replay=2)", "--passes", 2]
+
+    result = manyclass(
+        *("evaluate", "--set", "clinc", "--data", data, *arguments),
+        *("--vary", "margin_threshold=0,0.5", "--peers", "always", "--splits", 1),
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert first_words(result.stdout)[2:] == [
+        "ff(rating=0)",
+        "ff",
+        "pa(replay=2)",
+        "ff(margin_threshold=0,rating=0)",
+        "ff(margin_threshold=0.5,rating=0)",
+        "ff(margin_threshold=0)",
+        "ff(margin_threshold=0.5)",
+        "pa(margin_threshold=0,replay=2)",
+        "pa(margin_threshold=0.5,replay=2)",
+        "always",
+    ]
+
+
+def test_what_was_measured_is_written_to_files(manyclass, data, tmp_path):
+    found, page = tmp_path / "found.json", tmp_path / "page.html"
+
+    result = manyclass(
+        *("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 2),
+        *("--json", found, "--html", page, "--markdown"),
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert "| --- | ---: |" in result.stdout
+    read = json.loads(found.read_text())
+    assert [each["name"] for each in read["sets"]] == ["clinc", "banking"]
+    assert {"command", "machine"} <= read.keys()
+    assert page.read_text().startswith("<!doctype html>")
+
+
+def test_own_files_are_split_at_random(manyclass, rows):
+    result = manyclass("evaluate", rows, "--held-out", 0.25, "--splits", 2)
+
+    assert result.exit_code == 0, result.stderr
+    assert "rows.jsonl: 45 + 15 instances, split at random, 3 classes" in result.stdout
+    assert "read 60 instances" in result.stderr
+
+
+def test_standard_input_is_named_as_such(manyclass, rows):
+    result = manyclass("evaluate", "-", "--splits", 1, input=rows.read_bytes())
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("standard input: 54 + 6 instances")
+
+
+def test_own_files_may_be_tested_on_another(manyclass, rows, tmp_path):
+    test = tmp_path / "test.jsonl"
+    test.write_text('{"features": ["f1", "new"], "classes": ["c1"]}\n')
+
+    result = manyclass("evaluate", rows, "--test", test, "--splits", 1)
+
+    assert result.exit_code == 0, result.stderr
+    assert "60 + 1 instances, split as given, 3 classes, 4 features" in result.stdout
+
+
+def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
+    found = tmp_path / "found.json"
+
+    result = manyclass("evaluate", rows, "--progressive", "--no-shuffle", "--json", found)
+
+    assert result.exit_code == 0, result.stderr
+    assert "60 instances as one stream" in result.stdout
+    (outcome,) = json.loads(found.read_text())["sets"][0]["results"][0]["outcomes"]
+    assert outcome["stream"]["overall"]["R1"] == pytest.approx(57 / 60)  # each class is new once
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "newsgroups-bydate"),
+        (["--set", "news"], "no data set is called 'news'"),
+        (["--set", "clinc", "--learner", "gg"], "--learner"),
+        (["--set", "clinc", "--learner", "ff(rating=-1)"], "rating"),
+        (["--set", "clinc", "--vary", "max_outdegree"], "OPTION=VALUE"),
+        (["--set", "clinc", "--vary", "leak=no"], "has no effect"),
+        (["--set", "clinc", "--peers", "nobody"], "there are always, missing"),
+        (["--set", "clinc", "--peers", "always,missing"], "nopackage is missing"),
+        (["--set", "clinc", "--html", "nowhere/x.html"], "no folder nowhere"),
+        (["--set", "clinc", "--html", "."], "is a folder"),
+        (["--set", "clinc", "--json", ""], "is a folder"),
+        (["--set", "clinc", "--json", "x", "--html", "./x"], "another file than --json"),
+        (["--set", "clinc", "--learner", "pa(subsample=0.5)"], "members of a committee only"),
+        (["--set", "clinc", "--test", "x.jsonl"], "files to train on"),
+        (["--set", "clinc", "--held-out", "1"], "--held-out"),
+        (["--set", "clinc", "--peers", "always", "--progressive"], "cannot learn a stream"),
+        (["--set", "clinc", "rows.txt"], "name it with --format"),
+        (["--set", "clinc", "rows.jsonl", "--format", "csv"], "is no format"),
+    ],
+)
+def test_a_wrong_command_line_is_refused_before_anything_runs(
+    manyclass, data, peers, arguments, said
+):
+    result = manyclass("evaluate", "--data", data, *arguments)
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert result.stdout == ""
+
+
+def test_missing_data_is_named(manyclass, tmp_path):
+    result = manyclass("evaluate", "--set", "clinc", "--data", tmp_path)
+
+    assert result.exit_code == 1
+    assert "clinc150.jsonl.gz" in result.output
+
+
+def test_rows_that_leave_nothing_to_test_on_are_refused(manyclass, tmp_path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"features": ["f"], "classes": ["c"]}\n')
+
+    result = manyclass("evaluate", file)
+
+    assert result.exit_code == 1
+    assert "1 rows to train on and 0 to test on" in result.stderr
+
+
+def test_a_stream_may_be_of_one_row(manyclass, tmp_path):
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"features": ["f"], "classes": ["c"]}\n')
+
+    result = manyclass("evaluate", file, "--progressive", "--splits", 1)
+
+    assert result.exit_code == 0, result.stderr
+    assert "1 instances as one stream" in result.stdout
+
+
+def test_what_cannot_be_written_ends_no_run_and_is_complained_of(manyclass, data, monkeypatch):
+    def full(path, pieces):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(evaluate, "write_whole", full)
+
+    result = manyclass(
+        *("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1),
+        *("--json", data / "found.json", "--html", data / "page.html"),
+    )
+
+    assert result.exit_code == 1
+    assert first_words(result.stdout)[::3] == ["clinc:", "banking:"]
+    assert result.stderr.count("found.json cannot be written: [Errno 28] No space") == 2
+    assert result.stderr.count("page.html cannot be written") == 2
+
+
+def test_left_out_lines_are_told_by_the_exit_code(manyclass, rows, tmp_path):
+    test = tmp_path / "test.jsonl"
+    test.write_text('{"features": ["f1"], "classes": ["c1"]}\n{\n')
+
+    result = manyclass("evaluate", rows, "--test", test, "--splits", 1)
+
+    assert result.exit_code == 1
+    assert "60 + 1 instances" in result.stdout
+    assert f"{test}:2: " in result.stderr
+
+
+def test_a_damaged_public_set_is_one_line(manyclass, data):
+    file = data / "banking77.jsonl.gz"
+    file.write_bytes(file.read_bytes()[:-20])
+
+    result = manyclass("evaluate", "--set", "clinc,banking", "--data", data, "--splits", 1)
+
+    assert result.exit_code == 1
+    assert first_words(result.stdout) == ["clinc:", "learner", "svm"]
+    assert result.stderr.startswith(f"manyclass: banking: its files in {data} are damaged: ")
+    assert len(result.stderr.splitlines()) == 1

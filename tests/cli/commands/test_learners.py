@@ -1,0 +1,66 @@
+import pytest
+
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.client.client import Client
+
+
+@pytest.fixture(scope="module")
+def several():
+    """A real service with a shadow."""
+    chosen = {"MANYCLASS_LEARNER": "ff(rating=0)", "MANYCLASS_SHADOWS": "pa(replay=2)"}
+    with fresh_service({**without_settings(), **chosen}) as url:
+        with Client(url) as client:
+            for name in ["y", *"x" * 103]:
+                client.learn({"features": ["a", "b"], "classes": [name]})
+        yield url
+
+
+def table(result):
+    assert result.exit_code == 0, result.output
+    return [line.split() for line in result.stdout.splitlines()]
+
+
+def test_list_and_promote(manyclass, several):
+    head, first, second = table(manyclass("learners", "list", "--url", several))
+    assert head == ["learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes"]
+    assert first[:3] == ["ff(rating=0)", "answers", "104"]
+    assert second[:3] == ["pa(replay=2)", "shadow", "104"]
+    assert all(float(row[6]) > 0 and int(row[7]) > 0 for row in (first, second))
+
+    declined = manyclass("learners", "promote", "pa(replay=2)", "--url", several, input="n\n")
+    assert declined.exit_code == 1
+    done = manyclass("learners", "promote", "pa(replay=2)", "--url", several, input="y\n")
+    assert done.exit_code == 0
+    assert "pa(replay=2) answers; event 105 in the log says so" in done.stdout
+    rows = table(manyclass("learners", "list", "--url", several, "--window", "100"))
+    assert [row[:3] for row in rows[1:]] == [
+        ["pa(replay=2)", "answers", "100"],
+        ["ff(rating=0)", "shadow", "100"],
+    ]
+    assert rows[2][3:6] == ["1.000", "1.000", "1.000"]
+
+
+def test_a_learner_that_is_not_there(manyclass, several):
+    result = manyclass("learners", "promote", "ema", "--yes", "--url", several)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "manyclass: the service refused: 404 Not Found: no learner is named 'ema'; there are"
+        " 'pa(replay=2)', 'ff(rating=0)'\n"
+    )
+
+
+def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
+    with fresh_service(without_settings()) as url:
+        _, only = table(manyclass("learners", "list", "--url", url))
+    assert only[:6] == ["svm", "answers", "0", "0.000", "0.000", "0.000"]
+    assert len(only) == 8
+
+
+def test_a_window_there_is_not(manyclass, several):
+    result = manyclass("learners", "list", "--window", "99", "--url", several)
+    assert result.exit_code == 2
+
+
+def test_no_service(manyclass, nobody):
+    assert manyclass("learners", "list", "--url", nobody).exit_code == 3

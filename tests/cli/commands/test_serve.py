@@ -1,0 +1,65 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from manyclass.service.http.server import StartFailed
+from manyclass.service.store.protocol import StoreError
+from tests.service.faulty import PATIENCE
+
+
+def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
+    result = manyclass("serve", "--store", "nowhere:")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("manyclass: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("error", [StoreError("broken", "mend it"), StartFailed("broken, mend it")])
+def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
+    def run(settings):
+        raise error
+
+    monkeypatch.setattr("manyclass.service.http.server.run", run)
+    result = manyclass("serve", "--store", "memory:")
+    assert result.exit_code == 1
+    assert "broken" in result.stderr
+    assert "mend it" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = manyclass("serve", "--store", "memory:", "--port", port)
+    assert result.exit_code == 4
+    assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
+    assert "--port" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
+    def run(settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("manyclass.service.http.server.run", run)
+    assert manyclass("serve", "--store", "memory:").exit_code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("module", ["typer", "uvicorn"])
+def test_a_stop_amid_the_imports_is_a_success(module, number, tmp_path):
+    stand_in = "import time; print('importing', flush=True); time.sleep(600)"
+    (tmp_path / f"{module}.py").write_text(stand_in)
+    command = [sys.executable, "-m", "manyclass", "serve", "--store", "memory:"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == ""

@@ -1,0 +1,54 @@
+"""manyclass store accept: a backup takes the place of a newer store, on purpose."""
+
+import shutil
+from contextlib import closing
+
+import pytest
+from typer.testing import CliRunner
+
+from manyclass.cli.main import app
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import StoreDamaged
+
+
+def accept(url):
+    return CliRunner().invoke(app, ["store", "accept", url])
+
+
+def test_an_older_file_is_accepted_and_says_what_is_given_up(tmp_path):
+    url = f"sqlite:{tmp_path}/store.db"
+    with closing(open_store(url, float)) as store:
+        store.append([b"1"])
+    shutil.copy(tmp_path / "store.db", tmp_path / "backup.db")
+    with closing(open_store(url, float)) as store:
+        store.append([b"2", b"3"])
+    shutil.copy(tmp_path / "backup.db", tmp_path / "store.db")
+    with pytest.raises(StoreDamaged, match="event 3 was acknowledged") as error:
+        open_store(url, float)
+    assert f"manyclass store accept {url}" in error.value.hint
+    done = accept(url)
+    assert done.exit_code == 0, done.output
+    assert "up to event 1" in done.stdout
+    assert "given up: events 2 to 3" in done.stdout
+    with closing(open_store(url, float)) as store:
+        assert store.append([b"2"]) == 2
+
+
+def test_a_missing_mark_is_said(tmp_path):
+    url = f"sqlite:{tmp_path}/store.db"
+    with closing(open_store(url, float)) as store:
+        store.append([b"1"])
+    (tmp_path / "store.db.mark").unlink()
+    assert "not known" in accept(url).stdout
+
+
+def test_what_cannot_be_accepted(tmp_path):
+    assert accept("memory:").exit_code == 2
+    missing = accept(f"sqlite:{tmp_path}/none.db")
+    assert missing.exit_code == 1
+    assert "there is no store" in missing.stderr
+    url = f"sqlite:{tmp_path}/store.db"
+    with closing(open_store(url, float)):
+        in_use = accept(url)
+    assert in_use.exit_code == 1
+    assert "in use" in in_use.stderr

@@ -1,0 +1,31 @@
+import pytest
+from typer.testing import CliRunner
+
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.main import app
+
+
+@pytest.fixture(scope="session")
+def service():
+    """The URL of a real service; the tests that share it use classes of their own."""
+    with fresh_service(without_settings()) as url:
+        yield url
+
+
+@pytest.fixture
+def manyclass(monkeypatch):
+    """Calls the command line: `manyclass("learn", "-", input=b"...")`."""
+    for variable in ("MANYCLASS_URL", "MANYCLASS_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+
+    def call(*arguments, **options):
+        return CliRunner().invoke(app, [str(each) for each in arguments], **options)
+
+    return call
+
+
+@pytest.fixture
+def nobody():
+    """A URL where nothing listens."""
+    return "http://127.0.0.1:9"

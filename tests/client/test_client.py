@@ -1,0 +1,329 @@
+import json
+from math import inf, nan
+
+import httpx
+import pytest
+
+from manyclass.client.client import (
+    ClassCount,
+    Client,
+    ClientError,
+    PathNode,
+    RankedClass,
+    RequestRefused,
+    ServiceUnreachable,
+    Vote,
+)
+
+LEARNED = {"seq": 7, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True}
+LEARNED_MANY = {"seq": 7, "accepted": 2, "duplicates": 0, "ranks": [None, 1]}
+SNAPSHOT = {"seq": 7, "bytes": 10, "taken_at": 1.5}
+
+
+class FakeService:
+    """Answers with what it was given, in turn, and keeps what it was asked."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+        self.waits = []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
+
+    def client(self, **options):
+        transport = httpx.MockTransport(self)
+        return Client("http://service/", transport=transport, sleep=self.waits.append, **options)
+
+    def body(self, position=0):
+        return json.loads(self.requests[position].content)
+
+
+def problem(status, headers=None, **members):
+    members = {"type": "about:blank", "title": "No", "status": status, **members}
+    return httpx.Response(
+        status,
+        json=members,
+        headers={"Content-Type": "application/problem+json", **(headers or {})},
+    )
+
+
+def answered_before(service, **options):
+    """A client whose service has answered once, so that it is worth waiting for."""
+    service.answers.insert(0, {"snapshots": []})
+    client = service.client(**options)
+    client.snapshots()
+    service.requests.clear()
+    return client
+
+
+# --- requests and answers ------------------------------------------------------------------------
+
+
+def test_rank_one():
+    service = FakeService({"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]})
+    ranking = service.client().rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
+    assert ranking.id == "i"
+    assert ranking.ranked == (RankedClass("a", 0.5),)
+    how = {"k": 2, "threshold": 0.1, "explain": False, "min_seq": 3}
+    assert service.body() == {"text": "ice", **how}
+    assert (service.requests[0].method, service.requests[0].url.path) == ("POST", "/rank")
+    assert service.requests[0].headers["Content-Type"] == "application/json"
+
+
+def test_rank_when_sure():
+    found = {"id": "i", "seq": 3, "ranked": [], "confidence": 0.25, "withheld": True}
+    service = FakeService(found)
+    ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
+    assert (ranking.ranked, ranking.confidence, ranking.withheld) == ((), 0.25, True)
+    assert service.body()["min_confidence"] == 0.5
+
+
+@pytest.mark.parametrize("number", [nan, inf, -inf])
+@pytest.mark.parametrize("name", ["threshold", "min_confidence"])
+def test_a_limit_that_is_no_number_in_json_is_not_sent(name, number):
+    service = FakeService()
+    client = service.client()
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        client.rank({"text": "ice"}, **{name: number})
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        client.rank_many([{"text": "ice"}], **{name: number})
+    assert service.requests == []
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1])
+def test_a_confidence_that_is_no_probability_is_not_sent(least):
+    with pytest.raises(ValueError, match="min_confidence must be 0 to 1"):
+        FakeService().client().rank({"text": "ice"}, min_confidence=least)
+
+
+def test_rank_many_with_reasons():
+    votes = [{"feature": "ice", "score": 0.5}]
+    ranked = [{"class": "a", "score": 0.5, "features": votes}]
+    service = FakeService({"seq": 3, "results": [{"id": "i", "ranked": ranked}]})
+    answer = service.client().rank_many([{"features": {"ice": 1.0}}], explain=True, min_seq=2)
+    assert answer.seq == 3
+    assert answer.results[0].ranked[0].features == (Vote("ice", 0.5),)
+    assert service.body()["instances"] == [{"features": {"ice": 1.0}}]
+    assert (service.body()["explain"], service.body()["min_seq"]) == (True, 2)
+
+
+def test_rank_with_paths():
+    node = {"classes": 1, "probability": 0.75, "bias": -0.5}
+    moved = [{"feature": "ice", "score": 1.6}]
+    ranked = [
+        {"class": "a", "score": 0.75, "features": moved, "path": [{**node, "features": moved}]}
+    ]
+    service = FakeService({"id": "i", "seq": 3, "ranked": [*ranked, {"class": "b", "score": 0.25}]})
+    tree, other = service.client().rank({"text": "ice"}, explain=True).ranked
+    assert tree.path == (PathNode(1, 0.75, -0.5, (Vote("ice", 1.6),)),)
+    assert other.path == ()
+
+
+def test_learn_one_and_many():
+    service = FakeService(LEARNED, LEARNED_MANY)
+    client = service.client()
+    assert client.learn({"text": "ice", "classes": ["a"]}).rank == 2
+    events = [{"id": "i", "classes": ["a"], "event_id": "mine"}, {"text": "b", "classes": ["b"]}]
+    assert client.learn_many(events).ranks == (None, 1)
+    assert service.body(1)["events"][0] == events[0]
+
+
+def test_every_event_without_an_id_gets_one_of_its_own():
+    service = FakeService(LEARNED, LEARNED_MANY)
+    client = service.client()
+    event = {"text": "ice", "classes": ["a"]}
+    client.learn(event)
+    client.learn_many([event, event])
+    ids = {service.body(0)["event_id"], *(each["event_id"] for each in service.body(1)["events"])}
+    assert len(ids) == 3
+    other = FakeService(LEARNED)
+    other.client().learn(event)
+    assert other.body()["event_id"] not in ids
+    assert "event_id" not in event
+
+
+def test_the_key_is_sent_as_a_bearer_token():
+    service = FakeService({"snapshots": []})
+    service.client(key="secret").snapshots()
+    assert service.requests[0].headers["Authorization"] == "Bearer secret"
+
+
+def test_classes_are_fetched_page_by_page():
+    service = FakeService(
+        {"classes": [{"class": "a", "learned": 2}], "next": "a"},
+        {"classes": [{"class": "b", "learned": 1}], "next": None},
+    )
+    assert list(service.client().classes("", page=1)) == [ClassCount("a", 2), ClassCount("b", 1)]
+    assert dict(service.requests[1].url.params) == {"prefix": "", "limit": "1", "after": "a"}
+
+
+def test_names_in_a_path_are_quoted():
+    detail = {"class": "a/b c?", "learned": 1, "features": [{"feature": "f", "weight": 0.5}]}
+    feature = {"feature": "%", "times_seen": 1, "rating": 1, "outdegree": 0, "edges": []}
+    service = FakeService(detail, feature, {"seq": 8}, {"seq": 9}, {"seq": 10})
+    client = service.client()
+    assert client.class_("a/b c?").features[0].weight == 0.5
+    assert client.feature("%").times_seen == 1
+    assert client.forget_class("a/b") == 8
+    assert client.forget_feature("ü") == 9
+    assert client.forget_feature("..") == 10
+    assert [request.url.raw_path for request in service.requests] == [
+        b"/classes/a%2Fb%20c%3F?limit=100",
+        b"/features/%25",
+        b"/classes/a%2Fb",
+        b"/features/%C3%BC",
+        b"/features/%2E%2E",
+    ]
+
+
+def test_snapshots():
+    service = FakeService({"snapshots": [SNAPSHOT]}, SNAPSHOT, {"seq": 8, "restored": 7})
+    client = service.client()
+    assert client.snapshots()[0].seq == 7
+    assert client.take_snapshot().bytes == 10
+    assert client.restore(7) == 8
+    assert [(request.method, request.url.path) for request in service.requests] == [
+        ("GET", "/snapshots"),
+        ("POST", "/snapshots"),
+        ("POST", "/snapshots/7/restore"),
+    ]
+
+
+def test_ready_is_asked_once():
+    service = FakeService({}, problem(503), httpx.ConnectError("refused"))
+    client = service.client()
+    assert [client.is_ready() for _ in range(3)] == [True, False, False]
+    assert not service.waits
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def test_a_problem_becomes_an_error_with_its_fields():
+    faults = [{"pointer": "#/events/3/classes", "detail": "too few"}]
+    service = FakeService(problem(422, title="Unprocessable", detail="bad", errors=faults))
+    with pytest.raises(RequestRefused) as caught:
+        service.client().learn_many([])
+    error = caught.value
+    assert (error.status, error.title, error.detail) == (422, "Unprocessable", "bad")
+    assert error.faults[0].pointer == "#/events/3/classes"
+    assert error.faults[0].detail == "too few"
+    assert error.retry_after is None
+    assert str(error) == "422 Unprocessable: bad (#/events/3/classes)"
+
+
+def test_an_error_of_another_server_is_told_by_its_status():
+    service = FakeService(httpx.Response(404, html="<h1>Not here</h1>"))
+    with pytest.raises(RequestRefused, match="404 Not Found"):
+        service.client().stats()
+
+
+def test_an_answer_that_is_not_the_service_s():
+    service = FakeService(httpx.Response(200, html="<h1>Hello</h1>"))
+    with pytest.raises(ClientError, match="not an answer of this service"):
+        service.client().stats()
+    assert not service.waits
+
+
+@pytest.mark.parametrize("url", ["nonsense", "ftp://service", "http://[::1", "http://"])
+def test_a_url_that_is_none_is_an_error_and_not_tried_again(url):
+    waits = []
+    with Client(url, sleep=waits.append) as client, pytest.raises(ServiceUnreachable):
+        client.snapshots()
+    assert not waits
+
+
+# --- trying again --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_too_much_or_too_early_is_tried_again_after_the_time_asked_for(status):
+    service = FakeService(problem(status, {"Retry-After": "3"}), LEARNED)
+    service.client().learn({"text": "ice", "classes": ["a"]})
+    assert service.waits == [3.0]
+    assert service.requests[0].content == service.requests[1].content  # the same event id
+
+
+def test_waits_grow_when_no_time_is_asked_for():
+    date = "Wed, 21 Oct 2026 07:28:00 GMT"
+    service = FakeService(*[problem(503)] * 3, problem(503, {"Retry-After": date}), SNAPSHOT)
+    service.client().take_snapshot()
+    assert service.waits == [0.1, 0.2, 0.4, 0.8]
+
+
+def test_a_zero_does_not_make_it_hammer():
+    service = FakeService(problem(503, {"Retry-After": "0"}), SNAPSHOT)
+    service.client().take_snapshot()
+    assert service.waits == [0.1]
+
+
+def test_it_gives_up_when_patience_ends():
+    service = FakeService(*[problem(503)] * 100)
+    with pytest.raises(RequestRefused):
+        service.client(patience=2.0).stats()
+    assert sum(service.waits) <= 2.0
+    assert 3 <= len(service.waits) <= 6
+
+
+def test_it_does_not_wait_less_than_asked_for():
+    service = FakeService(problem(503, {"Retry-After": "3600"}))
+    with pytest.raises(RequestRefused) as caught:
+        service.client(patience=30.0).stats()
+    assert caught.value.retry_after == 3600
+    assert service.waits == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 409, 413, 422, 500])
+def test_what_would_fail_again_is_not_tried_again(status):
+    service = FakeService(problem(status))
+    with pytest.raises(RequestRefused):
+        service.client().learn({"text": "ice", "classes": ["a"]})
+    assert service.waits == []
+
+
+@pytest.mark.parametrize(
+    "lost", [httpx.ReadError("reset"), httpx.ReadTimeout("late"), httpx.ConnectError("refused")]
+)
+def test_learning_whose_answer_was_lost_is_sent_again_under_the_same_id(lost):
+    service = FakeService(lost, LEARNED)
+    client = answered_before(service)
+    client.learn({"text": "ice", "classes": ["a"]})
+    assert service.body(0) == service.body(1)
+    assert service.body(0)["event_id"]
+
+
+def test_a_service_that_never_answered_is_not_waited_for():
+    service = FakeService(httpx.ConnectError("Connection refused"))
+    with pytest.raises(
+        ServiceUnreachable, match="no answer from http://service: Connection refuse"
+    ):
+        service.client().stats()
+    assert service.waits == []
+
+
+@pytest.mark.parametrize("call", [lambda it: it.restore(7), lambda it: it.forget_class("a")])
+def test_what_may_not_happen_twice_is_not_sent_again_when_the_answer_was_lost(call):
+    service = FakeService(httpx.ReadError("reset"))
+    client = answered_before(service)
+    with pytest.raises(ServiceUnreachable):
+        call(client)
+    assert service.waits == []
+
+
+def test_what_was_never_sent_may_be_sent_again_whatever_it_is():
+    service = FakeService(httpx.ConnectError("refused"), {"seq": 8})
+    assert answered_before(service).restore(7) == 8
+
+
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_proxy_that_lost_the_answer(status):
+    service = FakeService(httpx.Response(status), SNAPSHOT, httpx.Response(status))
+    client = service.client()
+    assert client.take_snapshot().seq == 7
+    with pytest.raises(RequestRefused):
+        client.restore(7)

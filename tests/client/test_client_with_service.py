@@ -1,0 +1,117 @@
+"""The client and the real service agree on every call."""
+
+import msgspec
+import pytest
+
+from manyclass.cli.environment import without_settings
+from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.client.client import Client, FeatureWeight, RequestRefused
+
+CHOSEN = {
+    "MANYCLASS_SHADOWS": "pa(replay=1),ff(rating=0)",
+    "MANYCLASS_RANK_KEYS": "may-rank",
+    "MANYCLASS_LEARN_KEYS": "may-learn",
+    "MANYCLASS_ADMIN_KEYS": "may-all",
+}
+
+
+@pytest.fixture(scope="module")
+def url():
+    with fresh_service({**without_settings(), **CHOSEN}) as url:
+        yield url
+
+
+@pytest.fixture
+def client(url):
+    with Client(url, "may-all") as client:
+        yield client
+
+
+def test_rank_and_learn(client):
+    first = client.learn({"features": {"ice": 1.0}, "classes": ["rank and learn"]})
+    assert (first.accepted, first.duplicates, first.rank, first.updated) == (1, 0, None, True)
+    ranking = client.rank({"features": ["ice"], "id": "mine"}, explain=True)
+    assert ranking.id == "mine"
+    assert ranking.ranked[0].name == "rank and learn"
+    assert ranking.ranked[0].features[0].feature == "ice"
+    late = client.learn({"id": "mine", "classes": ["rank and learn"]})
+    assert late.rank == 1
+    both = client.rank_many([{"text": "nothing known"}, {"features": ["ice"]}], k=1)
+    assert [len(result.ranked) for result in both.results] == [0, 1]
+    assert both.seq == late.seq
+    assert client.rank({"text": "a"}, min_seq=late.seq).ranked == ()
+
+
+def test_an_event_sent_again_is_a_duplicate(client):
+    event = {"text": "again", "classes": ["again"], "event_id": "again 1"}
+    assert client.learn_many([event, event]).duplicates == 1
+    answer = client.learn_many([event])
+    assert (answer.accepted, answer.duplicates, answer.ranks) == (0, 1, (None,))
+
+
+@pytest.mark.parametrize("name", ["a/b", "?#%", "..", ".", "ü — 日本", " ", "%2F"])
+def test_any_name_can_be_looked_up_and_forgotten(client, name):
+    client.learn({"features": [name], "classes": [name]})
+    assert client.feature(name).edges[0].name == name
+    weight = client.feature(name).edges[0].weight
+    assert client.class_(name).features == (FeatureWeight(name, weight),)
+    assert name in [each.name for each in client.classes(page=2)]
+    seq = client.forget_class(name)
+    assert client.forget_feature(name) == seq + 1
+    for look in (client.class_, client.feature, client.forget_class, client.forget_feature):
+        with pytest.raises(RequestRefused) as caught:
+            look(name)
+        assert caught.value.status == 404
+
+
+def test_snapshots_and_stats(client):
+    client.learn({"text": "kept", "classes": ["kept"]})
+    taken = client.take_snapshot()
+    assert client.snapshots()[0] == taken
+    client.learn({"text": "undone", "classes": ["undone"]})
+    assert client.restore(taken.seq) > taken.seq
+    stats = client.stats()
+    assert stats.seq > taken.seq
+    accuracy = stats.accuracy["100"]
+    assert accuracy.examples > 0
+    assert 0 <= accuracy.r1 <= accuracy.r5 <= accuracy.r10 <= 1
+    assert stats.settings["MANYCLASS_RANK_KEYS"] == "1 (hidden)"
+    assert "disk" in stats.durability
+    assert client.is_ready()
+    with pytest.raises(RequestRefused):
+        client.class_("undone")
+
+
+def test_learners(client):
+    client.learn({"text": "learners", "classes": ["learners"]})
+    first, second, third = client.learners()
+    assert [first.label, second.label, third.label] == ["svm", "pa(replay=1)", "ff(rating=0)"]
+    assert [first.role, second.role, third.role] == ["answers", "shadow", "shadow"]
+    assert (first.edges, first.learned) == (client.stats().edges, client.stats().learned)
+    assert second.options["replay"] == 1
+    assert second.learn_seconds > 0
+    assert second.accuracy["100"].examples > 0
+    seq = client.promote(second.label)
+    assert client.learners()[0] == msgspec.structs.replace(second, role="answers")
+    assert client.promote("svm") == seq + 1
+    with pytest.raises(RequestRefused):
+        client.promote("ema")
+
+
+def test_a_fault_is_found_at_its_place(client):
+    good, bad = {"text": "x", "classes": ["place"]}, {"text": "x", "classes": [""]}
+    with pytest.raises(RequestRefused) as caught:
+        client.learn_many([good, good, bad])
+    assert caught.value.status == 422
+    assert caught.value.faults[0].pointer.startswith("#/events/2/classes")
+    with pytest.raises(RequestRefused):
+        client.class_("place")
+
+
+@pytest.mark.parametrize(
+    ("key", "status"), [(None, 401), ("wrong", 401), ("may-rank", 403), ("may-learn", 403)]
+)
+def test_a_key_that_does_not_do(url, key, status):
+    with Client(url, key) as client, pytest.raises(RequestRefused) as caught:
+        client.take_snapshot()
+    assert caught.value.status == status

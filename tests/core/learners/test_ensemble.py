@@ -1,0 +1,515 @@
+"""The committee beside its slow twin, and what it promises beyond what every learner does."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index
+from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.options import Options, members_of
+from manyclass.core.learners.voting import count
+from tests.core.committee_twin import CommitteeTwin
+
+FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]
+CLASSES = ["a", "b", "rec.autos", "Ö", "z" * 40]
+MOST = 100  # more than there are classes
+OF_MEMBERS = ["edges", "evicted_features", "active_features_ranked", "edges_touched"]
+OWN = ["features", "classes", "bytes", "learned", "evicted_classes"]
+
+
+def committee_of(*members, **options):
+    return Committee(Options.of("committee", members="+".join(members), **options))
+
+
+class Both:
+    """A committee and its twin. Every call goes to both, and must answer the same."""
+
+    def __init__(self, options, features=FEATURES, classes=CLASSES):
+        self.committee = Committee(options)
+        self.twin = CommitteeTwin(options)
+        self.features, self.classes = features, classes
+        self.feature_columns, self.class_columns = Columns(features), Columns(classes)
+
+    def rank(self, instance, k=MOST, threshold=None):
+        given = Instance(instance)
+        ours = self.committee.rank(given, k, threshold)
+        assert ours == self.twin.rank(dict(given.items()), k, threshold)
+
+    def explain(self, instance, limit):
+        given = Instance(instance)
+        ours = self.committee.explain(given, self.classes, limit)
+        assert ours == self.twin.explain(dict(given.items()), self.classes, limit)
+
+    def learn(self, instance, classes):
+        given = Instance(instance)
+        ours = self.committee.learn(given, classes)
+        assert ours == self.twin.learn(dict(given.items()), classes)
+
+    def apply(self, instance, classes):
+        given = Instance(instance)
+        ours = self.committee.apply(Event.learn(given, classes))
+        assert ours == self.twin.learn(dict(given.items()), classes)
+
+    def forget_class(self, name):
+        assert self.committee.has_class(name) == self.twin.has_class(name)
+        assert self.committee.forget_class(name) == self.twin.forget_class(name)
+
+    def forget_feature(self, name):
+        assert self.committee.has_feature(name) == self.twin.has_feature(name)
+        assert self.committee.forget_feature(name) == self.twin.forget_feature(name)
+
+    def configure(self, options):
+        before, after = (
+            [member.learner for member in members_of(each)]
+            for each in (self.committee.options, options)
+        )
+        if before != after:
+            with pytest.raises(OptionError, match="cannot change"):
+                self.committee.configure(options)
+            return
+        self.committee.configure(options)
+        self.twin.configure(options)
+
+    def change(self, vote, shuffled):
+        """Other options for the same members."""
+        members = [
+            replace(each, shuffle=4 if shuffled else 0)
+            for each in members_of(self.committee.options)
+        ]
+        self.configure(
+            replace(
+                self.committee.options,
+                vote=vote,
+                members="+".join(member.specification for member in members),
+            )
+        )
+
+    def rank_csr(self, instances, k):
+        ids, scores = self.committee.rank_csr(self.feature_columns, *self.rows(instances), k)
+        id_of = dict(zip(self.classes, self.committee.class_ids(self.class_columns), strict=True))
+        for row, instance in enumerate(instances):
+            ranked = self.twin.rank(votes(instance), k)
+            gap = k - len(ranked)
+            assert ids[row].tolist() == [id_of[name] for name, _ in ranked] + [-1] * gap
+            assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
+
+    def learn_csr(self, lessons, passes_done):
+        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
+        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
+        ranks = self.committee.learn_csr(
+            self.feature_columns,
+            *self.rows([instance for instance, _ in lessons]),
+            self.class_columns,
+            class_indptr.astype(np.int64),
+            np.array(class_indices, np.int32),
+            passes_done,
+        )
+        assert ranks.tolist() == [
+            self.twin.learn(votes(instance), classes, passes_done == 0)[0]
+            for instance, classes in lessons
+        ]
+
+    def rows(self, instances):
+        indptr = np.cumsum([0] + [len(instance) for instance in instances])
+        indices = [self.features.index(name) for instance in instances for name in instance]
+        values = [value for instance in instances for value in instance.values()]
+        return indptr.astype(np.int64), np.array(indices, np.int32), np.array(values, np.float32)
+
+    def reload(self, hash_seed):
+        sections = self.committee.dump()
+        self.committee = Committee.load(self.committee.options, sections, hash_seed)
+        assert_equal_states(self.committee.dump(), sections)
+        for member in self.twin.members:  # no part of the state
+            member.index.active_features_ranked = member.index.edges_touched = 0
+
+    def compare(self):
+        committee, twin = self.committee, self.twin
+        for counter in OWN:
+            assert getattr(committee, counter) == getattr(twin, counter), counter
+        for counter in OF_MEMBERS:
+            assert getattr(committee, counter) == twin.sum_of(counter), counter
+        for member, its_twin in zip(committee.members, twin.members, strict=True):
+            assert len(member.waiting) == len(its_twin.waiting)
+            assert member.progress.examples == len(its_twin.ranks)
+            for k, hits in member.progress.hits.items():
+                assert hits == sum(0 < rank <= k for rank in its_twin.ranks)
+            for name in its_twin.index.rows:
+                assert member.index.feature(name) == its_twin.index.feature(name)
+                assert committee.feature(name) == twin.feature(name)
+        for name in twin.table.labels:
+            assert committee.class_(name, 3) == twin.class_(name, 3)
+        assert committee.feature_page("", "f", 3) == twin.feature_page("", "f", 3)
+        assert committee.class_page("", "", MOST) == twin.table.class_page("", "", MOST)
+
+
+def votes(instance):
+    return {name: value for name, value in instance.items() if value > 0}
+
+
+def assert_equal_states(ours, others):
+    assert list(ours) == list(others)
+    for name in ours:
+        assert np.array_equal(ours[name], others[name]), name
+
+
+# --- short streams over few names, so that they meet often ------------------------------------
+
+values = st.one_of(st.sampled_from([1.0, 2.0, 0.5, 0.0]), st.floats(-1, 4, width=32))
+values = values.filter(lambda value: value <= 0 or value > 1e-20)
+feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
+instances = st.dictionaries(feature_names, values, max_size=5)
+true_classes = st.lists(class_names, min_size=1, max_size=2, unique=True)
+
+# few options, for those of an index are tried beside its own twin
+LEARNERS = [
+    "ff(margin_threshold=100,rating=0",
+    "ff(tfidf=yes,min_weight=0.3",
+    "ema(rate=0.5,max_outdegree=2",
+    "ind(normalize=none,boolean=no",
+    "ooz(rate=0.2,margin_threshold=0.5",
+    "pa(max_outdegree=2",
+    "mmp(replay=1,replay_size=3",
+    "arow(rivals=1",
+    "frequency(retrieval_window=50",
+]
+member_options = st.builds(
+    "{},subsample={},shuffle={})".format,
+    st.sampled_from(LEARNERS),
+    st.sampled_from([1.0, 1.0, 0.5]),
+    st.sampled_from([0, 0, 1, 4]),
+)
+options = st.builds(
+    lambda members, **given: Options.of("committee", members="+".join(members), **given),
+    members=st.lists(member_options, min_size=1, max_size=3),
+    vote=st.sampled_from(["majority", "rarest", "score"]),
+    seed=st.sampled_from([0, 3, 2**63 - 3]),
+    max_features=st.sampled_from([10_000_000, 3]),
+    max_classes=st.sampled_from([1_000_000, 3]),
+)
+calls = st.one_of(
+    st.tuples(st.sampled_from(["learn", "learn", "learn", "apply"]), instances, true_classes),
+    st.tuples(
+        st.just("learn_csr"),
+        st.lists(st.tuples(instances, true_classes), max_size=5),
+        st.sampled_from([0, 0, 1]),
+    ),
+    st.tuples(
+        st.just("rank"),
+        instances,
+        st.sampled_from([0, 1, 2, MOST]),
+        st.sampled_from([None, 0.5, 1.0]),
+    ),
+    st.tuples(st.just("rank_csr"), st.lists(instances, max_size=3), st.sampled_from([0, 1, MOST])),
+    st.tuples(st.just("explain"), instances, st.sampled_from([1, 10])),
+    st.tuples(st.just("forget_class"), class_names),
+    st.tuples(st.just("forget_feature"), feature_names),
+    st.tuples(st.just("configure"), options),
+    st.tuples(st.just("change"), st.sampled_from(["majority", "rarest", "score"]), st.booleans()),
+    st.tuples(st.just("reload"), st.integers(0, 2**64 - 1)),
+)
+
+
+@settings(max_examples=300)
+@given(options, st.lists(calls, max_size=20))
+def test_short_streams(options, stream):
+    both = Both(options)
+    note(f"{options} {stream}")
+    for call, *arguments in stream:
+        getattr(both, call)(*arguments)
+        both.compare()
+
+
+# --- how votes are counted --------------------------------------------------------------------
+
+SPORT = [("sport", 4.0), ("news", 3.0), ("art", 1.0)]
+NEWS = [("news", 1.0), ("art", 0.5)]
+LEARNED = {"sport": 5, "news": 90, "art": 40}
+
+
+def test_first_places_decide_a_majority_and_shares_what_is_left():
+    ranked = count([SPORT, NEWS, NEWS], "majority", LEARNED.__getitem__)
+    assert ranked == [
+        ("news", 2 + (0.75 + 1 + 1) / 3),
+        ("sport", 1 + 1 / 3),
+        ("art", (0.25 + 0.5 + 0.5) / 3),
+    ]
+
+
+def test_the_rarest_of_the_first_places_comes_first_and_the_rest_as_by_majority():
+    ranked = count([NEWS, SPORT, NEWS], "rarest", LEARNED.__getitem__)
+    assert [name for name, _ in ranked] == ["sport", "news", "art"]
+    assert ranked[0] == ("sport", 3 + 1 / 3)
+    unanimous = count([NEWS, NEWS], "rarest", LEARNED.__getitem__)
+    assert unanimous == [("news", 2 + 1), ("art", 0.5)]
+
+
+def test_of_equally_rare_classes_the_one_with_more_votes_comes_first():
+    ranked = count([SPORT, NEWS, NEWS], "rarest", lambda _: 7)
+    assert ranked[0][0] == "news"
+
+
+def test_the_sum_of_shares_heeds_a_second_place():
+    rankings = [[("x", 1.0), ("y", 0.9)], [("x", 1.0), ("y", 0.9)], [("y", 5.0), ("z", 1.0)]]
+    assert count(rankings, "majority", len)[0][0] == "x"
+    assert count(rankings, "score", len) == [
+        ("y", (0.9 + 0.9 + 1) / 3),
+        ("x", 2 / 3),
+        ("z", 0.2 / 3),
+    ]
+
+
+def test_negative_scores_are_shares_of_the_way_up_from_the_lowest():
+    assert count([[("x", 1.0), ("y", 0.0), ("z", -1.0)]], "score", len) == [
+        ("x", 1.0),
+        ("y", 0.5),
+        ("z", 0.0),
+    ]
+    assert count([[("x", -2.0)], []], "score", len) == [("x", 0.5)]
+
+
+def test_equal_scores_stand_as_the_first_member_has_them():
+    equal = [[("b", 1.0), ("a", 1.0)], [("c", 1.0), ("a", 1.0), ("b", 1.0)]]
+    assert [name for name, _ in count(equal, "score", len)] == ["b", "a", "c"]
+
+
+# --- members ----------------------------------------------------------------------------------
+
+
+def lessons(number):
+    random = np.random.default_rng(7)
+    for _ in range(number):
+        label = int(random.integers(6))
+        noise = [f"n{n}" for n in random.integers(0, 30, 4)]
+        yield [f"f{label}", f"g{label // 2}", *noise], [f"c{label}"]
+
+
+def test_a_subsample_is_a_share_of_the_events_and_follows_from_the_seed():
+    committee = committee_of("ff(subsample=0.3)", "ff(subsample=0.3)", "ff(subsample=0.3,seed=0)")
+    for instance, classes in lessons(1000):
+        committee.learn(instance, classes)
+
+    first, second, like_the_first = (member.index for member in committee.members)
+    assert first.learned == pytest.approx(300, abs=60)
+    assert second.learned == pytest.approx(300, abs=60)
+    assert_equal_states(first.dump(), like_the_first.dump())
+    assert first.learned != second.learned or not np.array_equal(
+        first.dump()["class_learned"], second.dump()["class_learned"]
+    )
+
+
+def test_events_wait_and_come_in_another_order():
+    committee = committee_of("ff", "ff(shuffle=100)")
+    for number in range(400):
+        committee.learn(["f"], [f"{number}"])
+
+    plain, shuffled = (member.index for member in committee.members)
+    assert (plain.learned, shuffled.learned) == (400, 300)
+    born = [int(name) for name, _ in sorted(ranked_by_age(shuffled), key=lambda named: named[1])]
+    assert born != sorted(born)
+    waited = np.array([place - label for place, label in enumerate(born)])
+    assert waited.max() > 0 > waited.min()  # some are late, some before those that wait
+
+
+def ranked_by_age(index):
+    sections = index.dump()
+    names, at = [], 0
+    joined = sections["class_names"].tobytes()
+    for size in sections["class_name_sizes"].tolist():
+        names.append(joined[at : at + size].decode())
+        at += size
+    return list(zip(names, sections["class_born"].tolist(), strict=True))
+
+
+def test_a_smaller_shuffle_sends_on_what_waits_too_many():
+    committee = committee_of("ff(shuffle=50)")
+    for instance, classes in lessons(60):
+        committee.learn(instance, classes)
+    committee.configure(Options.of("committee", members="ff(shuffle=10)"))
+    assert len(committee.members[0].waiting) == 50
+
+    committee.learn(["f0"], ["c0"])
+    assert len(committee.members[0].waiting) == 10
+    assert committee.members[0].index.learned == 51
+
+
+def test_what_waits_stays_within_its_bytes():
+    limit = 4 * 2**20
+    committee = committee_of("ff(shuffle=1000)", max_bytes=limit)
+    for number in range(300):
+        committee.learn([f"{number} {n}".ljust(2000, "x") for n in range(5)], ["c"])
+        assert committee.bytes <= limit
+    waiting = committee.members[0].waiting
+    assert 0 < len(waiting) < 300
+    assert waiting.bytes <= limit // 3
+
+
+def test_a_class_that_was_evicted_is_in_no_ranking():
+    committee = committee_of("ff(shuffle=2,seed=1)", "ff", max_classes=3)
+    for number in range(50):
+        committee.learn([f"f{number % 10}"], [f"c{number % 10}"])
+        known = {name for name, _ in committee.class_page("", "", 10)}
+        assert len(known) <= 3
+        for n in range(10):
+            assert {name for name, _ in committee.rank([f"f{n}"])} <= known
+
+
+def test_a_class_that_only_members_still_know_is_forgotten():
+    committee = committee_of("ff(shuffle=4)", max_classes=1)
+    committee.learn(["f"], ["evicted"])
+    committee.learn(["f"], ["c"])
+    assert committee.classes == 1
+    assert committee.has_class("evicted")
+    assert committee.forget_class("evicted")
+    assert not committee.has_class("evicted")
+
+
+@pytest.mark.parametrize("kind", ["class", "feature"])
+def test_what_waits_is_forgotten_too(kind):
+    committee = committee_of("ff(shuffle=10)")
+    secret = "s3cr3t"
+    committee.learn({secret: 1.0, "f": 2.0}, ["other", secret])
+    committee.learn({"f": 2.0}, [secret])
+    committee.learn({secret: 1.0}, ["other"])
+    if kind == "class":
+        assert committee.has_class(secret)
+        committee.forget_feature(secret)
+        assert committee.forget_class(secret)
+        assert len(committee.members[0].waiting) == 2  # nothing was left of one
+    else:
+        assert committee.has_feature(secret)
+        committee.forget_class(secret)
+        assert committee.forget_feature(secret)
+    assert not committee.has_class(secret)
+    assert not committee.has_feature(secret)
+    assert all(secret.encode() not in part.tobytes() for part in committee.dump().values())
+
+
+def test_how_each_member_ranks_is_kept():
+    committee = committee_of("ff", "ff(subsample=0.01)")
+    for instance, classes in lessons(300):
+        committee.learn(instance, classes)
+
+    keen, lazy = (member.progress.windows()[1000] for member in committee.members)
+    assert keen["examples"] == lazy["examples"] == 300
+    assert keen["r1"] > 0.8 > lazy["r1"]
+
+
+def test_a_refused_class_changes_nothing():
+    committee = committee_of("ff", "ff(shuffle=5)")
+    committee.learn(["f"], ["c"])
+    before = committee.dump()
+    for classes in ([], "abc", ["ok", ""], ["x" * 5000]):
+        with pytest.raises(InstanceError):
+            committee.learn(["f"], classes)
+    assert_equal_states(committee.dump(), before)
+
+
+# --- options and states it cannot have --------------------------------------------------------
+
+
+def test_members_cannot_become_other_learners():
+    committee = committee_of("ff", "ff")
+    for members in ("ff", "ff+ff+ff", "ff+ema"):
+        with pytest.raises(OptionError, match="cannot change"):
+            committee.configure(Options.of("committee", members=members))
+    assert committee.options.members == "ff+ff"
+
+
+def test_the_bytes_are_parted_among_all():
+    with pytest.raises(OptionError, match="4 parts"):
+        committee_of("ff", "ff(shuffle=1)", max_bytes=4 * 2**20 - 1)
+    committee = committee_of("ff(max_bytes=1048576)", "ff", max_bytes=30 * 2**20)
+    assert [m.options.max_bytes for m in committee.members] == [2**20, 10 * 2**20]
+
+
+def test_there_are_not_too_many_members():
+    with pytest.raises(OptionError, match="64 at most"):
+        committee_of(*["ff"] * 65)
+
+
+def test_names_that_nobody_knows():
+    committee = committee_of("ff", "ff(shuffle=5)")
+    with pytest.raises(UnknownName, match="feature"):
+        committee.feature("f")
+    with pytest.raises(UnknownName, match="class"):
+        committee.class_("c")
+    with pytest.raises(OverflowError):
+        committee.rank(["f"], -1)
+
+
+def waiting_state():
+    committee = committee_of("ff(shuffle=5)")
+    for instance, classes in lessons(8):
+        committee.learn(instance, classes)
+    return committee.options, committee.dump()
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("waiting_sizes", lambda sizes: sizes + np.uint64(1)),
+        ("waiting_sizes", lambda sizes: sizes.astype(np.int32)),
+        ("waiting_sizes", lambda sizes: sizes[:-1]),
+        ("waiting_sizes", lambda sizes: sizes[::-1] * 2),
+        ("waiting_events", lambda data: data[:-1]),
+        ("waiting_events", lambda data: data * 0 + np.uint8(3)),
+        ("waiting_events", lambda data: data.reshape(1, -1)),
+        ("waiting_first_pass", lambda passes: passes + np.uint8(1)),
+        ("waiting_first_pass", lambda passes: passes[1:]),
+        ("progress_counts", lambda counts: counts[1:]),
+    ],
+)
+def test_waiting_events_that_are_none_are_not_loaded(name, damage):
+    options, sections = waiting_state()
+    sections[f"member_0_{name}"] = damage(sections[f"member_0_{name}"])
+    with pytest.raises(SnapshotError) as refused:
+        Committee.load(options, sections)
+    assert refused.value.section.startswith("member_0_")
+
+
+def test_only_lessons_wait():
+    options, sections = waiting_state()
+    event = np.frombuffer(bytes(Event.forget_class("c")), np.uint8)
+    sections["member_0_waiting_events"] = event
+    sections["member_0_waiting_sizes"] = np.array([len(event)], np.uint64)
+    sections["member_0_waiting_first_pass"] = np.array([1], np.uint8)
+    with pytest.raises(SnapshotError, match="cannot wait"):
+        Committee.load(options, sections)
+
+
+NO_ROWS = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+MISTAKES = {
+    "a negative k": lambda learner: learner.rank(["f"], -1),
+    "an instance that is none": lambda learner: learner.rank(None),
+    "a threshold that is no number": lambda learner: learner.rank(["unknown"], 5, "0.5"),
+    "to explain nothing": lambda learner: learner.explain(None, ["c"]),
+    "to explain a class that is no name": lambda learner: learner.explain(["unknown"], [5]),
+    "a negative limit": lambda learner: learner.explain(["f"], ["c"], -1),
+    "to learn nothing": lambda learner: learner.learn(None, ["c"]),
+    "no classes": lambda learner: learner.learn(["f"], None),
+    "bytes for classes": lambda learner: learner.learn(["f"], b"cd"),
+    "a class that is no name": lambda learner: learner.learn(["f"], [5]),
+    "passes that are no number": lambda learner: learner.learn(["f"], ["c"], "1"),
+    "no event": lambda learner: learner.apply(None),
+    "a negative k of rows": lambda learner: learner.rank_csr(Columns(["f"]), *NO_ROWS, -1),
+    "a negative number of features": lambda learner: learner.class_("c", -1),
+    "other options": lambda learner: learner.configure(Options.of("pa")),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_the_same_error_as_of_an_index(mistake):
+    errors = []
+    for learner in (Index(Options.of("ff")), committee_of("ff", "pa")):
+        learner.learn(["f"], ["c"])
+        before = learner.dump()
+        with pytest.raises((TypeError, ValueError, OverflowError, OptionError)) as caught:
+            MISTAKES[mistake](learner)
+        errors.append((caught.type, getattr(caught.value, "option", None)))
+        assert all((array == before[name]).all() for name, array in learner.dump().items())
+    assert errors[0] == errors[1]

@@ -1,0 +1,42 @@
+"""The baseline ranks by how often classes were learned, whatever the instance."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyclass.core.index import Index
+from manyclass.core.learners.options import Options
+
+CLASSES = ["a", "b", "c", "d", "e"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(CLASSES), min_size=1, unique=True)), st.sampled_from([50, 2])
+)
+def test_classes_stand_in_the_order_of_their_counts(stream, window):
+    index = Index(Options.of("frequency", retrieval_window=window))
+    counts = {}
+    for classes in stream:
+        ranked = sorted(counts, key=lambda name: -counts[name])[:window]  # the older ones first
+        places = [ranked.index(name) + 1 for name in classes if name in ranked]
+        assert index.learn({"f": 1.0}, classes)[:2] == (min(places, default=0), True)
+        for name in classes:
+            counts[name] = counts.get(name, 0) + 1
+
+    order = sorted(counts, key=lambda name: -counts[name])[:window]
+    whole = sum(counts[name] for name in order)
+    expected = [(name, pytest.approx(counts[name] / whole)) for name in order]
+    assert index.rank({"whatever": 1.0}, 100) == expected
+    assert index.rank([], 1) == expected[:1]
+    assert index.features == index.edges == 0
+
+
+def test_a_forgotten_class_is_ranked_no_more_and_begins_anew():
+    index = Index(Options.of("frequency"))
+    for name in "aabbbc":
+        index.learn([], [name])
+    index.forget_class("b")
+    assert index.rank([], 5) == [("a", pytest.approx(2 / 3)), ("c", pytest.approx(1 / 3))]
+
+    index.learn([], ["b"])
+    assert [name for name, _ in index.rank([], 5)] == ["a", "c", "b"]

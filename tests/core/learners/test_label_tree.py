@@ -1,0 +1,473 @@
+"""What theory promises of label trees: properness, efficiency, exact search; and sanity."""
+
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyclass.core.index import Columns, Index
+from manyclass.core.learners.options import Options
+from tests.core.dumped_tree import nodes_of, paths_of, untrained
+from tests.core.matrices import names
+
+FEATURES = [f"f{number}" for number in range(10)]
+CLASSES = [f"c{number}" for number in range(25)]
+MOST = 1000
+
+instances = st.dictionaries(
+    st.sampled_from(FEATURES), st.sampled_from([0.5, 1.0, 3.0, 1e-20, 1e29]), max_size=5
+)
+true_classes = st.lists(st.sampled_from(CLASSES), min_size=1, max_size=3, unique=True)
+streams = st.lists(st.tuples(instances, true_classes), min_size=1, max_size=60)
+growing_trees = st.builds(
+    Options.of,
+    st.just("iplt"),  # which can be planted
+    sample=st.just(0),
+    policy=st.sampled_from(["greedy", "random"]),
+    arity=st.sampled_from([2, 3, 5]),
+    max_leaves=st.sampled_from([1, 2, 4]),
+    alpha=st.sampled_from([0.0, 0.75, 1.0]),
+    rate=st.sampled_from([0.1, 1.0, 5.0]),
+    epsilon=st.sampled_from([1e-6, 0.001, 1.0]),
+    normalize=st.sampled_from(["l2", "none"]),
+    sublinear=st.booleans(),
+    seed=st.integers(0, 5),
+    tfidf=st.just(False),  # its counts would differ when a stream is taught twice
+)
+
+
+def rows(lessons):
+    """As CSR arrays: features, then classes."""
+
+    def csr(lists, columns):
+        indptr = np.cumsum([0] + [len(each) for each in lists]).astype(np.int64)
+        indices = [columns.index(name) for each in lists for name in each]
+        return indptr, np.array(indices, np.int32)
+
+    values = [value for instance, _ in lessons for value in instance.values()]
+    return (
+        Columns(FEATURES),
+        *csr([instance for instance, _ in lessons], FEATURES),
+        np.array(values, np.float32),
+        Columns(CLASSES),
+        *csr([classes for _, classes in lessons], CLASSES),
+    )
+
+
+def taught(options, stream, planted=()):
+    index = Index(options)
+    if planted:
+        index.plant_csr(*rows(planted))
+    for instance, classes in stream:
+        index.learn(instance, classes)
+    return index
+
+
+# --- properness -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=300)
+@given(growing_trees, streams, st.one_of(st.just([]), streams))
+def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, planted):
+    grown = taught(options, stream, planted)
+    there = Index.load(options, untrained(grown.dump()))
+    for instance, classes in stream:
+        there.learn(instance, classes)
+
+    compared = 0
+    for ours, theirs in zip(nodes_of(grown.dump()), nodes_of(there.dump()), strict=True):
+        assert (ours.children, ours.grows) == (theirs.children, theirs.grows)
+        assert ours.blocks.keys() == theirs.blocks.keys()
+        for feature in ours.blocks:
+            assert ours.classifiers(feature) == theirs.classifiers(feature)
+            compared += len(ours.children)
+    assert compared >= 1
+    for instance, _ in stream:
+        assert grown.rank(instance, MOST) == there.rank(instance, MOST)
+
+
+# --- efficiency -----------------------------------------------------------------------------------
+
+
+def stream_of(classes, random):
+    """Two instances a class, each with features of its own and of all; in random order."""
+    for label in random.permutation(np.repeat(np.arange(classes), 2)).tolist():
+        own = random.integers(0, 5, 3)
+        noise = random.integers(0, 50, 3)
+        yield {*(f"{label} {n}" for n in own), *(f"noise {n}" for n in noise)}, f"{label}"
+
+
+class Costs:
+    """In weights, of a tree as it now stands: to store it, and to learn the lessons with it."""
+
+    def __init__(self, index, lessons, auxiliary):
+        state = index.dump()
+        nodes, paths = nodes_of(state), paths_of(state)
+        widths = [len(node.children) + (node.grows and auxiliary) for node in nodes]
+        of_class = dict(zip(names(state, "class"), map(paths.get, range(len(paths))), strict=True))
+        self.stored = sum(
+            len(node.blocks) * width for node, width in zip(nodes, widths, strict=True)
+        )
+        self.moved = sum(
+            widths[node] * (len(instance) + 1)
+            for instance, label in lessons
+            for node in of_class[label]
+        )
+
+
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+@pytest.mark.parametrize(("arity", "max_leaves"), [(2, 2), (16, 16)])
+def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves):
+    """The paper's bound is 2, for the auxiliary classifiers, over a tree of the same shape."""
+    shape = {"arity": arity, "max_leaves": max_leaves}
+    for classes in (50, 300, 2000):
+        lessons = list(stream_of(classes, np.random.default_rng(classes)))
+        grown = Index(Options.of("oplt", policy=policy, **shape))
+        planted = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
+        for instance, label in lessons:
+            grown.learn(instance, [label])
+            planted.learn(instance, [label])
+        ours, same_shape = Costs(grown, lessons, True), Costs(grown, lessons, False)
+        complete = Costs(planted, lessons, False)
+        assert ours.stored >= grown.edges  # an only child has no classifier of its own
+        assert ours.stored <= 2 * same_shape.stored
+        assert ours.moved <= 2 * same_shape.moved
+        assert ours.stored <= 2.2 * complete.stored
+        assert ours.moved <= 2.2 * complete.moved
+
+
+# --- exact search ---------------------------------------------------------------------------------
+
+
+def by_brute_force(index, instance):
+    """Every class with the product along its path, the likeliest first, then as they came."""
+    state = index.dump()
+    turns = dict(zip(names(state, "class"), state["class_turns"].tolist(), strict=True))
+    classes = [name for name in CLASSES if index.has_class(name)]
+    products = [prod(node.probability for node in path) for path in index.paths(instance, classes)]
+    return sorted(zip(classes, products, strict=True), key=lambda each: (-each[1], turns[each[0]]))
+
+
+@settings(max_examples=150)
+@given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
+def test_the_best_are_those_that_brute_force_finds(options, stream, planted, probe):
+    index = taught(options, stream, planted)
+    whole = by_brute_force(index, probe)
+    assert len(whole) == index.classes
+    for k in (1, 2, 5, MOST):
+        assert index.rank(probe, k) == whole[:k]
+    for threshold in (0.0, 0.5, whole[-1][1], whole[0][1], 1.0):
+        above = [each for each in whole if each[1] > threshold]
+        assert index.rank(probe, MOST, threshold) == above
+    assert all(0 <= probability <= 1 for _, probability in whole)
+
+
+def of_many_classes(**options):
+    """A tree of 2000 classes; no two have a feature in common but the first of each hundred."""
+    index = Index(Options.of("oplt", **options))
+    for n in range(2000):
+        index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
+    return index
+
+
+def product(index, probe, name):
+    [path] = index.paths(probe, [name])
+    return prod(node.probability for node in path)
+
+
+def nodes_opened(index, probe, k):
+    before = index.work()["nodes_opened"]
+    ranked = index.rank(probe, k)
+    return ranked, index.work()["nodes_opened"] - before
+
+
+def test_a_search_of_a_tree_that_evicted_nothing_is_exact_however_many_nodes_it_opens():
+    index = of_many_classes(arity=2, max_leaves=1)
+    probe = {"unknown": 1.0}
+    whole = sorted((product(index, probe, f"c{n}") for n in range(2000)), reverse=True)
+    ranked, opened = nodes_opened(index, probe, 500)
+    assert [probability for _, probability in ranked] == whole[:500]
+    assert opened > 1000
+
+
+def of_nearly_equal_classes(**options):
+    """A tree of 4096 pre-leaves of two classes each, that has learned next to nothing."""
+    classes = [f"c{n}" for n in range(8192)]
+    shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
+    index = Index(Options.of("iplt", **shape, **options))
+    none = np.zeros(0, np.int32)
+    index.plant_csr(
+        *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
+        *(Columns(classes), np.arange(8193), np.arange(8192, dtype=np.int32)),
+    )
+    index.learn({"one": 1.0}, ["c1"])
+    index.learn({"two": 1.0}, ["c2000"])
+    return index
+
+
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_a_search_after_an_eviction_opens_a_bounded_number_of_nodes(k):
+    probe, deepest = {"unknown": 1.0}, 4
+    assert nodes_opened(of_nearly_equal_classes(), probe, k)[1] > 4000
+    index = of_nearly_equal_classes(max_features=1)
+    assert index.evicted_features == 1
+    ranked, opened = nodes_opened(index, probe, k)
+    assert opened <= 512 + max(32, k) * deepest
+    assert len({name for name, _ in ranked}) == k
+    assert ranked == sorted(ranked, key=lambda each: -each[1])
+    assert all(product(index, probe, name) == probability for name, probability in ranked)
+
+
+def test_all_classes_are_ranked_after_evictions_too():
+    index = of_many_classes(arity=2, max_leaves=1, max_features=1000)
+    names_met = [name for name, _ in index.rank({"unknown": 1.0}, 3000)]
+    assert sorted(names_met) == sorted(f"c{n}" for n in range(2000))
+
+
+@given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
+def test_equal_classes_stand_as_they_came(stream, max_leaves):
+    index = Index(Options.of("iplt", arity=2, max_leaves=max_leaves))
+    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    came = list(dict.fromkeys(name for classes in stream for name in classes))
+    for name in came[:2]:
+        index.forget_class(name)
+    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    order = [*came[2:], *came[:2]]  # no longer that of the ids, which are given again
+    ranked = index.rank({}, MOST)
+    assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
+    assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
+
+
+@settings(max_examples=100)
+@given(growing_trees, streams, instances)
+def test_paths_agree_where_they_are_the_same(options, stream, probe):
+    index = taught(options, stream)
+    state = index.dump()
+    nodes, ids = paths_of(state), names(state, "class")
+    probability, classes = {}, {}
+    for cls, path in zip(ids, index.paths(probe, ids), strict=True):
+        below = [ids.index(cls), *nodes[ids.index(cls)]]  # each with the one above it at its right
+        met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # node, above it; the root first
+        assert len(path) == len(met)
+        assert path[-1].classes == 1
+        for node, edge in zip(path, met, strict=True):
+            assert probability.setdefault(edge, node.probability) == node.probability
+            assert classes.setdefault(edge, node.classes) == node.classes
+            assert 0 <= node.probability <= 1
+    assert sum(count == 1 for count in classes.values()) >= index.classes
+    of_root = [
+        count for (_, above), count in classes.items() if above == int(state["counts"][7]) - 1
+    ]
+    assert sum(of_root) == index.classes
+
+
+def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
+    stream = [({FEATURES[n % 10]: 1.0, FEATURES[n % 7]: 2.0}, [CLASSES[n % 25]]) for n in range(90)]
+    index = taught(Options.of("oplt", arity=2, max_leaves=3), stream)
+    probe, depth = {FEATURES[0]: 1.0, FEATURES[3]: 0.5, "unknown": 1.0}, 0
+    reasons = index.explain(probe, CLASSES, MOST)
+    for path, given_by in zip(index.paths(probe, CLASSES, MOST), reasons, strict=True):
+        whole = 0.0
+        for node in path:
+            score = sum(moved for _, moved in node.moved) + node.bias
+            assert (
+                node.probability == pytest.approx(1 / (1 + np.exp(-score)), rel=1e-4) or score == 0
+            )
+            whole += score - node.bias
+        assert sum(moved for _, moved in given_by) == pytest.approx(whole, abs=1e-4)
+        assert {name for name, _ in given_by} <= {FEATURES[0], FEATURES[3]}
+        depth = max(depth, len(path))
+    assert depth > 3
+
+
+# --- they learn -----------------------------------------------------------------------------------
+
+
+def clustered(count, random, classes=60, clusters=6):
+    """Instances with words of their class, more of its cluster, and of all."""
+    for _ in range(count):
+        label = int(random.integers(classes))
+        words = [
+            *(f"class {label} {n}" for n in random.integers(0, 4, 2)),
+            *(f"cluster {label % clusters} {n}" for n in random.integers(0, 8, 3)),
+            *(f"noise {n}" for n in random.integers(0, 100, 3)),
+        ]
+        yield dict.fromkeys(words, 1.0), [f"{label}"]
+
+
+@pytest.mark.parametrize(
+    "specification",
+    [
+        "oplt",
+        "oplt(policy=random)",
+        "oplt(arity=2,max_leaves=2)",
+        "oplt(policy=random,arity=2,max_leaves=2)",
+        "iplt(sample=500)",
+        "iplt(sample=500,tree=huffman,arity=2)",
+    ],
+)
+def test_they_rank_far_better_than_the_counts_alone(specification):
+    tree, baseline = Index(Options.parse(specification)), Index(Options.of("frequency"))
+    ranks = []
+    for instance, classes in clustered(4000, np.random.default_rng(1)):
+        ranks.append((tree.learn(instance, classes)[0], baseline.learn(instance, classes)[0]))
+    ours, by_counts = (np.array(ranks[2000:]) == 1).mean(axis=0)
+    assert by_counts < 0.05
+    assert ours > 0.8
+
+
+def purity(specification):
+    """Of the pairs of classes that share a pre-leaf, the part of one cluster."""
+    alike = []
+    for seed in range(5):
+        index = Index(Options.parse(specification, seed=seed))
+        for instance, classes in clustered(600, np.random.default_rng(seed)):
+            index.learn(instance, classes)
+        state = index.dump()
+        clusters = [int(name) % 6 for name in names(state, "class")]
+        alike.extend(
+            clusters[one] == clusters[other]
+            for node in nodes_of(state)
+            if node.is_preleaf
+            for one in node.children
+            for other in node.children
+            if one < other
+        )
+    return np.mean(alike)
+
+
+def test_kmeans_groups_like_classes():
+    assert purity("iplt(sample=600,arity=6,max_leaves=10,tfidf=no)") > 0.6
+    assert purity("iplt(sample=600,arity=6,max_leaves=10,tfidf=no,tree=random)") < 0.25
+
+
+def test_huffman_gives_frequent_classes_short_paths():
+    random = np.random.default_rng(3)
+    index = Index(Options.parse("iplt(sample=2000,tree=huffman,arity=2,max_leaves=1)"))
+    counts = dict.fromkeys(range(40), 0)
+    for _ in range(2000):
+        label = min(int(random.pareto(1)), 39)
+        counts[label] += 1
+        index.learn({f"f{label}": 1.0}, [f"{label}"])
+    seen = [label for label, count in counts.items() if count]
+    depth = dict(zip(seen, map(len, index.paths({}, [f"{label}" for label in seen])), strict=True))
+    for one in seen:
+        assert all(depth[one] <= depth[other] for other in seen if counts[one] > counts[other])
+    assert min(depth.values()) < max(depth.values()) - 4
+
+
+@pytest.mark.parametrize(("count", "shape"), [(3000, {}), (300, {"arity": 2, "max_leaves": 1})])
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_classes_that_come_together_make_no_chain(count, shape, policy):
+    index = Index(Options.of("oplt", policy=policy, **shape))
+    together = [f"{number}" for number in range(count)]
+    index.learn(["f", "g"], together)
+    assert index.classes == count
+    assert max(map(len, index.paths({}, together))) < 4 * np.log2(count)
+
+
+def test_classes_that_come_and_go_leave_no_needless_nodes():
+    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_classes=64))
+    random = np.random.default_rng(1)
+    for number in range(3000):
+        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
+    children = index.dump()["node_children"]
+    assert np.count_nonzero(children) < 2 * 64
+    classes = [name for name, _ in index.class_page("", "", 100)]
+    assert max(map(len, index.paths({}, classes))) < 30
+
+
+@pytest.mark.parametrize("policy", ["greedy", "random"])
+def test_classes_that_come_and_go_share_nodes(policy):
+    """Without a rule for it, the tree had three times the nodes after one change of all classes."""
+    index = Index(Options.of("oplt", policy=policy, max_classes=300))
+    random = np.random.default_rng(1)
+    nodes = []
+    for number in range(1000):
+        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
+        nodes.append(np.count_nonzero(index.dump()["node_children"]))
+    assert max(nodes[300:]) < 1.3 * nodes[300]
+
+
+def test_room_is_given_back_with_what_is_forgotten():
+    index = Index(Options.of("oplt", arity=50, max_leaves=50))
+    features = [f"f{number}" for number in range(200)]
+    for number in range(300):
+        index.learn(features, [f"c{number}"])
+    full = index.resident_bytes
+    for number in range(290):
+        index.forget_class(f"c{number}")
+    assert index.resident_bytes < full / 5
+
+
+def test_classes_go_when_their_nodes_take_the_bytes():
+    index = Index(Options.of("oplt", arity=2, max_leaves=1, max_bytes=2**20))
+    for number in range(6000):
+        index.learn([f"f{number % 50}"], [f"c{number}"])
+    assert index.bytes <= 2**20
+    assert index.evicted_classes > 0
+    assert index.features > 40
+
+
+def test_a_sample_that_is_lowered_to_what_was_kept_is_planted_at_once():
+    index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
+    for number in range(50):
+        index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
+    index.configure(Options.of("iplt", sample=20, max_leaves=2, arity=2))
+    assert all(index.rank([f"f{n}", "all"], 1)[0][0] == f"c{n}" for n in range(10))
+
+
+# --- bounds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "normalize=none,sublinear=no,rate=100",
+        "normalize=none,sublinear=no,rate=100,epsilon=0.000000001",
+        "normalize=none,sublinear=no,epsilon=1000000000,tfidf=no",
+        "rate=100,min_weight=0.99",
+    ],
+)
+@pytest.mark.parametrize(
+    "learner", ["oplt", "oplt(policy=random", "iplt(sample=50", "iplt(sample=200"]
+)
+def test_extreme_values_make_probabilities_and_states_that_load(learner, options):
+    given = f"{learner},{options}" if "(" in learner else f"{learner}({options}"
+    index = Index(Options.parse(f"{given},arity=2,max_leaves=2)"))
+    random = np.random.default_rng(4)
+    for number in range(300):
+        features = {f"f{n}": float(10.0 ** random.integers(-30, 31)) for n in range(3)}
+        index.learn(features, [f"c{number % 13}"])
+        assert all(0 <= probability <= 1 for _, probability in index.rank(features, MOST))
+    state = index.dump()
+    assert np.abs(state["tree_weights"]).max() < 1e10
+    assert Index.load(index.options, state).rank({"f1": 1e30, "f2": 1e-30}, 20) == index.rank(
+        {"f1": 1e30, "f2": 1e-30}, 20
+    )
+
+
+def test_a_feature_whose_vector_vanishes_divides_no_one():
+    """Its only value is below what single precision holds once its instance is scaled."""
+    lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
+    index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
+    index.plant_csr(*rows(lessons))
+    assert index.classes == 9
+    assert len(index.rank({}, MOST)) == 9
+
+
+# --- a sample -------------------------------------------------------------------------------------
+
+
+def test_a_tree_that_has_grown_is_not_planted_by_a_later_sample():
+    options = Options.of("oplt", arity=2, max_leaves=2)
+    left_alone, configured = Index(options), Index(options)
+    for number in range(40):
+        for index in (left_alone, configured):
+            index.learn({f"f{number % 7}": 1.0}, [f"c{number % 9}"])
+        if number == 20:
+            configured.configure(Options.of("oplt", arity=2, max_leaves=2, sample=5))
+    assert configured.rank({"f1": 1.0}, 20) == left_alone.rank({"f1": 1.0}, 20)
+    assert len(configured.dump()["kept_features"]) == 0

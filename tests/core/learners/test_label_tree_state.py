@@ -1,0 +1,250 @@
+"""What is dumped of a label tree: damage is refused or makes an equal state; older states load."""
+
+import numpy as np
+import pytest
+
+from manyclass.core.errors import SnapshotError
+from manyclass.core.index import Index
+from manyclass.core.learners.options import LEARNERS, TREES, Options
+from tests.core.dumped_tree import nodes_of, root_of
+from tests.core.matrices import names
+
+CLASSES = [f"c{number}" for number in range(12)]
+OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
+
+
+def taught(specification, forget=True):
+    index, random = Index(Options.parse(specification)), np.random.default_rng(6)
+    for number in range(80):
+        features = {f"f{n}": 1.0 + n for n in random.integers(0, 9, 3).tolist()}
+        index.learn(features, [CLASSES[number % 12], CLASSES[int(random.integers(12))]])
+    if forget:
+        for name in ("c3", "c4", "c5"):
+            index.forget_class(name)
+        index.forget_feature("f2")
+    return index
+
+
+TAUGHT = [
+    taught("oplt(arity=2,max_leaves=2)"),
+    taught("oplt(policy=random,arity=3,max_leaves=1)"),
+    taught("iplt(sample=60,arity=2,max_leaves=2)", forget=False),
+    taught("iplt(sample=900,arity=3,max_leaves=3)"),
+]
+
+
+def other_values(section, at):
+    """Every bit of small numbers turned, and numbers from the ends of their range."""
+    value = section[at]
+    if section.dtype.kind == "f":
+        yield from (np.nan, np.inf, -np.inf, -1.0, 0.0, 3e38, -3e38, float(value) + 1)
+    else:
+        most = np.iinfo(section.dtype).max
+        yield from (0, 1, 2, 3, most, most - 1, most // 2)
+        for bit in range(min(section.dtype.itemsize * 8, 12)):
+            yield int(value) ^ (1 << bit)
+    yield section[at - 1]
+
+
+def use(index):
+    """Every way through a tree."""
+    for number in range(6):
+        index.rank({"f1": 1.0, "f3": 2.0}, 50)
+        index.explain({"f1": 1.0}, CLASSES)
+        index.paths({"f1": 1.0}, CLASSES)
+        index.learn({"f1": 1.0, f"new {number}": 3.0}, [f"new {number}", f"c{number}"])
+    for name in CLASSES:
+        index.forget_class(name)
+    index.forget_feature("f1")
+    index.learn({"f1": 1.0}, ["c1"])
+
+
+def assert_refused_or_equal(options, sections):
+    try:
+        index = Index.load(options, sections)
+    except SnapshotError:
+        return False
+    for name, section in index.dump().items():
+        assert np.array_equal(section, sections[name]), name
+    use(index)
+    Index.load(options, index.dump())
+    return True
+
+
+@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
+def test_every_damaged_number_is_refused_or_stands(index):
+    sections = index.dump()
+    random = np.random.default_rng(8)
+    assert assert_refused_or_equal(index.options, sections)
+    for name in sections:
+        size = len(sections[name])
+        if not (name.startswith(OF_TREE) or name == "counts"):
+            continue
+        for at in random.permutation(size)[:25].tolist() if name != "counts" else range(7, size):
+            for other in other_values(sections[name], at):
+                changed = sections[name].copy()
+                changed[at] = other
+                assert_refused_or_equal(index.options, sections | {name: changed})
+
+
+@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
+def test_what_stands_elsewhere_is_refused_or_stands(index):
+    """Two numbers of an array change places, or one moves to another place."""
+    sections, random = index.dump(), np.random.default_rng(9)
+    for name, section in sections.items():
+        if not name.startswith(OF_TREE) or len(section) < 2:
+            continue
+        for _ in range(60):
+            one, other = random.integers(0, len(section), 2)
+            swapped = section.copy()
+            swapped[[one, other]] = section[[other, one]]
+            assert_refused_or_equal(index.options, sections | {name: swapped})
+            moved = np.insert(np.delete(section, one), other, section[one])
+            assert_refused_or_equal(index.options, sections | {name: moved})
+
+
+@pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
+def test_arrays_of_other_lengths_are_refused(index):
+    sections = index.dump()
+    for name, section in sections.items():
+        if not name.startswith(OF_TREE):
+            continue
+        for damaged in (section[:0], section[:-1], section[1:], np.append(section, section[-1:])):
+            if len(damaged) != len(section):
+                with pytest.raises(SnapshotError):
+                    Index.load(index.options, sections | {name: damaged})
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value", "error"),
+    [
+        ("counts", 7, 0, "a root or turns"),
+        ("counts", 7, 2**40, "no such root"),
+        ("counts", 8, 1, "at once"),
+        ("counts", 8, 2**63, "so large"),
+        ("counts", 8, 2**61, "not so many"),
+        ("counts", 10, 2, "over or is not"),
+        ("node_kinds", 0, 4, "no such node"),
+        ("node_kinds", 0, 1, "no such node"),
+        ("tree_weights", 3, 1e11, "not one"),
+        ("tree_weights", 3, np.nan, "not one"),
+        ("tree_squares", 3, -1, "not one"),
+        ("tree_squares", 3, 2e36, "not one"),
+        ("block_features", 0, 2**31, "no feature"),
+        ("block_weights", 0, 0, "more or fewer"),
+    ],
+)
+def test_what_is_wrong_is_said(name, at, value, error):
+    index = TAUGHT[0]
+    changed = index.dump()[name]
+    changed[at] = value
+    with pytest.raises(SnapshotError, match=error):
+        Index.load(index.options, index.dump() | {name: changed})
+
+
+def test_a_class_without_a_leaf_has_no_turn():
+    sections = TAUGHT[0].dump()
+    free = sections["class_free"][0]
+    changed = sections["class_turns"].copy()
+    changed[free] = 5
+    with pytest.raises(SnapshotError, match="no place"):
+        Index.load(TAUGHT[0].options, sections | {"class_turns": changed})
+
+
+@pytest.mark.parametrize(("written", "read"), [("oplt", "ff"), ("ff", "oplt")])
+def test_the_state_of_another_learner_is_refused(written, read):
+    with pytest.raises(SnapshotError, match="another learner"):
+        Index.load(Options.of(read), taught(written).dump())
+
+
+@pytest.mark.parametrize(
+    "learner", [name for name in LEARNERS if name not in (*TREES, "committee")]
+)
+def test_a_state_from_before_there_were_trees_loads(learner):
+    index = taught(learner)
+    sections = index.dump()
+    older = {name: array for name, array in sections.items() if not name.startswith(OF_TREE)}
+    older["counts"] = older["counts"][:7]
+    loaded = Index.load(index.options, older)
+    for name, section in loaded.dump().items():
+        assert np.array_equal(section, sections[name]), name
+
+    if index.options.replay or learner == "arow":
+        return
+    oldest = {name: array for name, array in older.items() if not name.startswith("kept_")}
+    oldest["counts"] = oldest["counts"][:5]
+    del oldest["edge_variances"]
+    for name, section in Index.load(index.options, oldest).dump().items():
+        assert np.array_equal(section, sections[name]), name
+
+
+def features_of(state, node):
+    """The ids of the features of which a node holds a block, and where the blocks of it begin."""
+    first = int(state["node_blocks"][:node].sum())
+    return first, state["block_features"][first : first + state["node_blocks"][node]].tolist()
+
+
+def nodes_above(state):
+    """The node above each node that has one."""
+    return {
+        child: id
+        for id, node in enumerate(nodes_of(state))
+        if not node.is_preleaf
+        for child in node.children
+    }
+
+
+@pytest.mark.parametrize("learner", ["oplt(arity=2,max_leaves=2", "iplt(sample=40,max_leaves=1"])
+@pytest.mark.parametrize("least", [0, 0.3, 0.9])
+def test_a_feature_in_a_node_is_in_the_node_above_it(learner, least):
+    index = Index(Options.parse(f"{learner},min_weight={least},max_features=12,max_classes=20)"))
+    random = np.random.default_rng(6)
+    held = 0
+    for number in range(200):
+        features = {f"f{n}": 1.0 + n for n in random.integers(0, 20, 3).tolist()}
+        index.learn(features, [f"c{each}" for each in set(random.integers(0, 40, 2).tolist())])
+        if number % 10:
+            continue
+        state = index.dump()
+        for below, above in nodes_above(state).items():
+            assert {*features_of(state, below)[1]} <= {*features_of(state, above)[1]}
+            held += len(features_of(state, below)[1])
+    assert held > 100
+
+
+def test_a_feature_is_forgotten_where_an_older_state_has_it_in_a_node_but_not_above():
+    index = taught("oplt(arity=2,max_leaves=2)", forget=False)
+    state = index.dump()
+    id = names(state, "feature").index("f1")
+    first, of_root = features_of(state, root_of(state))
+    block = first + of_root.index(id)
+    begin = int(state["block_weights"][:block].sum())
+    weights = range(begin, begin + int(state["block_weights"][block]))
+    older = dict(state)
+    older["node_blocks"] = state["node_blocks"].copy()
+    older["node_blocks"][root_of(state)] -= 1
+    for name in ("block_features", "block_weights"):
+        older[name] = np.delete(state[name], block)
+    for name in ("tree_weights", "tree_squares"):
+        older[name] = np.delete(state[name], weights)
+
+    loaded = Index.load(index.options, older)
+    assert loaded.feature("f1")["edges"] == index.feature("f1")["edges"] != []
+    loaded.forget_feature("f1")
+
+    assert id not in loaded.dump()["block_features"]
+    assert loaded.work()["nodes_visited"] == len(state["node_kinds"])
+    index.forget_feature("f1")
+    assert loaded.bytes == index.bytes
+
+
+def test_a_state_from_when_the_turns_of_classes_had_another_name_is_read():
+    index = TAUGHT[0]
+    sections = index.dump()
+    older = dict(sections)
+    older["class_hung"] = older.pop("class_turns")
+
+    loaded = Index.load(index.options, older).dump()
+
+    assert loaded.keys() == sections.keys()
+    assert all(np.array_equal(loaded[name], sections[name]) for name in sections)

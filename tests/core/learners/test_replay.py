@@ -1,0 +1,298 @@
+"""The sample of past instances, and learning from it again."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from manyclass.core.index import Columns, Index
+from manyclass.core.learners.options import MATTERS, Options
+from tests.core.both import Both
+from tests.core.matrices import names
+from tests.core.twins.past import block_bytes
+from tests.core.twins.state import GONE
+
+REPLAYING = sorted(learner for learner in MATTERS if "replay" in MATTERS[learner])
+ALWAYS = 1e9  # a margin that no class exceeds
+COUNTING = {  # an ff whose feature masses say how often each instance was learned
+    **{"margin_threshold": ALWAYS, "normalize": "none", "rating": 0},
+    **{"feature_memory": 0, "min_weight": 0},
+}
+
+
+def each_its_own(index, count, shared=0):
+    """Learn so many instances, each with a feature of its own, some that all share, and a class of
+    its own: number n is the class with id n."""
+    every = np.arange(count + 1, dtype=np.int64)
+    features = Columns([f"f{number}" for number in range(count + shared)])
+    rows = [[number, *range(count, count + shared)] for number in range(count)]
+    index.learn_csr(
+        features,
+        every * (1 + shared),
+        np.array(rows, np.int32).ravel(),
+        np.ones(count * (1 + shared), np.float32),
+        Columns([f"c{number}" for number in range(count)]),
+        every,
+        np.arange(count, dtype=np.int32),
+    )
+
+
+def sample(index):
+    """Which of the instances of `each_its_own` are kept."""
+    return index.dump()["kept_class_ids"]
+
+
+def deviation(counts, expected):
+    """Chi-square of the counts over its degrees of freedom: near 1 if they come by chance."""
+    return np.sum((counts - expected) ** 2 / expected) / len(counts)
+
+
+def lessons(count, seed=0):
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        instance = {
+            f"f{place}": float(random.uniform(0.1, 2)) for place in random.integers(0, 30, 5)
+        }
+        yield instance, [f"c{label}" for label in {*random.integers(0, 8, 2).tolist()}]
+
+
+def assert_same_state(ours, others):
+    ours, others = ours.dump(), others.dump()
+    assert all(np.array_equal(ours[name], others[name]) for name in ours)
+
+
+# --- learning again -------------------------------------------------------------------------------
+
+
+def test_past_instances_are_learned_again_and_counted_once():
+    index = Index(Options.of("ff", replay=3, **COUNTING))
+    index.learn({"f": 1.0}, ["a"])
+    assert index.feature("f")["mass"] == 1  # there was no past yet
+    index.learn({"g": 1.0}, ["b"])
+
+    assert index.feature("f")["mass"] == 1 + 3
+    assert index.feature("g")["mass"] == 1
+    assert index.feature("f")["times_seen"] == 1
+    assert index.class_("a")["learned"] == 1
+    assert index.learned == 2
+
+
+def test_an_instance_learned_again_is_prepared_with_the_counts_of_today():
+    index = Index(Options.of("ff", replay=1, tfidf=True, **COUNTING))
+    index.learn({"f": 1.0}, ["a"])
+    assert index.feature("f")["mass"] == 1  # log(1/1) + 1
+    index.learn({"g": 1.0}, ["a"])
+
+    assert index.feature("f")["mass"] == pytest.approx(1 + np.log(3 / 2) + 1)
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_the_same_events_and_seed_make_the_same_model(learner):
+    def taught(seed):
+        index = Index(Options.of(learner, replay=2, replay_size=10, seed=seed))
+        for instance, classes in lessons(60):
+            index.learn(instance, classes)
+        return index
+
+    assert_same_state(taught(1), taught(1))
+    assert sample(taught(1)).tolist() != sample(taught(2)).tolist()
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_reloading_at_any_point_changes_nothing(learner):
+    stream = list(lessons(25))
+    index = Index(Options.of(learner, replay=2, replay_size=6))
+    reloaded = Index(index.options)
+    for number, (instance, classes) in enumerate(stream):
+        index.learn(instance, classes)
+        reloaded.learn(instance, classes)
+        if number % 7 == 0:
+            index.forget_class(classes[0])
+            reloaded.forget_class(classes[0])
+        reloaded = Index.load(index.options, reloaded.dump(), hash_seed=number)
+        assert_same_state(index, reloaded)
+
+
+# --- the sample -----------------------------------------------------------------------------------
+
+
+def samples(count, events, shared=0, **options):
+    """The samples of so many seeds, as a matrix (seeds, events) of what is in."""
+    inside = np.zeros((count, events), bool)
+    for seed in range(count):
+        index = Index(Options.of("ff", replay=1, seed=seed, **options))
+        each_its_own(index, events, shared)
+        inside[seed, sample(index)] = True
+    return inside
+
+
+def test_every_instance_is_as_likely_to_be_kept():
+    inside = samples(150, 300, replay_size=30)
+
+    assert (inside.sum(axis=1) == 30).all()
+    expected = 150 * 30 / 300
+    # without replacement counts spread by 1 - 30/300 of what they would with it
+    assert deviation(inside.sum(axis=0), expected) == pytest.approx(0.9, abs=0.3)
+    assert inside[:, :150].sum() / inside.sum() == pytest.approx(0.5, abs=0.03)
+
+
+def test_every_instance_is_as_likely_to_be_drawn():
+    index = Index(Options.of("ff", replay=100, **COUNTING))
+    each_its_own(index, 20)
+    before = index.dump()["feature_mass"]
+    for _ in range(100):
+        index.learn([], ["c0"])  # nothing to keep, but as many draws
+    drawn = index.dump()["feature_mass"] - before
+
+    assert drawn.sum() == 10_000
+    assert deviation(drawn, 500) == pytest.approx(1, abs=0.8)
+
+
+def test_the_sample_is_bounded_in_number():
+    index = Index(Options.of("ff", replay=1, replay_size=50))
+    for number, (instance, classes) in enumerate(lessons(120)):
+        index.learn(instance, classes)
+        assert len(index.dump()["kept_features"]) == min(50, number + 1)
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_the_sample_is_bounded_in_bytes(learner):
+    index = Index(Options.of(learner, replay=20, max_bytes=2**20))
+    random = np.random.default_rng(2)
+    for number in range(400):
+        size = random.integers(1, 4) * 100
+        features = [f"f{place}" for place in random.permutation(400)[:size]]
+        index.learn(features, [f"c{label}" for label in {number % 9, number % 7}])
+        assert bytes_of_sample(index) <= 2**18
+        assert bytes_of_sample(index) < index.bytes <= 2**20
+    assert bytes_of_sample(index) > 0.95 * 2**18
+
+
+def test_demands_keep_within_the_bytes_of_the_past():
+    index = Index(
+        Options.of(
+            "svm", replay=20, max_bytes=2**20, rivals=100, caution=5, demands="each", tfidf=False
+        )
+    )
+    random = np.random.default_rng(0)
+    over = 0
+    for number in range(1000):
+        features = [f"f{place}" for place in random.integers(0, 40, 6)]
+        index.learn(features, [f"c{random.integers(min(number // 5 + 1, 150))}"])
+        over = max(over, bytes_of_sample(index) - 2**18)
+    assert over <= 0
+
+
+def bytes_of_sample(index):
+    """80 an instance, and the blocks of memory for 8 a value, 4 a class, 12 a demand."""
+    state = index.dump()
+    parts = {"kept_features": 8, "kept_true": 4, "kept_demanded": 12}
+    blocks = (
+        block_bytes(each * count) for name, each in parts.items() for count in state[name].tolist()
+    )
+    return 80 * len(state["kept_features"]) + sum(blocks)
+
+
+def test_a_sample_bounded_in_bytes_does_not_favour_the_newest():
+    inside = samples(20, 120, shared=999, max_bytes=2**20)
+
+    assert (inside.sum(axis=1) == 2**18 // (64 + 8 * 1000 + 4)).all()
+    assert inside[:, :60].sum() / inside.sum() == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_smaller_sample_is_a_random_part_of_the_larger():
+    kept = []
+    for seed in range(60):
+        index = Index(Options.of("ff", replay=1, seed=seed))
+        each_its_own(index, 100)
+        index.configure(Options.of("ff", replay=1, seed=seed, replay_size=20))
+        kept.append(sample(index))
+
+    assert all(len(of_one) == 20 for of_one in kept)
+    assert np.mean(kept) == pytest.approx(49.5, abs=3)
+
+
+def test_without_replay_there_is_no_past():
+    index = Index(Options.of("ff", replay=1))
+    each_its_own(index, 10)
+    assert len(sample(index)) == 10
+    index.configure(Options.of("ff"))
+    assert len(sample(index)) == 0
+    index.learn(["f"], ["a"])
+    assert len(sample(index)) == 0
+
+
+def test_an_instance_with_nothing_in_it_is_not_kept():
+    index = Index(Options.of("ff", replay=1))
+    index.learn([], ["a"])
+    index.learn({"f": -1.0}, ["a"])
+
+    assert len(index.dump()["kept_features"]) == 0
+
+
+# --- forgetting -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_what_is_forgotten_leaves_the_past(learner):
+    index = Index(Options.of(learner, replay=20))
+    index.learn(["f", "g"], ["a", "b"])
+    index.learn(["f"], ["b"])
+    index.learn(["g"], ["a"])
+    index.forget_class("a")
+    assert past(index) == [(["f", "g"], ["b"]), (["f"], ["b"]), (["g"], [])]
+    index.forget_feature("f")
+    assert past(index) == [(["g"], ["b"]), ([], ["b"]), (["g"], [])]
+    index.learn(["i", "j"], ["c", "d"])  # in the ids that were freed
+
+    kept = past(index)
+    assert (["i", "j"], ["c", "d"]) in kept
+    assert {name for features, _ in kept for name in features} <= {"g", "i", "j"}
+    assert {name for _, classes in kept for name in classes} <= {"b", "c", "d"}
+    assert not {"a", "f"} & {*names(index.dump(), "class"), *names(index.dump(), "feature")}
+    for _ in range(20):
+        index.learn(["g"], ["b"])
+    assert "a" not in dict(index.rank(["g", "i", "j"], 100))
+    assert all(features and classes for features, classes in past(index))  # each was drawn by now
+
+
+@pytest.mark.parametrize("learner", REPLAYING)
+def test_a_name_that_comes_back_is_not_the_one_that_was_kept(learner):
+    both = Both(Options.of(learner, replay=2), ["f", "g"], ["a", "b"])
+    for _ in range(3):
+        both.learn({"f": 1, "g": 2}, ["a", "b"])
+    for _ in range(3):
+        both.forget_feature("f")
+        both.forget_class("a")
+        both.learn({"f": 1}, ["a"])
+        both.compare()
+        both.reload(1)
+        both.learn({"g": 1}, ["b"])
+        both.compare()
+
+
+def test_what_is_evicted_leaves_the_past():
+    index = Index(Options.of("ff", replay=2, max_features=3, max_classes=2))
+    for number in range(6):
+        index.learn([f"f{number}", "g"], [f"c{number}"])
+
+    assert index.evicted_classes == 4
+    for features, classes in past(index):
+        assert all(index.has_feature(name) for name in features)
+        assert {*classes} <= {"c4", "c5"}
+
+
+def past(index):
+    """The kept instances: names of features, and of classes, without what is gone."""
+    state = index.dump()
+    features, classes = names(state, "feature"), names(state, "class")
+    values = iter(state["kept_feature_ids"])
+    true = iter(state["kept_class_ids"])
+
+    def known(of_all, ids, count):
+        return [of_all[id] for id in islice(ids, int(count)) if id != GONE]
+
+    return [
+        (known(features, values, of_features), known(classes, true, of_classes))
+        for of_features, of_classes in zip(state["kept_features"], state["kept_true"], strict=True)
+    ]

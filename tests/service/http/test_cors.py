@@ -1,0 +1,162 @@
+"""Pages of allowed origins may use the service from a browser, others may not."""
+
+import json
+
+import pytest
+
+from manyclass.service.http.protocol import MOST_HEAD_BYTES
+from tests.service.faulty import in_loop
+from tests.service.serving import NDJSON, assert_problem, calling, serving
+
+APP = "https://app.example"
+FROM_APP = {"origin": APP, "sec-fetch-site": "cross-site"}
+ALLOWED = {"allowed_origins": (APP, "http://localhost:3000")}
+KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
+EVENT = {"text": "a puck", "classes": ["hockey"]}
+INSTANCE = {"text": "a puck"}
+
+CALLS = [  # method, path, body, further headers, status
+    ("POST", "/learn", EVENT, {}, 200),
+    ("POST", "/rank", INSTANCE, {}, 200),
+    ("POST", "/rank", {"txt": ""}, {}, 422),
+    ("POST", "/rank", b"", {"content-type": "text/plain"}, 415),
+    ("POST", "/learn", json.dumps(EVENT).encode(), NDJSON, 200),
+    ("GET", "/stats", None, {}, 200),
+    ("GET", "/rank", None, {}, 405),
+    ("GET", "/nowhere", None, {}, 404),
+    ("GET", "/state", None, {}, 200),
+    ("DELETE", "/classes/nobody", None, {}, 404),
+    ("POST", "/snapshots", None, {}, 201),
+    ("GET", "/openapi.json", None, {}, 200),
+    ("GET", "/livez", None, {}, 200),
+]
+
+
+def cors_headers(response):
+    return {name for name in response.headers if name.startswith("access-control-")}
+
+
+@pytest.mark.parametrize(("method", "path", "body", "more", "status"), CALLS)
+@pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
+@in_loop
+async def test_an_allowed_origin_may_read_every_answer(keys, method, path, body, more, status):
+    key = {"authorization": "Bearer a"} if keys else {}
+    async with calling(**ALLOWED, **keys) as call:
+        response = await call(method, path, body, headers=FROM_APP | key | more)
+        assert response.status_code == status
+        assert response.headers.get_list("access-control-allow-origin") == [APP]
+        assert response.headers["access-control-allow-credentials"] == "true"
+        assert "Retry-After" in response.headers["access-control-expose-headers"]
+        assert response.headers["vary"] == "Origin"
+
+
+@pytest.mark.parametrize(("method", "path", "body", "more", "status"), CALLS)
+@pytest.mark.parametrize("origin", [{}, {"origin": "https://else.example"}, {"origin": "null"}])
+@in_loop
+async def test_no_other_origin_may(origin, method, path, body, more, status):
+    async with calling(**ALLOWED, **KEYS) as call:
+        headers = {"authorization": "Bearer a"} | origin | more
+        response = await call(method, path, body, headers=headers)
+        assert response.status_code == status  # a key is enough, but no page can read the answer
+        assert cors_headers(response) == set()
+        assert response.headers["vary"] == "Origin"
+
+
+@in_loop
+async def test_without_the_setting_there_are_no_headers():
+    async with calling(**KEYS) as call:
+        for method, path, body, more, status in CALLS:
+            headers = {"authorization": "Bearer a"} | FROM_APP | more
+            response = await call(method, path, body, headers=headers)
+            assert response.status_code == status
+            assert cors_headers(response) == set()
+            assert "vary" not in response.headers
+
+
+def preflight(method, headers="authorization,content-type", origin=APP):
+    return {
+        "origin": origin,
+        "access-control-request-method": method,
+        "access-control-request-headers": headers,
+        "sec-fetch-site": "cross-site",
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/rank"), ("POST", "/learn"), ("DELETE", "/classes/x"), ("GET", "/stats")],
+)
+@pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
+@in_loop
+async def test_a_preflight_is_answered_without_a_key(keys, method, path):
+    async with calling(ready=False, **ALLOWED, **keys) as call:
+        answer = await call("OPTIONS", path, headers=preflight(method))
+        assert answer.status_code == 204
+        assert answer.content == b""
+        assert answer.headers["access-control-allow-origin"] == APP
+        assert method in answer.headers["access-control-allow-methods"].split(", ")
+        named = answer.headers["access-control-allow-headers"].lower().split(", ")
+        assert {"authorization", "content-type"} <= {*named}
+        assert int(answer.headers["access-control-max-age"]) > 0
+        other = await call("OPTIONS", path, headers=preflight(method, origin="https://b.example"))
+        assert_problem(other, 405 if keys else 403)
+        assert cors_headers(other) == set()
+
+
+@in_loop
+async def test_a_key_is_still_needed_and_an_allowed_page_reads_that():
+    async with calling(**ALLOWED, **KEYS) as call:
+        response = await call("POST", "/rank", INSTANCE, headers=FROM_APP)
+        assert_problem(response, 401)
+        assert response.headers["access-control-allow-origin"] == APP
+
+
+@in_loop
+async def test_an_open_service_takes_from_allowed_pages_only():
+    async with calling(**ALLOWED) as call:
+        assert (await call("POST", "/learn", EVENT, headers=FROM_APP)).status_code == 200
+        refused = await call("POST", "/learn", EVENT, headers=FROM_APP | {"origin": APP + ":1"})
+        assert "MANYCLASS_ALLOWED_ORIGINS" in assert_problem(refused, 403)["detail"]
+        assert cors_headers(refused) == set()
+        # Not by a name that is made to lead here, which another page may have done.
+        assert_problem(await call("GET", "/stats", headers=FROM_APP | {"host": "app.example"}), 403)
+        assert call.app.engine.model.seq == 1
+
+
+def test_a_real_server_answers_preflights_and_streams():
+    with serving(**ALLOWED) as served:
+        head = f"Host: 127.0.0.1:{served.port}\r\nOrigin: {APP}\r\n"
+        asked = f"OPTIONS /learn HTTP/1.1\r\n{head}Access-Control-Request-Method: POST\r\n"
+        with served.connect() as connection:
+            connection.sendall(f"{asked}Connection: close\r\n\r\n".encode())
+            received = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert received.startswith(b"HTTP/1.1 204 ")
+        assert f"access-control-allow-origin: {APP}\r\n".encode() in received
+        line = json.dumps(EVENT)
+        posted = f"POST /learn HTTP/1.1\r\n{head}Content-Type: application/x-ndjson\r\n"
+        posted += f"Content-Length: {len(line)}\r\n\r\n{line}"
+        status, headers, body = served.talk(posted.encode())
+        assert (status, headers["access-control-allow-origin"]) == (200, APP)
+        assert b'"accepted":1' in body
+
+
+@pytest.mark.parametrize("origin", [APP, "https://else.example"])
+def test_pages_read_what_the_protocol_refuses(origin):
+    """Overload, a body that never comes, a body that is no HTTP, a head that is too large."""
+    head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
+    head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
+    chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
+    with serving(quiet_seconds=1, **ALLOWED, **KEYS) as served:
+        answers = [
+            served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),
+            served.talk(f"{chunked}\r\n".encode()),
+            served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
+            served.talk(head.encode()),
+        ]
+        served.app.edge.admission.most = 0
+        answers.append(served.talk(f"{head}Content-Length: 2\r\n\r\n{{}}".encode()))
+    assert [status for status, _, _ in answers] == [408, 400, 431, 408, 503]
+    for status, headers, body in answers:
+        assert headers["vary"] == "origin"
+        assert headers.get("access-control-allow-origin") == (APP if origin == APP else None)
+        assert json.loads(body)["status"] == status

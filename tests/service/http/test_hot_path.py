@@ -1,0 +1,159 @@
+import gc
+import logging
+
+import pytest
+
+from manyclass.service.http.csrf import Origins
+from manyclass.service.http.hot_path import Front
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import ClientGone
+from manyclass.service.http.request_body import Blocks
+from manyclass.service.observability.metrics import Metrics
+from tests.service.faulty import in_loop, many_turns
+from tests.service.serving import Conversation, assert_problem, calling
+
+
+@in_loop
+async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, caplog):
+    async with calling() as call:
+
+        def broken(*arguments):
+            raise RuntimeError("secret detail")
+
+        monkeypatch.setattr(call.app.engine.model, "answer", broken)
+        monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
+        for method, path, body in (
+            ("POST", "/rank", {"features": ["a"]}),
+            ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
+            ("GET", "/stats", None),
+        ):
+            caplog.clear()
+            response = await call(method, path, body)
+            assert_problem(response, 500)
+            assert "secret" not in response.text
+            [record] = [each for each in caplog.records if each.levelno >= logging.ERROR]
+            assert "secret detail" in str(record.exc_info[1])
+        monkeypatch.undo()
+        seen = await call.metrics()
+        assert seen['request_duration_seconds_count{endpoint="/stats",status="500"}'] == 1
+
+
+@in_loop
+async def test_a_client_that_left_is_counted_and_not_answered():
+    metrics = Metrics()
+
+    async def hot(headers, receive, send, hold):
+        raise ClientGone
+
+    origins = Origins("127.0.0.1", open_to_all=True)
+    front = Front({"/rank": hot}, None, origins, metrics, MemoryBudget(2**20))
+    talk = Conversation(front, "/rank", {})
+    assert await talk.end() is None
+    text = str([family.samples for family in metrics.collect()])
+    assert "'status': '499'" in text
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD"])
+@in_loop
+async def test_other_methods_of_a_hot_path_are_refused(method):
+    async with calling() as call:
+        response = await call(method, "/rank")
+        assert response.status_code == 405
+        assert response.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/rank"), ("POST", "/snapshots"), ("GET", "/stats")]
+)
+@pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
+@in_loop
+async def test_two_keys_are_one_too_many(method, path, keys):
+    """Wherever it goes, and whichever of them is the good one."""
+    async with calling(**keys) as call:
+        for pair in (("a", "b"), ("b", "a"), ("a", "a")):
+            headers = [("Authorization", f"Bearer {key}") for key in pair]
+            response = await call.client.request(method, path, headers=headers)
+            assert_problem(response, 400)
+            assert "authorization" in response.json()["detail"]
+        assert call.app.engine.model.seq == 0
+
+
+CHANGES = [
+    ("POST", "/snapshots"),
+    ("POST", "/snapshots/1/restore"),
+    ("DELETE", "/classes/x"),
+    ("DELETE", "/features/a"),
+    ("POST", "/learn"),
+    ("POST", "/rank"),
+    ("OPTIONS", "/snapshots"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"origin": "https://elsewhere.example"},
+        {"host": "elsewhere.example"},
+    ],
+)
+@in_loop
+async def test_a_web_page_of_elsewhere_changes_nothing(method, path, headers):
+    async with calling() as call:
+        await call.learn(("a", "x"))
+        before = call.digest(), (await call("GET", "/snapshots")).json()
+        body = {"features": ["a"], "classes": ["y"]} if path == "/learn" else None
+        assert_problem(await call(method, path, body, headers=headers), 403)
+        assert (call.digest(), (await call("GET", "/snapshots")).json()) == before
+
+
+@pytest.mark.parametrize("path", ["/stats", "/classes", "/snapshots", "/openapi.json", "/livez"])
+@in_loop
+async def test_a_page_whose_name_leads_here_reads_nothing(path):
+    async with calling() as call, calling(rank_keys=("r",)) as closed:
+        assert_problem(await call("GET", path, headers={"host": "elsewhere.example"}), 403)
+        assert (await call("GET", path, headers={"host": "localhost:8000"})).status_code == 200
+        known = await closed("GET", path, headers={"host": "elsewhere.example"})
+        assert known.status_code in (200, 401)
+
+
+@in_loop
+async def test_refusals_of_origins_are_counted():
+    async with calling() as call:
+        await call("POST", "/rank", headers={"origin": "null"})
+        await call("POST", "/snapshots", headers={"origin": "null"})
+        seen = await call.metrics()
+        for endpoint in ("/rank", "unknown"):
+            name = f'request_duration_seconds_count{{endpoint="{endpoint}",status="403"}}'
+            assert seen[name] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/rank", "application/json"),
+        ("/learn", "application/json"),
+        ("/learn", "application/x-ndjson"),
+    ],
+)
+@in_loop
+async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
+    """And not when the garbage is collected, by when there may be many."""
+    async with calling(max_body_bytes=2000) as call:
+        gc.collect()
+        gc.disable()
+        try:
+            talk = Conversation(call.app, path, {"content-type": kind})
+            talk.say(b'{"features":["a"],"classes":["x"]}\n')
+            await many_turns()
+            call.app.edge.budget.limit = 1000
+            talk.say(b" " * 1500)
+            await talk.end()
+            talk.task = None
+            await many_turns()
+            assert not [each for each in gc.get_objects() if isinstance(each, Blocks)]
+        finally:
+            gc.enable()
+        assert call.app.edge.budget.refused == 1
+        assert call.app.edge.budget.used == 0

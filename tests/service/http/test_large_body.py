@@ -1,0 +1,241 @@
+import asyncio
+import gzip
+import json
+
+import pytest
+
+from manyclass.core import text
+from manyclass.core.event import Instance
+from manyclass.core.outline import Outline
+from manyclass.service.http import large_body, schemas, turn
+from manyclass.service.http.large_body import LARGE_BYTES
+from manyclass.service.http.request_body import PIECE_BYTES
+from manyclass.service.http.schemas import MOST_PAIRS, LearnEvent, RankInstance
+from tests.service.faulty import in_loop
+from tests.service.serving import NDJSON, assert_problem, calling
+
+LONG = "." * (10 * text.SLICE_CHARACTERS)
+
+
+def padded(body):
+    """The body, so large that it is decoded in slices."""
+    return json.dumps(body).encode() + b" " * LARGE_BYTES
+
+
+class Counted(turn.Turn):
+    """Is over after each step, and counts."""
+
+    passed = 0
+    is_over = True
+
+    async def pass_on(self):
+        Counted.passed += 1
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def turns(monkeypatch):
+    """A function that gives the number of turns since it was called last."""
+    for module in (large_body, *large_body_users()):
+        monkeypatch.setattr(module, "Turn", Counted)
+
+    def count():
+        passed, Counted.passed = Counted.passed, 0
+        return passed
+
+    count()
+    return count
+
+
+def large_body_users():
+    from manyclass.service.http import request_body
+    from manyclass.service.http.routes import learn, learn_stream, rank
+
+    return request_body, learn, learn_stream, rank
+
+
+@in_loop
+async def test_a_large_body_is_answered_as_a_small_one():
+    rank = {"features": {"f": 1}, "id": "i"}
+    learn = {"features": ["f"], "classes": ["a"]}
+    bodies = [
+        ("/rank", rank),
+        ("/rank", {"instances": [rank, {"text": "f g", "id": "j"}], "k": 2}),
+        ("/rank", {"instances": []}),
+        ("/rank", {"instances": [{"nothing": 1}]}),
+        ("/rank", {"instances": [rank, {"id": "x"}]}),
+        ("/rank", {"instances": 1}),
+        ("/rank", {"features": "f"}),
+        ("/learn", {"events": [learn, {**learn, "classes": []}]}),
+        ("/learn", {"events": [learn, 1]}),
+        ("/learn", {"events": [learn], "id": "x"}),
+        ("/learn", {"events": [{**learn, "classes": [1] * 1001}]}),
+        ("/learn", {**learn, "classes": [1] * 1001}),
+        ("/learn", {"events": [learn] * 1001}),
+    ]
+    async with calling() as call:
+        await call.learn(("f", "a"))
+        for path, body in bodies:
+            small = await call("POST", path, body)
+            large = await call("POST", path, padded(body))
+            assert (large.status_code, large.json()) == (small.status_code, small.json())
+        for path, body in [("/learn", learn), ("/learn", {"events": [learn, learn]})]:
+            small, large = await call("POST", path, body), await call("POST", path, padded(body))
+            assert large.json().keys() == small.json().keys()
+            assert large.json()["seq"] > small.json()["seq"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointers"),
+    [
+        ("/learn", b'{"classes":[' + b'"a",' * 100_000 + b'"a"]}', ["#/classes"]),
+        ("/learn", b'{"events":[{"classes":[' + b'"a",' * 10**5, ["#/events/0/classes"]),
+        ("/learn", b'{"events":[' + b"{}," * 10**5 + b"{}]}", ["#/events/1000"]),
+        ("/rank", b'{"instances":[' + b"{}," * 10**5 + b"{}]}", ["#/instances/1000"]),
+        ("/rank", b'{"instances":[],"instances":[' + b"{}," * 10**5, ["#/instances"]),
+        ("/rank", b'{"\\u0069nstances":[' + b"{}," * 10**5 + b"{}]}", ["#"]),
+        ("/rank", b'{"features":{' + b'"a":1,' * 10**5 + b'"a":1}}', ["#/features"]),
+        ("/rank", b'{"features":[' + b'"a",' * 10**5 + b'"a"]}', ["#/features"]),
+    ],
+)
+@in_loop
+async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
+    decoded = []
+    decode = schemas.decode
+
+    def counted(decoder, data):
+        decoded.append(len(memoryview(data)))
+        return decode(decoder, data)
+
+    monkeypatch.setattr(large_body, "decode", counted)
+    monkeypatch.setattr(schemas, "decode", counted)
+    async with calling() as call:
+        assert_problem(await call("POST", path, body), 422, *pointers)
+    # `features` is skipped by the decoder, which makes no object of it
+    assert decoded == ([len(body)] if pointers == ["#/features"] else [])
+
+
+@in_loop
+async def test_brackets_that_do_not_match_are_no_json():
+    async with calling() as call:
+        body = b'{"events":[{"classes":["a"]' + b" " * LARGE_BYTES
+        assert (
+            "malformed at byte" in assert_problem(await call("POST", "/learn", body), 400)["detail"]
+        )
+        broken = b'{"events":[{"classes":["a"]},{"classes":[}]]}' + b" " * LARGE_BYTES
+        assert_problem(await call("POST", "/learn", broken), 400)
+
+
+@in_loop
+async def test_a_long_text_takes_a_turn_for_each_slice(turns):
+    async with calling() as call:
+        assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
+        assert turns() >= 10
+        body = {"instances": [{"text": LONG}] * 2}
+        assert (await call("POST", "/rank", body)).status_code == 200
+        assert turns() >= 20
+        event = {"text": LONG + " word", "classes": ["a"]}
+        assert (await call("POST", "/learn", event)).status_code == 200
+        assert turns() >= 10
+        assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
+        assert turns() >= 20
+        lines = (json.dumps(event) + "\n").encode() * 2
+        answer = await call("POST", "/learn", lines, headers=NDJSON)
+        assert json.loads(answer.text.splitlines()[-1])["accepted"] == 2
+        assert turns() >= 20
+        assert call.app.engine.model.learner.features == 1
+
+
+@in_loop
+async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
+    async with calling(max_features_per_instance=9) as call:
+        text = "a " * 6 + LONG
+        assert_problem(await call("POST", "/rank", {"text": text}), 422, "#/text")
+        assert turns() <= 4  # the first is for reading the body
+
+
+@in_loop
+async def test_elements_are_decoded_and_made_in_turns(turns):
+    events = [{"features": ["f"], "classes": ["a"]}] * 50
+    async with calling() as call:
+        assert (await call("POST", "/learn", padded({"events": events}))).status_code == 200
+        assert turns() >= 100
+        instances = [{"features": ["f"]}] * 50
+        assert (await call("POST", "/rank", padded({"instances": instances}))).status_code == 200
+        assert turns() >= 150
+
+
+@in_loop
+async def test_gzip_is_unpacked_in_turns(turns):
+    headers = {"content-encoding": "gzip"}
+    async with calling() as call:
+        body = gzip.compress(b'{"features":["a"]}' + b" " * (10 * PIECE_BYTES))
+        assert (await call("POST", "/rank", body, headers=headers)).status_code == 200
+        assert turns() >= 10
+        line = gzip.compress(b"." * (10 * PIECE_BYTES))
+        await call("POST", "/learn", line, headers=NDJSON | headers)
+        assert turns() >= 10
+
+
+@in_loop
+async def test_each_explained_class_has_a_turn_and_large_answers_come_in_pieces(turns, monkeypatch):
+    sent = []
+    async with calling(learner="svm") as call:
+        names = [f"{number}" + "\\" * 4000 for number in range(40)]
+        await call("POST", "/learn", {"features": ["a" * 4000, "b"], "classes": names})
+        turns()
+
+        async def send(message):
+            sent.append(len(message.get("body", b"")))
+
+        for body in (
+            {"features": ["a" * 4000, "b"], "k": 40, "explain": True},
+            {"instances": [{"features": ["b"]}] * 3, "k": 40},
+        ):
+            data = json.dumps(body).encode()
+
+            async def receive(data=data):
+                return {"type": "http.request", "body": data, "more_body": False}
+
+            headers = [(b"content-type", b"application/json")]
+            scope = {"type": "http", "method": "POST", "path": "/rank", "headers": headers}
+            sent.clear()
+            await call.app(scope, receive, send)
+            assert len(sent) >= 3
+            assert max(sent) < 2 * 2**18 + 3 * 10**5
+            answer = (await call("POST", "/rank", body)).json()
+            for each in answer.get("results", [answer]):
+                assert {one["class"] for one in each["ranked"]} == set(names)
+        assert turns() >= 2 * 40
+
+
+@in_loop
+async def test_features_times_classes_of_an_event_are_bounded():
+    classes = [str(number) for number in range(1000)]
+    most = MOST_PAIRS // len(classes)
+    features = [str(number) for number in range(most + 1)]
+    async with calling() as call:
+        for body in ({"features": features[:most]}, {"features": features, "id": None}):
+            event = {"features": body["features"], "classes": classes}
+            answer = await call("POST", "/learn", event)
+            if len(body["features"]) <= most:
+                assert answer.status_code == 200
+                continue
+            assert_problem(answer, 422, "#/classes")
+            answer = await call("POST", "/learn", {"events": [event]})
+            assert_problem(answer, 422, "#/events/0/classes")
+            await call("POST", "/rank", {"features": features, "id": "i"})
+            answer = await call("POST", "/learn", {"id": "i", "classes": classes})
+            assert_problem(answer, 422, "#/classes")
+        assert call.app.engine.model.seq == 1
+
+
+def test_large_features_and_texts_are_told_from_small_ones():
+    short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
+    assert not large_body.is_large(RankInstance(text=short))
+    assert large_body.is_large(RankInstance(text=long))
+    assert not large_body.is_large(RankInstance())
+    large = schemas.msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
+    assert large_body.is_large(LearnEvent(classes=["a"], features=large))
+    assert Instance.from_json(large) == Instance([])
+    assert Outline(b"{}", b"x", 1, 1).fault is None

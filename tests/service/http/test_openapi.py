@@ -1,0 +1,264 @@
+"""The contract: true and complete, as far as machines can tell."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+
+import jsonschema_rs
+import msgspec
+import pytest
+
+from manyclass.service.config.settings import Settings
+from manyclass.service.http import schemas
+from manyclass.service.http.app import create_app
+from tests.service.faulty import in_loop
+from tests.service.serving import calling, serving
+
+READERS = {
+    "RankRequest": schemas.RankRequest,
+    "RankInstance": schemas.RankInstance,
+    "LearnRequest": schemas.LearnRequest,
+    "LearnEvent": schemas.LearnEvent,
+}
+
+
+# A ranking that has to have seen an event which never comes is rightly refused for now, and what is
+# too large is refused before it is read. test_openapi_examples.py sends the examples.
+CONFIGURATION = """
+[phases.examples]
+enabled = false
+
+[checks]
+negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 431, 503]
+
+[[operations]]
+include-name = "POST /rank"
+[operations.checks]
+not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
+"""
+
+
+@cache
+def document(**settings):
+    """The document of a service with these settings; not to be changed."""
+    app = create_app(Settings(store="memory:", **settings))
+    app.engine.store.close()
+    return app.api.openapi()
+
+
+def validator(name, **settings):
+    made = document(**settings)
+    return jsonschema_rs.Draft202012Validator(
+        {"$ref": f"#/components/schemas/{name}", "components": made["components"]}
+    )
+
+
+@pytest.mark.parametrize(
+    "keys", [{}, {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}]
+)
+def test_schemathesis_finds_nothing(keys, tmp_path):
+    (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
+    with serving(snapshot_keep=10_000, rank_wait_seconds=0.01, **keys) as served:
+        command = [
+            *(sys.executable, "-m", "schemathesis.cli", "run", served.url + "/openapi.json"),
+            *("--checks", "all", "--max-examples", "15", "--seed", "1", "--no-color"),
+            *("--generation-database", "none"),
+        ]
+        if keys:
+            command += ["--header", "Authorization: Bearer a"]
+        found = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=os.environ, check=False
+        )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_document_says_who_may_only_when_there_are_keys():
+    free, closed = document(), document(rank_keys=("r",))
+    assert "securitySchemes" not in free["components"]
+    for path, operations in closed["paths"].items():
+        for method, operation in operations.items():
+            scoped = "x-scope" in operation
+            assert scoped == (path not in ("/livez", "/readyz", "/metrics"))
+            assert ("security" in operation) == scoped
+            assert ("401" in operation["responses"]) == scoped
+            assert "401" not in free["paths"][path][method]["responses"]
+            assert "security" not in free["paths"][path][method]
+
+
+def test_every_call_is_in_the_document():
+    assert {(path, method) for path, each in document()["paths"].items() for method in each} == {
+        ("/rank", "post"),
+        ("/learn", "post"),
+        ("/classes", "get"),
+        ("/classes/{name}", "get"),
+        ("/classes/{name}", "delete"),
+        ("/features/{name}", "get"),
+        ("/features/{name}", "delete"),
+        ("/state", "get"),
+        ("/stats", "get"),
+        ("/learners", "get"),
+        ("/learners/{name}/promote", "post"),
+        ("/snapshots", "get"),
+        ("/snapshots", "post"),
+        ("/snapshots/{seq}/restore", "post"),
+        ("/livez", "get"),
+        ("/readyz", "get"),
+        ("/metrics", "get"),
+    }
+
+
+def nested(schema):
+    """A schema and the schemas within it, references not followed."""
+    yield schema
+    for key in ("items", "additionalProperties", "propertyNames"):
+        if isinstance(schema.get(key), dict):
+            yield from nested(schema[key])
+    for key in ("oneOf", "anyOf", "allOf"):
+        for part in schema.get(key, ()):
+            yield from nested(part)
+    for part in schema.get("properties", {}).values():
+        yield from nested(part)
+
+
+def test_every_component_has_a_title_of_its_own_and_nothing_else_has_one():
+    for name, schema in document()["components"]["schemas"].items():
+        whole, *parts = nested(schema)
+        assert whole["title"] == name
+        assert [part["title"] for part in parts if "title" in part] == []
+
+
+def test_objects_are_components_so_that_generated_clients_name_them():
+    made = document()
+    for schema in made["components"]["schemas"].values():
+        _, *parts = nested(schema)
+        assert [part for part in parts if part.get("type") == "object"] == []
+    for operations in made["paths"].values():
+        for operation in operations.values():
+            contents = [*operation["responses"].values(), operation.get("requestBody", {})]
+            for content in contents:
+                for media in content.get("content", {}).values():
+                    assert "$ref" in str(media["schema"]) or media["schema"]["type"] == "string"
+
+
+def descriptions(made):
+    """Every description in a part of the document."""
+    if isinstance(made, dict):
+        if isinstance(text := made.get("description"), str):
+            yield text
+        made = made.values()
+    elif not isinstance(made, list):
+        return
+    for part in made:
+        yield from descriptions(part)
+
+
+def test_no_description_is_indented_as_in_the_source():
+    found = [*descriptions(document())]
+    assert len(found) > 50
+    assert [text for text in found if "\n  " in text] == []
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_forms_of_a_body_are_the_fields_of_its_type(name):
+    schemas = document()["components"]["schemas"]
+    forms = [schemas[form["$ref"].rpartition("/")[2]] for form in schemas[name]["oneOf"]]
+    said = {field for form in forms for field in form["properties"]}
+    assert said == {field.encode_name for field in msgspec.structs.fields(READERS[name])}
+
+
+INSTANCES = [
+    {"features": {"a": 1}},
+    {"features": {"a": -5.5, "b": 0}},
+    {"features": ["a", 5, "a"]},
+    {"text": "a b"},
+]
+GOOD = {
+    "RankRequest": [
+        *INSTANCES,
+        {"text": "a", "id": "i", "k": 1000, "threshold": -1},
+        {"text": "a", "k": 1000, "explain": False},
+        {"text": "a", "k": 50, "explain": True},
+        {"text": "a", "min_seq": 0},
+        {"instances": INSTANCES, "min_seq": 0.0},
+        {"instances": INSTANCES, "k": 1, "threshold": 0.5, "explain": False},
+    ],
+    "LearnRequest": [
+        *(each | {"classes": ["x", 5]} for each in INSTANCES),
+        {"text": "a", "classes": ["x"], "event_id": "e"},
+        {"events": [each | {"classes": ["x"]} for each in INSTANCES]},
+    ],
+}
+BAD = {
+    "RankRequest": [
+        {},
+        {"features": {"": 1}},
+        {"features": {"a": 1e31}},
+        {"features": ["a"], "text": "a"},
+        {"text": "a", "k": 0},
+        {"text": "a", "k": 1.5},
+        {"text": "a", "k": 51, "explain": True},
+        {"text": "a", "min_seq": -1},
+        {"text": "a", "min_seq": 0.5},
+        {"text": "a", "min_seq": 2**63},
+        {"instances": [{"text": "a", "min_seq": 0}]},
+        {"instances": [{"text": "a"}], "k": 51, "explain": True},
+        {"text": "a", "classes": ["x"]},
+        {"features": {str(n): 1 for n in range(8)}},
+        {"features": ["a"] * 8},
+        {"instances": [{"text": "a"}], "id": "i"},
+        {"instances": [{"text": "a", "k": 3}]},
+        {"instances": []},
+        {"instances": [{"text": "a"}] * 8},
+    ],
+    "LearnRequest": [
+        {"text": "a"},
+        {"classes": ["x"]},
+        {"text": "a", "classes": []},
+        {"text": "a", "classes": [""]},
+        {"text": "a", "classes": ["x"] * 1001},
+        {"text": "a", "classes": ["x"], "id": "i"},
+        {"id": "", "classes": ["x"]},
+        {"events": []},
+        {"events": [{"text": "a", "classes": ["x"]}], "event_id": "e"},
+        {"events": [{"text": "a", "classes": ["x"]}] * 8},
+    ],
+}
+LIMITS = {"max_batch": 7, "max_features_per_instance": 7}
+
+
+@pytest.mark.parametrize("name", GOOD)
+@in_loop
+async def test_the_document_and_the_service_accept_the_same(name):
+    path = {"RankRequest": "/rank", "LearnRequest": "/learn"}[name]
+    check = validator(name, **LIMITS)
+    async with calling(**LIMITS) as call:
+        for body in GOOD[name]:
+            assert check.is_valid(body), body
+            response = await call("POST", path, body)
+            assert response.status_code == 200, body
+            written = name.replace("Request", "")
+            answers = [f"{written}Answer", f"{written}ManyAnswer"]
+            assert sum(validator(each).is_valid(response.json()) for each in answers) == 1
+        for body in BAD[name]:
+            assert not check.is_valid(body), body
+            response = await call("POST", path, body)
+            assert response.status_code == 422, body
+            assert validator("Problem").is_valid(response.json())
+
+
+@in_loop
+async def test_the_lines_of_a_stream_are_as_documented():
+    async with calling() as call:
+        body = b'{"text":"a","classes":["x"]}\nbad\n'
+        headers = {"content-type": "application/x-ndjson"}
+        fault, summary = (await call("POST", "/learn", body, headers=headers)).content.splitlines()
+        assert validator("StreamFault").is_valid(json.loads(fault))
+        assert validator("Summary").is_valid(json.loads(summary))
+
+
+@in_loop
+async def test_the_document_is_served():
+    async with calling() as call:
+        assert (await call("GET", "/openapi.json")).json()["openapi"].startswith("3.1")

@@ -1,0 +1,293 @@
+import asyncio
+import gzip
+import random
+import tracemalloc
+import zlib
+
+import pytest
+
+from manyclass.service.http import request_body
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import ClientGone, Problem
+from manyclass.service.http.request_body import (
+    FED_BYTES,
+    MEMBER_BYTES,
+    MOST_SMALL_MEMBERS,
+    MOST_UNUSED_BYTES,
+    PIECE_BYTES,
+    Gunzip,
+    discard_body,
+    is_gzipped,
+    media_type,
+    read_body,
+    require_json,
+)
+from tests.service.faulty import PATIENCE
+
+TEXT = b"x" * 1000
+ZIPPED = gzip.compress(TEXT, mtime=0)  # the same test ids in each process
+GZIP = {b"content-encoding": b"gzip"}
+
+
+def read(*pieces, headers=None, most=1000, leave=False):
+    """What read_body makes of these pieces."""
+    messages = [
+        {"type": "http.request", "body": piece, "more_body": leave or number < len(pieces) - 1}
+        for number, piece in enumerate(pieces)
+    ]
+    if leave:
+        messages.append({"type": "http.disconnect"})
+    waiting = iter(messages)
+
+    async def receive():
+        return next(waiting)
+
+    budget = MemoryBudget(10 * 2**20)
+    hold = budget.hold()
+    try:
+        whole = asyncio.run(read_body(headers or {}, receive, most, hold))
+        assert budget.used == len(whole)
+        return whole
+    finally:
+        hold.release()
+        assert budget.used == 0
+
+
+def refused(*pieces, **options):
+    with pytest.raises(Problem) as caught:
+        read(*pieces, **options)
+    return caught.value.status
+
+
+def test_reads_a_body_in_one_piece_or_many():
+    assert read(TEXT) == TEXT
+    assert read(b"ab", b"", b"cd") == b"abcd"
+    assert read(b"") == b""
+
+
+def test_reads_gzip():
+    assert read(ZIPPED, headers=GZIP) == TEXT
+    assert read(ZIPPED[:10], ZIPPED[10:], headers=GZIP) == TEXT
+    assert read(gzip.compress(b"ab") + gzip.compress(b"cd"), headers=GZIP) == b"abcd"
+    assert read(b"", headers=GZIP) == b""
+
+
+def test_refuses_what_is_too_large():
+    assert refused(b"x" * 1001) == 413
+    assert refused(b"x" * 600, b"x" * 600) == 413
+    assert refused(b"", headers={b"content-length": b"1001"}) == 413
+    assert refused(gzip.compress(b"x" * 1001), headers=GZIP) == 413
+
+
+def test_reads_no_more_than_it_may():
+    pieces = [b"x" * 600] * 1000
+    asked = 0
+
+    async def receive():
+        nonlocal asked
+        asked += 1
+        return {"type": "http.request", "body": pieces.pop(), "more_body": True}
+
+    with pytest.raises(Problem):
+        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).hold()))
+    assert asked == 2
+
+
+def test_bodies_on_their_way_share_one_budget():
+    """And give it back, however they end. Small ones have room left."""
+    budget = MemoryBudget(8 * 100_000)
+
+    async def reading(receive):
+        hold = budget.hold()
+        try:
+            return await read_body({}, receive, 100_000, hold)
+        finally:
+            hold.release()
+
+    async def run():
+        queues = [asyncio.Queue() for _ in range(8)]
+        tasks = [asyncio.create_task(reading(queue.get)) for queue in queues]
+
+        async def say(number, data, more=True):
+            queues[number].put_nowait({"type": "http.request", "body": data, "more_body": more})
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+        for number in range(7):
+            await say(number, b"x" * 50_000)
+            await say(number, b"x" * 50_000)
+        assert budget.used == 700_000
+        await say(7, b"x" * 50_000)
+        await say(7, b"x" * 50_000)
+        with pytest.raises(Problem) as caught:
+            await tasks[7]
+        assert caught.value.status == 503
+        assert int(caught.value.headers["Retry-After"]) >= 1
+        assert budget.refused == 1
+        assert len(await reading(one_message(b"x" * 60_000))) == 60_000
+
+        await say(0, b"x")  # too large
+        with pytest.raises(Problem) as caught:
+            await tasks[0]
+        assert caught.value.status == 413
+        tasks[1].cancel()
+        queues[2].put_nowait({"type": "http.disconnect"})
+        with pytest.raises(ClientGone):
+            await tasks[2]
+        for number in range(3, 7):
+            await say(number, b"", more=False)
+            assert len(await tasks[number]) == 100_000
+        assert budget.used == 0
+
+    asyncio.run(asyncio.wait_for(run(), PATIENCE))
+
+
+def one_message(data):
+    async def receive():
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    return receive
+
+
+def test_a_body_that_is_not_needed_is_read_to_its_end():
+    async def discard(*messages):
+        waiting = iter(messages)
+
+        async def receive():
+            return next(waiting)
+
+        await discard_body(receive)
+        assert list(waiting) == []
+
+    piece = {"type": "http.request", "body": b"x" * (MOST_UNUSED_BYTES // 2), "more_body": True}
+    last = {"type": "http.request", "body": b"", "more_body": False}
+    asyncio.run(discard(last))
+    asyncio.run(discard(piece, piece, last))
+    with pytest.raises(ClientGone):
+        asyncio.run(discard(piece, {"type": "http.disconnect"}))
+    with pytest.raises(Problem) as caught:
+        asyncio.run(discard(piece, piece, piece))
+    assert caught.value.status == 413
+
+
+class CountingZlib:
+    """zlib that counts its decompressors, and the bytes they were given."""
+
+    error = zlib.error
+
+    def __init__(self):
+        self.made = 0
+        self.given = 0
+
+    def decompressobj(self, wbits):
+        self.made += 1
+        return CountingMember(self, zlib.decompressobj(wbits=wbits))
+
+
+class CountingMember:
+    def __init__(self, counts, member):
+        self._counts = counts
+        self._member = member
+
+    def decompress(self, data, most):
+        self._counts.given += len(data)
+        return self._member.decompress(data, most)
+
+    def __getattr__(self, name):
+        return getattr(self._member, name)
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    counting = CountingZlib()
+    monkeypatch.setattr(request_body, "zlib", counting)
+    return counting
+
+
+@pytest.mark.parametrize("count", [200, 2000])
+def test_many_members_take_work_linear_in_their_bytes(count, counting):
+    """Of the smallest average size that is allowed."""
+    noise = random.Random(0).randbytes(MEMBER_BYTES)
+    packed = gzip.compress(noise) * count
+    assert read(packed, headers=GZIP, most=len(packed)) == noise * count
+    assert counting.made == count
+    assert counting.given <= (FED_BYTES // MEMBER_BYTES + 1) * len(packed)
+
+
+@pytest.mark.parametrize("size", [2**18, 2**20])
+def test_members_of_nothing_are_refused_before_they_take_work(size, counting):
+    empty = gzip.compress(b"")
+    assert refused(empty * (size // len(empty)), headers=GZIP, most=2**20) == 400
+    assert counting.made <= 2 * MOST_SMALL_MEMBERS
+    assert counting.given <= counting.made * FED_BYTES
+
+
+def test_a_few_members_may_be_as_small_as_they_like():
+    packed = gzip.compress(b"x") * MOST_SMALL_MEMBERS
+    assert read(packed, headers=GZIP, most=len(packed)) == b"x" * MOST_SMALL_MEMBERS
+
+
+def test_a_bomb_takes_no_memory():
+    bomb = gzip.compress(bytes(200 * 2**20), compresslevel=9)
+    tracemalloc.start()
+    assert refused(bomb, headers=GZIP, most=2**20) == 413
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"not gzip", ZIPPED[:-1], ZIPPED[:12], ZIPPED[:-5] + b"\0" + ZIPPED[-4:], ZIPPED + b"more"],
+)
+def test_refuses_broken_gzip(broken):
+    assert refused(broken, headers=GZIP) == 400
+
+
+def test_a_client_that_left_is_not_answered():
+    for pieces in ([], [b"{"], [b"{", b"}"]):
+        with pytest.raises(ClientGone):
+            read(*pieces, leave=True)
+
+
+@pytest.mark.parametrize("encoding", [b"br", b"deflate", b"gzip, gzip", b"zstd"])
+def test_refuses_other_encodings(encoding):
+    with pytest.raises(Problem) as caught:
+        is_gzipped({b"content-encoding": encoding})
+    assert caught.value.status == 415
+    assert caught.value.headers == {"Accept-Encoding": "gzip"}
+
+
+def test_knows_when_to_unpack():
+    assert is_gzipped({b"content-encoding": b"GZIP"})
+    assert not is_gzipped({b"content-encoding": b"identity"})
+    assert not is_gzipped({})
+
+
+def test_gunzip_gives_pieces_of_bounded_size_however_it_is_fed():
+    data = random.Random(0).randbytes(300_000) + bytes(300_000)
+    packed = gzip.compress(data)
+    for step in (1000, 70_000, len(packed)):
+        gunzip = Gunzip()
+        pieces = [
+            piece
+            for start in range(0, len(packed), step)
+            for piece in gunzip.feed(packed[start : start + step])
+        ]
+        gunzip.end()
+        assert b"".join(pieces) == data
+        assert max(map(len, pieces)) <= PIECE_BYTES
+
+
+def test_only_json_is_json():
+    for given in (b"application/json", b"Application/JSON; charset=utf-8"):
+        require_json({b"content-type": given})
+    for headers in ({}, {b"content-type": b"text/plain"}, {b"content-type": b"application/jsonx"}):
+        with pytest.raises(Problem) as caught:
+            require_json(headers)
+        assert caught.value.status == 415
+
+
+def test_the_media_type_has_no_parameters():
+    assert media_type({b"content-type": b" Application/X-NDJSON ; a=b"}) == b"application/x-ndjson"
+    assert media_type({}) == b""

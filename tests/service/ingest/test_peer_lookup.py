@@ -1,0 +1,475 @@
+import asyncio
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyclass.core.event import Instance
+from manyclass.service.ingest import peer_lookup
+from manyclass.service.ingest.peer_lookup import Neighbours
+from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
+from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.observability.metrics import Metrics
+from manyclass.service.store.protocol import Beat, Letter, Process, StoreUnavailable
+from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
+
+A, B = Instance(["a"]), Instance({"b": 2.0})
+TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.NO_ANSWER
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch):
+    """Nobody is waited for in vain but where a test lets the time pass."""
+    monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 2 * PATIENCE)
+
+
+async def time_passes():
+    """All that anybody of the loop waits for by the clock is due."""
+    await asyncio.sleep(0)  # who was told something shall hear it first
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + 3 * PATIENCE
+
+
+class Office:
+    """Brings letters from desk to desk, and keeps a copy of each."""
+
+    def __init__(self):
+        self.desks = {}
+        self.sent = []
+        self.error = None
+        self.gate = Gate()
+        self.deaf = set()  # get no letters
+
+    def process(self, name):
+        desk = self.desks[name] = Desk(self, name)
+        return desk
+
+    async def processes(self, *names):
+        """They all know of each other."""
+        desks = [self.process(name) for name in names]
+        for desk in desks:
+            await desk.look()
+        return desks
+
+    def post(self, sender, letters):
+        self.gate.pass_through()
+        if self.error is not None:
+            raise self.error
+        for name, body in letters:
+            self.sent.append((sender, name, body))
+            if name in self.desks and name not in self.deaf:
+                desk = self.desks[name]
+                desk.loop.call_soon_threadsafe(desk.neighbours.hear, Letter(sender, body))
+
+    async def has_sent(self, letters):
+        """Return when so many were sent, and each has been taken."""
+        while len(self.sent) < letters:
+            await asyncio.to_thread(int)
+        await asyncio.sleep(0)
+
+
+class Desk:
+    """A process as the others meet it: it stands for its engine, and for the store it uses."""
+
+    def __init__(self, office, name):
+        self.office = office
+        self.name = name
+        self.shared = self
+        self.clock = Clock()
+        self.late = LateLabels(60.0, 10**8, self.clock)
+        self.metrics = Metrics()
+        self.neighbours = Neighbours(self, self.late, self.metrics)
+        self.loop = asyncio.get_running_loop()
+
+        self.beat = None
+        self.looks = 0
+
+    async def look(self):
+        self.looks += 1
+        if self.office.error is not None:
+            return None
+        alive = [Process(each.name, 7, False, 0.0) for each in self.office.desks.values()]
+        self.beat = Beat(7, False, [], alive)
+        return self.beat
+
+    def post(self, letters):
+        assert threading.current_thread() is not threading.main_thread()
+        self.office.post(self.name, letters)
+
+    async def find(self, *ids):
+        """What the others say, without the time passing."""
+        return await asyncio.wait_for(self.neighbours.find(list(ids)), PATIENCE)
+
+    def ask(self, *ids):
+        return asyncio.create_task(self.neighbours.find(list(ids)))
+
+
+# --- finding --------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_finds_what_another_process_ranked():
+    one, two, three = await Office().processes("one", "two", "three")
+    made, given = two.late.keep(A), three.late.keep(B, "given")
+    two.clock.now += 5
+    assert await one.find(made, given) == {made: Kept(bytes(A), 5), given: Kept(bytes(B), 0)}
+    assert one.metrics.late_questions == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
+
+
+@in_loop
+async def test_too_late_differs_from_never_seen():
+    one, two, three = await Office().processes("one", "two", "three")
+    made, given = two.late.keep(A), three.late.keep(B, "given")
+    two.clock.now = three.clock.now = two.clock.now + 60
+    said = await one.find(made, given, "never")
+    assert said == {made: TOO_LATE, given: TOO_LATE, "never": NEVER_SEEN}
+    assert one.metrics.late_questions == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
+
+
+@in_loop
+async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
+    office = Office()
+    one, two, _ = await office.processes("one", "two", "three")
+    two.late.keep(A, "id")
+    two.clock.now += 60
+    with office.gate.shut():
+        asking = one.ask("id")
+        await office.gate.reached()
+        office.desks["three"].late.keep(B, "id")
+    assert await asking == {"id": Kept(bytes(B), 0)}
+
+
+@in_loop
+async def test_the_first_instance_is_enough():
+    office = Office()
+    one, two, _ = await office.processes("one", "two", "silent")
+    office.deaf.add("silent")
+    made = two.late.keep(A)
+    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+
+
+@in_loop
+async def test_the_age_is_never_below_zero():
+    one, two = await Office().processes("one", "two")
+    made = two.late.keep(A)
+    two.clock.now -= 100
+    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+
+
+@in_loop
+async def test_nobody_to_ask():
+    office = Office()
+    [alone] = await office.processes("alone")
+    assert await alone.find("id") == {"id": NEVER_SEEN}
+    other = office.process("other")
+    other.shared = None  # has its store for itself
+    assert await other.find("id") == {}
+    assert office.sent == []
+    assert not any(other.metrics.late_questions.values())
+
+
+@in_loop
+async def test_whoever_has_just_begun_is_asked_too():
+    office = Office()
+    one, two = await office.processes("one", "two")
+    three = office.process("three")  # nobody has heard of it
+    made, gone = three.late.keep(A), two.late.keep(B)
+    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+    two.clock.now += 60
+    office.process("four").late.keep(B, gone)
+    assert await one.find(made, gone) == {made: Kept(bytes(A), 0), gone: Kept(bytes(B), 0)}
+    four = office.process("five")
+    assert await four.find(made) == {made: Kept(bytes(A), 0)}
+
+
+@in_loop
+async def test_nobody_looks_around_for_what_is_found():
+    one, two = await Office().processes("one", "two")
+    made = two.late.keep(A)
+    looks = one.looks
+    await one.find(made)
+    assert one.looks == looks
+    await asyncio.gather(*(one.find(f"never {number}") for number in range(50)))
+    assert looks < one.looks  # those who ask the engine at once share a call
+
+
+@in_loop
+async def test_who_there_is_may_not_be_known():
+    office = Office()
+    one = office.process("one")
+    office.error = StoreUnavailable("the cable is cut")
+    assert await one.find("id") == {"id": NO_ANSWER}
+    assert one.metrics.late_questions["no_answer"] == 1
+
+
+# --- nobody answers -------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_silence_is_no_answer():
+    office = Office()
+    one, two, _ = await office.processes("one", "two", "silent")
+    office.deaf.add("silent")
+    made = two.late.keep(A)
+    asking = one.ask(made, "never")
+    await office.has_sent(3)
+    await time_passes()
+    assert await asking == {made: Kept(bytes(A), 0), "never": NO_ANSWER}
+    assert one.metrics.late_questions["no_answer"] == 1
+
+
+@in_loop
+async def test_letters_that_cannot_be_sent_are_not_waited_for():
+    office = Office()
+    one, two = await office.processes("one", "two")
+    made = two.late.keep(A)
+    office.error = StoreUnavailable("the cable is cut")
+    assert await one.find(made) == {made: NO_ANSWER}
+    office.error = None
+    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+
+
+@in_loop
+async def test_a_store_that_hangs_is_waited_for_only_so_long():
+    office = Office()
+    one, _ = await office.processes("one", "two")
+    with office.gate.shut():
+        first = one.ask("a")
+        await office.gate.reached()
+        second = one.ask("a", "b")
+        await time_passes()
+        assert await first == {"a": NO_ANSWER}
+        assert await second == {"a": NO_ANSWER, "b": NO_ANSWER}
+
+
+@in_loop
+async def test_so_many_ids_wait_and_no_more(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MOST_IDS", 3)
+    office = Office()
+    one, two = await office.processes("one", "two")
+    for name in "abcde":
+        two.late.keep(A, name)
+    with office.gate.shut():
+        first = one.ask("a", "b", "c")
+        await office.gate.reached()
+        second = one.ask("d", "e")
+        await asyncio.sleep(0)
+        assert await one.find("f", "g") == {"f": NO_ANSWER, "g": NO_ANSWER}
+    assert await first | await second == dict.fromkeys("abcde", Kept(bytes(A), 0))
+
+
+# --- letters --------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_what_is_asked_while_letters_are_posted_goes_into_one_to_each():
+    office = Office()
+    one, two, _ = await office.processes("one", "two", "three")
+    made = [two.late.keep(Instance([f"f{number}"])) for number in range(20)]
+    with office.gate.shut():
+        first = one.ask(made[0])
+        await office.gate.reached()
+        others = [one.ask(made[1], name) for name in made[2:]]
+        await asyncio.sleep(0)
+        assert office.sent == []
+    found = await first
+    for each in others:
+        found |= await each
+    assert set(found) == set(made)
+    assert all(isinstance(kept, Kept) for kept in found.values())
+    assert [name for sender, name, _ in office.sent if sender == "one"] == ["two", "three"] * 2
+
+
+@in_loop
+async def test_many_ids_are_asked_for_in_several_letters(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "LETTER_IDS", 10)
+    office = Office()
+    one, two = await office.processes("one", "two")
+    made = [two.late.keep(A) for _ in range(25)]
+    said = await one.find(*made)
+    assert said == dict.fromkeys(made, Kept(bytes(A), 0))
+    assert len([name for sender, name, _ in office.sent if sender == "one"]) == 3
+
+
+@in_loop
+async def test_large_instances_come_in_several_letters(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "LETTER_BYTES", 1000)
+    office = Office()
+    one, two = await office.processes("one", "two")
+    made = [two.late.keep(Instance([f"{number} {'x' * 300}"])) for number in range(10)]
+    said = await one.find(*made)
+    assert set(said) == set(made)
+    assert all(isinstance(each, Kept) for each in said.values())
+    sizes = [len(body) for sender, _, body in office.sent if sender == "two"]
+    assert len(sizes) == 3
+    assert max(sizes) < 2000
+
+
+@in_loop
+async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MOST_BYTES", 1000)
+    office = Office()
+    _, two = await office.processes("one", "two")
+    office.deaf.add("one")
+    size = 600
+
+    def ask(number):
+        made = two.late.keep(Instance(["x" * size]))
+        two.neighbours.hear(Letter("one", sealed(Question(number, [made]))))
+
+    with office.gate.shut() as gate:
+        ask(1)
+        await gate.reached()
+        ask(2)
+        ask(3)  # there is no room for this one
+    await office.has_sent(2)
+    ask(4)
+    await office.has_sent(3)
+    size = 2000
+    ask(5)  # nor for one so large
+    await two.neighbours.close()
+    await many_turns()
+    assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]
+
+
+@in_loop
+async def test_only_who_was_asked_is_believed_and_only_about_that():
+    office = Office()
+    one, two, _ = await office.processes("one", "two", "three")
+    office.deaf.update(("two", "three"))
+    made = two.late.keep(A)
+    asking = one.ask(made)
+    await office.has_sent(2)
+
+    def answer(sender, number, *what):
+        one.neighbours.hear(Letter(sender, sealed(Answer(number, *what))))
+
+    answer("stranger", 1, [(made, 0.0, bytes(B))])
+    answer("one", 1, [(made, 0.0, bytes(B))])
+    answer("two", 2, [(made, 0.0, bytes(B))])
+    answer("two", 1, [("other", 0.0, bytes(B))])
+    answer("three", 1, [], [], [made, made])
+    await many_turns()
+    assert not asking.done()
+    answer("two", 1, [(made, 2.0, bytes(A))])
+    answer("two", 1, [(made, 3.0, bytes(B))])
+    assert await asking == {made: Kept(bytes(A), 2)}
+
+
+@in_loop
+async def test_what_is_asked_is_forgotten():
+    office = Office()
+    one, _ = await office.processes("one", "two")
+    office.deaf.add("two")
+    asking = one.ask("id")
+    await office.has_sent(1)
+    assert len(one.neighbours._rounds) == 1
+    await time_passes()
+    await asking
+    await many_turns()
+    assert not one.neighbours._rounds
+    assert not one.neighbours._next
+
+
+@in_loop
+async def test_close_waits_for_the_letters_under_way():
+    office = Office()
+    one, _ = await office.processes("one", "two")
+    await one.neighbours.close()
+    with office.gate.shut():
+        asking = one.ask("id")
+        await office.gate.reached()
+        closing = asyncio.create_task(one.neighbours.close())
+        await many_turns()
+        assert not closing.done()
+    await asyncio.wait_for(closing, PATIENCE)
+    assert await asking == {"id": NEVER_SEEN}
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+async def letters_of_a_question():
+    """A process that waits for an answer, and the question and the answer, undelivered."""
+    office = Office()
+    one, two = await office.processes("one", "two")
+    made = two.late.keep(A)
+    office.deaf.update(("one", "two"))
+    asking = one.ask(made)
+    await office.has_sent(1)
+    two.neighbours.hear(Letter("one", office.sent[0][2]))
+    await office.has_sent(2)
+    return office, asking, made, [body for _, _, body in office.sent]
+
+
+@in_loop
+async def test_damaged_letters_are_left_unread():
+    office, asking, made, (question, answer) = await letters_of_a_question()
+    one, two = office.desks.values()
+    for body in (question, answer):
+        for place in range(len(body)):
+            flipped = bytearray(body)
+            flipped[place] ^= 1 << place % 8
+            for damaged in (bytes(flipped), body[:place], body[place + 1 :]):
+                one.neighbours.hear(Letter("two", damaged))
+                two.neighbours.hear(Letter("one", damaged))
+    await many_turns()
+    assert len(office.sent) == 2
+    assert not asking.done()
+    one.neighbours.hear(Letter("two", answer))
+    assert await asking == {made: Kept(bytes(A), 0)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["question", 1, ["x"] * 1001],
+        ["question", 1, ["x" * 201]],
+        ["question", 1, [""]],
+        ["question", "1", ["x"]],
+        ["question"],
+        ["greeting", 1, ["x"]],
+        ["answer", 1, [["{made}", -1.0, bytes(A)]]],
+        ["answer", 1, [["{made}", float("nan"), bytes(A)]]],
+        ["answer", 1, [["{made}", float("inf"), bytes(A)]]],
+        ["answer", 1, [["{made}", 0.0, bytes(A)[:-1]]]],
+        ["answer", 1, [["{made}", 0.0, b""]]],
+        ["answer", 1, [["{made}", 0.0]]],
+        ["answer", 1, {"{made}": 0.0}],
+        {"question": 1},
+        5,
+    ],
+)
+@in_loop
+async def test_letters_that_make_no_sense_are_left_unread(said):
+    office, asking, made, (_, answer) = await letters_of_a_question()
+    one, _ = office.desks.values()
+
+    def with_id(each):
+        if isinstance(each, list):
+            return [with_id(one) for one in each]
+        return made if each == "{made}" else each
+
+    one.neighbours.hear(Letter("two", sealed(with_id(said))))
+    await many_turns()
+    assert len(office.sent) == 2
+    assert not asking.done()
+    one.neighbours.hear(Letter("two", answer))
+    assert await asking == {made: Kept(bytes(A), 0)}
+
+
+@settings(max_examples=50)
+@given(st.binary(max_size=60))
+def test_an_instance_may_be_any_bytes(data):
+    @in_loop
+    async def hears():
+        office, asking, made, (_, answer) = await letters_of_a_question()
+        one, _ = office.desks.values()
+        one.neighbours.hear(Letter("two", sealed(Answer(1, [(made, 0.0, data)]))))
+        one.neighbours.hear(Letter("two", answer))
+        [found] = (await asking).values()
+        assert Instance.from_bytes(found.data)
+
+    hears()

@@ -1,0 +1,58 @@
+from zlib import crc32
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyclass.service.ingest.peer_messages import SEAL_BYTES, Answer, Question, opened, sealed
+
+LETTERS = [
+    Question(7, ["one", "zwölf"]),
+    Answer(7, [("one", 0.5, b"bytes")], ["two"], ["three", "four"]),
+    Answer(7),
+]
+
+
+@pytest.mark.parametrize("message", LETTERS)
+def test_says_what_was_written(message):
+    assert opened(sealed(message)) == message
+
+
+@pytest.mark.parametrize("message", LETTERS)
+def test_shows_every_damage(message):
+    letter = sealed(message)
+    for place in range(len(letter)):
+        for bit in range(8):
+            damaged = bytearray(letter)
+            damaged[place] ^= 1 << bit
+            with pytest.raises(msgspec.DecodeError):
+                opened(bytes(damaged))
+        with pytest.raises(msgspec.DecodeError):
+            opened(letter[:place])
+
+
+def whole(data):
+    """A letter of any content whose seal is right."""
+    return crc32(data).to_bytes(SEAL_BYTES, "little") + data
+
+
+@given(st.binary())
+def test_other_bytes_are_no_letter(data):
+    for letter in (data, whole(data)):
+        with pytest.raises(msgspec.DecodeError):
+            opened(letter)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x93\xa8question\x01\x91\xa1\x80",  # not UTF-8
+        b"\x94\xa8question\x01\x90" + b"\x91" * 100_000,  # without end
+        b"\x93\xa8question\x01\xdd\xff\xff\xff\xff",  # of billions of ids
+    ],
+)
+def test_what_a_whole_letter_says_is_doubted_too(data):
+    with pytest.raises(msgspec.DecodeError):
+        opened(whole(data))

@@ -1,0 +1,262 @@
+"""The applier: what the log brings, in its order, the same in every process."""
+
+import asyncio
+import random
+
+import pytest
+
+from manyclass.core.errors import EventConflict, EventError
+from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.service.log import apply_loop
+from manyclass.service.log.apply_loop import Applier, Request, Result
+from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import Batch, SnapshotMissing
+from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
+
+
+class Applying:
+    """An applier, what it said of requests, and why it broke."""
+
+    def __init__(self, load=None):
+        self.broken = []
+        self.heard = []
+        self.applier = Applier(Model(Options()), load or self._nothing, self.broken.append)
+
+    async def _nothing(self, seq):
+        raise SnapshotMissing(seq)
+
+    def request(self, *events):
+        return Request(events, self.heard.append)
+
+    async def done(self):
+        async with asyncio.timeout(PATIENCE):
+            while not self.applier.idle:
+                await self.applier.progress()
+
+
+def batch(first_seq, *events):
+    return Batch(first_seq, [bytes(event) for event in events], 0)
+
+
+@in_loop
+async def test_requests_and_batches_are_applied_in_order():
+    applying = Applying()
+    one, two, three = learn("a", "x", "one"), learn("b", "y"), learn("a", "x", "one")
+    applying.applier.extend([applying.request(one), batch(2, two), applying.request(three)])
+    await applying.done()
+    assert applying.heard == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
+    assert applying.applier.model.seq == 3
+
+
+@in_loop
+async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
+    applying = Applying()
+    conflict = learn("c", "z", "one").join()
+    applying.applier.extend(
+        [batch(1, learn("a", "x", "one"), learn("b", "y", "two"), conflict, learn("d", "w"))]
+    )
+    await applying.done()
+    model = applying.applier.model
+    assert (model.seq, model.learner.learned) == (4, 2)
+    assert model.seen("two") is None
+
+
+@in_loop
+async def test_one_that_is_waited_for_is_told():
+    applying = Applying()
+    applying.applier.extend([applying.request(learn("a", "x", "one"))])
+    applying.applier.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
+    await applying.done()
+    [_, conflict] = applying.heard
+    assert isinstance(conflict, EventConflict)
+    assert conflict.position == 1
+
+
+@in_loop
+async def test_a_batch_out_of_its_place_is_not_applied():
+    applying = Applying()
+    applying.applier.extend([batch(2, learn("a", "x"))])
+    [error] = applying.broken
+    assert isinstance(error, EventError)
+    assert applying.applier.model.seq == 0
+    assert applying.applier.idle
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [learn("a", "x", "one")] * 500,
+        [learn("a", "x", "one"), *(learn("b", "y", "one") for _ in range(499))],
+        [learn("a", "x", "one").join()] * 500,
+    ],
+    ids=["retries", "conflicts", "one request"],
+)
+@in_loop
+async def test_others_have_their_turns_whatever_comes(monkeypatch, events):
+    monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
+    applying = Applying()
+    applying.applier.extend([batch(1, *events)])
+    turns = 0
+    while not applying.applier.idle:
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 300
+    assert applying.applier.model.seq == 500
+
+
+@in_loop
+async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
+    monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
+    applying = Applying()
+    for seq in range(1, 101):
+        applying.applier.extend([batch(seq, learn("a", "x"))], soon=True)
+    assert applying.applier.model.seq == 0
+    await asyncio.sleep(0)
+    assert 1 <= applying.applier.model.seq < 10
+    await applying.done()
+    assert applying.applier.model.seq == 100
+
+
+# --- waiting for an event -------------------------------------------------------------------------
+
+
+@in_loop
+async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
+    monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
+    applying = Applying()
+    woken = []
+
+    async def wait(seq):
+        await applying.applier.reached(seq)
+        woken.append((seq, applying.applier.model.seq))
+
+    order = [5, 1, 9, 1, 3, 0]
+    waiting = [asyncio.create_task(wait(seq)) for seq in order]
+    await many_turns()
+    applying.applier.extend([batch(1, *[learn("a", "x")] * 9)])
+    await asyncio.wait_for(asyncio.gather(*waiting), PATIENCE)
+    assert [seq for seq, _ in woken] == sorted(order)
+    assert all(seq <= at <= seq + 3 for seq, at in woken)
+
+
+@in_loop
+async def test_those_who_give_up_waiting_are_forgotten():
+    applying = Applying()
+    staying = asyncio.create_task(applying.applier.reached(3))
+    for seq in range(10, 400):
+        waiting = asyncio.create_task(applying.applier.reached(seq))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    assert len(applying.applier._awaited) < 10
+    applying.applier.extend([batch(1, *[learn("a", "x")] * 3)])
+    await asyncio.wait_for(staying, PATIENCE)
+
+
+# --- going back -----------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
+    asked = asyncio.get_running_loop().create_future()
+    loaded = asyncio.get_running_loop().create_future()
+
+    async def load(seq):
+        asked.set_result(seq)
+        return await loaded
+
+    applying = Applying(load)
+    applying.applier.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
+    assert await asked == 0
+    await many_turns()
+    assert applying.applier.model.seq == 1
+    loaded.set_result(Model(Options()))
+    await applying.done()
+    model = applying.applier.model
+    assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
+
+
+@in_loop
+async def test_a_mark_whose_snapshot_is_gone_stops_it():
+    applying = Applying()
+    applying.applier.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
+    async with asyncio.timeout(PATIENCE):
+        while not applying.broken:
+            await asyncio.sleep(0)
+    assert isinstance(applying.broken[0], SnapshotMissing)
+    assert applying.applier.model.seq == 1
+    assert applying.applier.idle
+
+
+@in_loop
+async def test_what_is_cleared_amid_a_load_is_not_applied_later():
+    loaded = asyncio.get_running_loop().create_future()
+
+    async def load(seq):
+        return await loaded
+
+    applying = Applying(load)
+    applying.applier.extend([batch(1, Event.restore(0), learn("b", "y"))])
+    await many_turns()
+    applying.applier.clear()
+    applying.applier.use(Model(Options()))
+    applying.applier.extend([batch(1, learn("c", "z"))])
+    await applying.done()
+    assert applying.applier.model.seq == 1
+    assert applying.applier.model.restores == []
+    assert applying.broken == []
+
+
+# --- the same as recovery -------------------------------------------------------------------------
+
+
+def random_requests(chance, snapshots):
+    """Requests of every kind: some joined, some retries, some at odds, some that go back."""
+    for _ in range(60):
+        request = []
+        for _ in range(chance.choice([1, 1, 1, 2, 4])):
+            event_id = chance.choice([None, *(f"id {n}" for n in range(5))])
+            event = learn(chance.choice("abc"), chance.choice("xy"), event_id)
+            request.append(event.join() if request else event)
+        if chance.random() < 0.05:
+            request = [Event.forget_class("x")]
+        if chance.random() < 0.08:
+            request = [Event.restore(chance.choice(snapshots))]
+        yield request
+
+
+@pytest.mark.parametrize("seed", range(20))
+@in_loop
+async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
+    chance = random.Random(seed)
+    store = MemoryStore(float)
+
+    async def load(seq):
+        return Model.load(store.open_snapshot(seq))
+
+    applying = Applying(load)
+    applier = applying.applier
+    store.save_snapshot(0, applier.model.dump())
+    snapshots = [0]
+    for request in random_requests(chance, snapshots):
+        store.append([bytes(event) for event in request])
+        whole = batch(applier.model.seq + 1, *request)
+        applier.extend([chance.choice([whole, applying.request(*request)])])
+        await applying.done()
+        assert applying.broken == []
+        if chance.random() < 0.2:
+            snapshots.append(applier.model.seq)
+            store.save_snapshot(applier.model.seq, applier.model.dump())
+    digest = applier.model.digest()
+    assert recover(store, Options(), float, Recovery()).digest() == digest
+    damaged = MemoryStore(float)  # whose newest snapshots are gone, but for those marks name
+    for seq, data in store.read(0):
+        assert damaged.append([data]) == seq
+    marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}
+    for seq in {0, *(marks & set(snapshots))}:
+        damaged.save_snapshot(seq, store.open_snapshot(seq))
+    assert recover(damaged, Options(), float, Recovery()).digest() == digest

@@ -1,0 +1,281 @@
+"""Who leads among the processes on one store, and what only that one may do."""
+
+from contextlib import suppress
+
+import pytest
+
+from manyclass.service.store.protocol import LogDamaged, StoreUnavailable
+from tests.service.store.waiting import until
+
+SHORT = 0.2  # seconds a process counts as alive, where a test waits for its end
+
+
+def key(url, what):
+    return f"{{{url.partition('=')[2]}}}:{what}"
+
+
+def seen(beat):
+    return {process.name: (process.seq, process.leads) for process in beat.processes}
+
+
+# --- the lease ------------------------------------------------------------------------------------
+
+
+def test_one_leads_and_all_are_seen(open_redis):
+    first, second = open_redis(), open_redis()
+    assert first.beat(0).leads
+    beat = second.beat(None)
+    assert not beat.leads
+    assert seen(beat) == {first.name: (0, True), second.name: (None, False)}
+    assert [process.name for process in beat.processes] == sorted([first.name, second.name])
+    assert all(process.seen_at > 1_600_000_000 for process in beat.processes)
+    first.append([b"1", b"2"])
+    beat = first.beat(2)
+    assert (beat.last_seq, beat.leads) == (2, True)
+    assert seen(beat) == {first.name: (2, True), second.name: (None, False)}
+
+
+def test_who_restores_its_state_does_not_take_the_lease_but_keeps_it(open_redis):
+    store, other = open_redis(), open_redis()
+    assert not store.beat(None).leads
+    assert store.beat(0).leads
+    assert store.beat(None).leads
+    assert not other.beat(0).leads
+
+
+def test_a_beat_tells_of_snapshots(open_redis):
+    store, other = open_redis(), open_redis()
+    store.append([b"1", b"2"])
+    infos = [store.save_snapshot(seq, [b"x" * seq]) for seq in (1, 2)]
+    assert other.beat(2).snapshots == infos[::-1] == other.snapshots()
+
+
+def test_closing_gives_the_lease_back_at_once(open_redis):
+    first, second = open_redis(), open_redis()
+    assert first.beat(0).leads
+    assert not second.beat(0).leads
+    first.close()
+    beat = second.beat(0)
+    assert beat.leads
+    assert seen(beat) == {second.name: (0, True)}
+
+
+def test_closing_takes_nothing_from_another_leader(open_redis):
+    first, second = open_redis(), open_redis()
+    assert first.beat(0).leads
+    second.beat(0)
+    second.close()
+    assert first.beat(0).leads
+
+
+def test_the_lease_of_one_not_heard_of_ends(open_redis):
+    first, second = open_redis(lease_seconds=SHORT), open_redis()
+    assert first.beat(0).leads
+    until(lambda: second.beat(0).leads)
+    beat = first.beat(0)
+    assert not beat.leads
+    assert seen(beat)[second.name] == (0, True)
+
+
+def test_every_lease_has_a_token_of_its_own(redis_server, redis_url, open_redis):
+    tokens = []
+    with redis_server.client() as client:
+        for _ in range(3):
+            store = open_redis()
+            assert store.beat(0).leads
+            token, _, name = client.get(key(redis_url, "lease")).decode().partition(" ")
+            assert name == store.name
+            tokens.append(int(token))
+            store.close()
+    assert tokens == [1, 2, 3]
+
+
+def test_the_lease_ends_by_itself(redis_server, redis_url, open_redis):
+    open_redis().beat(0)
+    with redis_server.client() as client:
+        assert 0 < client.pttl(key(redis_url, "lease")) <= 10_000
+
+
+def test_a_dead_process_is_forgotten(open_redis):
+    first, second = open_redis(lease_seconds=SHORT), open_redis(lease_seconds=SHORT)
+    first.beat(0)
+    until(lambda: first.name not in seen(second.beat(0)))
+
+
+def test_a_leader_that_lost_its_lease_changes_nothing_any_more(open_redis):
+    old, new = open_redis(lease_seconds=SHORT), open_redis()
+    old.append([b"1", b"2"])
+    old.save_snapshot(1, [b"state"])
+    old.save_snapshot(2, [b"state"])
+    assert old.beat(2).leads
+    until(lambda: new.beat(2).leads)  # the old one, paused, has not heard of it
+    with pytest.raises(StoreUnavailable, match="leads"):
+        old.trim(2)
+    with pytest.raises(StoreUnavailable, match="leads"):
+        old.delete_snapshot(1)
+    assert len(list(new.read(0))) == 2
+    assert [info.seq for info in new.snapshots()] == [2, 1]
+    new.beat(2)
+    new.trim(2)
+    new.delete_snapshot(1)
+    assert [info.seq for info in old.snapshots()] == [2]
+
+
+def test_without_a_leader_nothing_is_trimmed(redis_server, redis_url, open_redis):
+    store = open_redis()
+    store.append([b"1"])
+    store.save_snapshot(1, [b"state"])
+    with pytest.raises(StoreUnavailable, match="leads"):
+        store.trim(1)
+    store.beat(1)
+    with redis_server.client() as client:
+        client.delete(key(redis_url, "lease"))
+    with pytest.raises(StoreUnavailable, match="leads"):
+        store.trim(1)
+    assert store.beat(1).leads
+    store.trim(1)
+    assert store.beat(1).last_seq == 1
+
+
+# --- trimming -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leader(open_redis):
+    """Leads, and has a snapshot of everything there is: ten events."""
+    store = open_redis()
+    for number in range(10):
+        store.append([b"%d" % number])
+    store.save_snapshot(10, [b"state"])
+    assert store.beat(10).leads
+    return store
+
+
+def first_left(store):
+    """The first event the log still has."""
+    for after in range(20):
+        try:
+            return next(store.read(after), (None,))[0]
+        except LogDamaged:
+            continue
+    return None
+
+
+@pytest.mark.parametrize(("slowest", "left"), [(10, None), (4, 5), (0, 1), (None, 1)])
+def test_a_trim_waits_for_the_slowest(open_redis, leader, slowest, left):
+    open_redis().beat(slowest)
+    leader.trim(10)
+    assert first_left(leader) == left
+
+
+def test_a_trim_does_not_wait_for_the_dead(open_redis):
+    leader, slow = open_redis(lease_seconds=SHORT), open_redis(lease_seconds=SHORT)
+    for number in range(10):
+        leader.append([b"%d" % number])
+    leader.save_snapshot(10, [b"state"])
+    leader.beat(10)
+    slow.beat(3)
+
+    def trimmed():
+        leader.beat(10)
+        with suppress(StoreUnavailable):  # on a machine so busy that the lease ended meanwhile
+            leader.trim(10)
+        return first_left(leader) is None
+
+    until(trimmed)
+
+
+def test_a_trim_waits_for_the_leader_itself(leader):
+    leader.beat(7)
+    leader.trim(10)
+    assert first_left(leader) == 8
+
+
+def test_what_no_snapshot_holds_is_not_trimmed(open_redis):
+    store = open_redis()
+    store.append([b"1"])
+    store.append([b"2"])
+    store.beat(2)
+    store.trim(2)
+    assert first_left(store) == 1
+    store.save_snapshot(1, [b"state"])
+    store.trim(2)
+    assert first_left(store) == 2
+
+
+def test_half_of_a_batch_is_not_trimmed(open_redis):
+    store = open_redis()
+    store.append([b"1", b"2"])
+    store.append([b"3", b"4", b"5"])
+    store.save_snapshot(4, [b"state"])
+    store.beat(5)
+    store.trim(4)
+    assert [seq for seq, _ in store.read(2)] == [3, 4, 5]
+    with pytest.raises(LogDamaged):
+        list(store.read(1))
+
+
+def test_a_long_log_is_trimmed_in_steps(redis_server, redis_url, open_redis, monkeypatch):
+    monkeypatch.setattr("manyclass.service.store.redis.store.TRIMMED_EVENTS_AT_ONCE", 100)
+    store = open_redis()
+    for _ in range(200):
+        store.append([b"event"] * 5)
+    store.save_snapshot(1000, [b"state"])
+    store.beat(1000)
+    lengths = []
+    run = store._session.run
+    with redis_server.client() as client:
+
+        def counted(*arguments):
+            answer = run(*arguments)
+            lengths.append(client.xlen(key(redis_url, "events")))
+            return answer
+
+        monkeypatch.setattr(store._session, "run", counted)
+        store.trim(990)
+    assert lengths[-1] == 2
+    steps = [before - after for before, after in zip([200, *lengths], lengths, strict=False)]
+    assert max(steps) <= 21
+    assert store.append([b"next"]) == 1001
+
+
+def test_numbers_that_a_snapshot_jumped_over_take_no_steps(open_redis, monkeypatch):
+    store = open_redis()
+    store.append([b"1"])
+    store.save_snapshot(10**12, [b"state"])
+    store.append([b"next"])
+    store.beat(10**12 + 1)
+    steps = []
+    run = store._session.run
+    monkeypatch.setattr(store._session, "run", lambda *all_: steps.append(1) or run(*all_))
+    store.trim(10**12)
+    assert len(steps) < 5
+    assert list(store.read(10**12)) == [(10**12 + 1, b"next")]
+
+
+# --- deleting snapshots ---------------------------------------------------------------------------
+
+
+def test_the_snapshot_that_recovery_needs_is_not_deleted(leader):
+    leader.trim(10)
+    with pytest.raises(StoreUnavailable, match="begins too late") as error:
+        leader.delete_snapshot(10)
+    assert "newer snapshot" in error.value.hint
+    leader.append([b"11"])
+    leader.save_snapshot(11, [b"newer"])
+    leader.delete_snapshot(10)
+    assert [info.seq for info in leader.snapshots()] == [11]
+
+
+def test_a_snapshot_of_before_the_log_does_not_count_as_one_to_recover_from(leader):
+    leader.save_snapshot(5, [b"older"])
+    leader.trim(10)
+    with pytest.raises(StoreUnavailable, match="begins too late"):
+        leader.delete_snapshot(10)
+    leader.delete_snapshot(5)
+
+
+def test_as_long_as_the_log_is_whole_any_snapshot_can_go(leader):
+    leader.delete_snapshot(10)
+    assert leader.snapshots() == []
+    assert len(list(leader.read(0))) == 10

@@ -1,0 +1,312 @@
+"""Snapshots in Redis: damage, what is left behind, and several processes at once."""
+
+import threading
+
+import pytest
+
+from manyclass.service.store.protocol import (
+    SnapshotDamaged,
+    SnapshotInfo,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
+from manyclass.service.store.redis import snapshots as redis_snapshots
+
+CHUNK = 100  # bytes, so that a few hundred make several
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(redis_snapshots, "CHUNK_BYTES", CHUNK)
+    monkeypatch.setattr(redis_snapshots, "CHUNKS_SWEPT_AT_ONCE", 2)
+    # Reading keeps nothing for longer, so that what is left over is seen at once.
+    monkeypatch.setattr(redis_snapshots, "READING_MS", -1)
+
+
+@pytest.fixture
+def keys(redis_url, redis_server):
+    """Asks for keys of the store by what stands behind its name."""
+    begin = f"{{{redis_url.partition('=')[2]}}}:"
+    with redis_server.client() as client:
+
+        class Keys:
+            def __init__(self):
+                self.client = client
+
+            def key(self, what):
+                return f"{begin}{what}".encode()
+
+            def chunks(self):
+                return sorted(client.keys(f"{begin}chunk:*"))
+
+            def chunk(self, number):
+                return next(key for key in self.chunks() if key.endswith(b":%d" % number))
+
+        yield Keys()
+
+
+def content(store, seq):
+    return b"".join(store.open_snapshot(seq))
+
+
+STATE = bytes(range(256)) * 2  # six chunks
+
+
+@pytest.fixture
+def store(open_redis):
+    """Has a snapshot at event 1 and leads."""
+    made = open_redis()
+    made.append([b"1", b"2"])
+    made.save_snapshot(1, [STATE])
+    assert made.beat(2).leads
+    return made
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [0, 3, 5])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda chunk: chunk[:-1] + bytes([chunk[-1] ^ 1]),
+        lambda chunk: bytes([chunk[0] ^ 1]) + chunk[1:],
+        lambda chunk: chunk[:-1],
+        lambda chunk: chunk + b"x",
+        lambda chunk: b"",
+    ],
+)
+def test_a_damaged_chunk(store, keys, number, damaged):
+    key = keys.chunk(number)
+    keys.client.set(key, damaged(keys.client.get(key)))
+    reading = store.open_snapshot(1)
+    with pytest.raises(SnapshotDamaged) as error:
+        b"".join(reading)
+    assert (error.value.seq, error.value.part) == (1, f"chunk {number}")
+
+
+def test_a_snapshot_of_another_store_is_not_loaded(store, keys, open_redis, redis_url):
+    url = redis_url + "other"
+    other = open_redis(url)
+    other.append([b"1"])
+    other.save_snapshot(1, [b"of another"])
+    begin, other_begin = (f"{{{each.partition('=')[2]}}}:".encode() for each in (redis_url, url))
+    for key in keys.client.keys(other_begin.replace(b"{", b"\\{") + b"chunk:*"):
+        keys.client.copy(key, key.replace(other_begin, begin))
+    manifest = keys.client.hget(other_begin + b"snapshots", "1")
+    keys.client.hset(keys.key("snapshots"), "1", manifest)
+    with pytest.raises(SnapshotDamaged, match="another store"):
+        store.open_snapshot(1)
+    assert store.save_snapshot(1, [b"mine"], keep_existing=True).bytes == 4
+    assert content(store, 1) == b"mine"
+
+
+def test_a_snapshot_that_does_not_note_its_store_is_loaded(store, monkeypatch):
+    monkeypatch.setattr(redis_snapshots, "new_identity", lambda _: "0123456789abcdef" * 2)
+    store.save_snapshot(2, [b"of an older release"])
+    assert content(store, 2) == b"of an older release"
+
+
+@pytest.mark.parametrize("number", [0, 3, 5])
+def test_a_missing_chunk(store, keys, number):
+    keys.client.delete(keys.chunk(number))
+    with pytest.raises(SnapshotDamaged, match="missing") as error:
+        content(store, 1)
+    assert error.value.part == f"chunk {number}"
+
+
+def test_chunks_in_another_order(store, keys):
+    first, second = keys.chunk(1), keys.chunk(2)
+    keys.client.rename(first, b"{x}" + first)
+    keys.client.rename(second, first)
+    keys.client.rename(b"{x}" + first, second)
+    with pytest.raises(SnapshotDamaged) as error:
+        content(store, 1)
+    assert error.value.part == "manifest"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda text: text[:-1],
+        lambda text: text.replace(b" 6 ", b" 5 "),
+        lambda text: text.replace(b" 512 ", b" 513 "),
+        lambda text: bytes([text[0] ^ 1]) + text[1:],
+        lambda text: b"",
+        lambda text: b"\xff\0 nonsense",
+        lambda text: text + b" ",
+    ],
+)
+def test_a_damaged_manifest(store, keys, damaged):
+    key = keys.key("snapshots")
+    keys.client.hset(key, "1", damaged(keys.client.hget(key, "1")))
+    assert store.snapshots() == [SnapshotInfo(1, 0, 0.0)] == store.beat(2).snapshots
+    with pytest.raises(SnapshotDamaged) as error:
+        store.open_snapshot(1)
+    assert error.value.part == "manifest"
+    kept = store.save_snapshot(1, [b"new"], keep_existing=True)
+    assert store.snapshots() == [kept] == [SnapshotInfo(1, 3, kept.taken_at)]
+    assert content(store, 1) == b"new"
+
+
+def test_the_manifest_of_another_snapshot(store, keys):
+    key = keys.key("snapshots")
+    keys.client.hset(key, "2", keys.client.hget(key, "1"))
+    with pytest.raises(SnapshotDamaged) as error:
+        store.open_snapshot(2)
+    assert error.value.part == "manifest"
+    assert content(store, 1) == STATE
+
+
+def test_a_damaged_snapshot_can_be_deleted(store, keys):
+    keys.client.hset(keys.key("snapshots"), "1", "nonsense")
+    store.delete_snapshot(1)
+    assert store.snapshots() == []
+
+
+# --- what is left behind --------------------------------------------------------------------------
+
+
+def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, keys):
+    assert len(keys.chunks()) == 6
+    store.save_snapshot(1, [STATE[:250]])
+    assert len(keys.chunks()) == 3
+
+    def broken():
+        yield STATE
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        store.save_snapshot(2, broken())
+    assert len(keys.chunks()) == 3
+    store.save_snapshot(1, [STATE], keep_existing=True)
+    assert len(keys.chunks()) == 3
+    store.delete_snapshot(1)
+    assert keys.chunks() == []
+    assert keys.client.hgetall(keys.key("chunks")) == {}
+
+
+def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, monkeypatch):
+    other = open_redis()
+    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # it has been dead for so long
+    other._snapshots._write(2, "0" * 32, 0.0, [STATE])
+    assert len(keys.chunks()) == 12
+    assert not other.beat(2).leads
+    assert len(keys.chunks()) == 12
+    for _ in range(3):
+        store.beat(2)
+    assert len(keys.chunks()) == 6
+    assert content(store, 1) == STATE
+
+
+def test_what_somebody_writes_is_not_swept(store, open_redis, keys):
+    other = open_redis()
+
+    def chunks():
+        for _ in range(5):
+            yield STATE[:CHUNK]
+            before = len(keys.chunks())
+            store.beat(2)
+            store._snapshots.sweep()
+            assert len(keys.chunks()) == before
+
+    other.save_snapshot(2, chunks())
+    assert content(store, 2) == STATE[:CHUNK] * 5
+
+
+def test_who_writes_too_slowly_is_told_and_leaves_nothing(store, open_redis, keys, monkeypatch):
+    other = open_redis()
+    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # each chunk comes too late
+
+    def chunks():
+        yield STATE[:CHUNK]
+        store._snapshots.sweep()
+        yield STATE[:CHUNK]
+
+    with pytest.raises(StoreUnavailable, match="SWEPT"):
+        other.save_snapshot(2, chunks())
+    written = other._snapshots._write(2, "0" * 32, 0.0, [STATE])
+    store._snapshots.sweep()
+    with pytest.raises(StoreUnavailable, match="SWEPT"):
+        other._snapshots._make_visible(written, False, b"")
+    assert [info.seq for info in store.snapshots()] == [1]
+    assert len(keys.chunks()) == 6
+
+
+def test_what_somebody_reads_is_not_swept(store, open_redis, keys, monkeypatch):
+    monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
+    other = open_redis()
+    reading = other.open_snapshot(1)
+    read = next(reading)
+    store.save_snapshot(1, [b"new"])
+    store.delete_snapshot(1)
+    store.beat(2)
+    assert len(keys.chunks()) == 6
+    assert read + b"".join(reading) == STATE
+    assert keys.client.hlen(keys.key("chunks")) == 1
+
+
+def test_reading_for_long_holds_what_is_read(store, keys, monkeypatch):
+    monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
+    now = [0.0]
+    monkeypatch.setattr(redis_snapshots.time, "monotonic", lambda: now[0])
+    reading = store.open_snapshot(1)
+    identity = keys.chunk(0).split(b":")[-2]
+    opened = keys.client.hget(keys.key("chunks"), identity)
+    next(reading)
+    keys.client.hset(keys.key("chunks"), identity, "0 6")  # as long ago
+    now[0] += 30
+    assert len(b"".join(reading)) == 412
+    held = keys.client.hget(keys.key("chunks"), identity)
+    assert int(held.split()[0]) >= int(opened.split()[0])
+    assert held.endswith(b" 6")
+
+
+def test_keeping_what_is_there_among_processes_at_once(open_redis, keys):
+    stores = [open_redis() for _ in range(4)]
+    stores[0].append([b"1"])
+    infos = []
+    threads = [
+        threading.Thread(
+            target=lambda store=store: infos.append(
+                store.save_snapshot(1, [store.name.encode() * 20], keep_existing=True)
+            )
+        )
+        for store in stores
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(infos)) == 1
+    assert stores[0].snapshots() == infos[:1]
+    kept = content(stores[1], 1)
+    assert kept in [store.name.encode() * 20 for store in stores]
+    assert len(keys.chunks()) == -(-len(kept) // CHUNK)
+
+
+# --- refused --------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_of_before_the_log_is_refused(store, keys):
+    store.save_snapshot(2, [STATE])
+    store.trim(2)
+    with pytest.raises(StoreError, match="trimmed"):
+        store.save_snapshot(1, [STATE])
+    assert [info.seq for info in store.snapshots()] == [2, 1]
+    assert len(keys.chunks()) == 12
+    store.delete_snapshot(1)
+    with pytest.raises(StoreError, match="trimmed"):
+        store.save_snapshot(1, [STATE], keep_existing=True)
+    assert len(keys.chunks()) == 6
+
+
+def test_a_listed_one_that_is_deleted_meanwhile_is_missing(store):
+    reading = store.open_snapshot(1)
+    next(reading)
+    store.delete_snapshot(1)
+    with pytest.raises(SnapshotMissing):
+        store.open_snapshot(1)
+    with pytest.raises(SnapshotMissing):
+        store.delete_snapshot(1)

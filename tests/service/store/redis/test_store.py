@@ -1,0 +1,462 @@
+"""One store in Redis, and several processes that use it: here, several stores in one process."""
+
+import threading
+import time
+
+import pytest
+
+from manyclass.service.store.protocol import (
+    Batch,
+    Letter,
+    LogDamaged,
+    LogRewound,
+    StoreError,
+    StoreUnavailable,
+)
+from manyclass.service.store.redis.durability import UNKNOWN
+from manyclass.service.store.redis.store import RedisStore
+
+
+def append_many(store, number, events=3):
+    for ticket in range(1, number + 1):
+        store.append([f"{store.name} {ticket} {i}".encode() for i in range(events)], ticket)
+
+
+def in_threads(*calls):
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+# --- making one -----------------------------------------------------------------------------------
+
+
+def test_opening_connects_to_nothing():
+    with_nobody_there = RedisStore("redis://127.0.0.1:1", time.time)
+    assert with_nobody_there.durability == UNKNOWN
+    with_nobody_there.close()
+
+
+def test_processes_have_names_of_their_own(open_redis):
+    first, second = open_redis(), open_redis()
+    assert first.name != second.name
+    assert first.name.isprintable()
+    assert " " not in first.name
+
+
+def test_services_with_names_of_their_own_share_nothing(redis_url, open_redis):
+    first, second = open_redis(), open_redis(f"{redis_url}-other")
+    first.append([b"one"])
+    first.save_snapshot(1, [b"state"])
+    assert second.last_seq == 0
+    assert second.snapshots() == []
+    assert list(second.read(0)) == []
+
+
+def test_all_keys_are_of_the_service_and_in_one_slot(redis_url, redis_server, open_redis):
+    store = open_redis()
+    store.beat(0)
+    store.append([b"one"])
+    store.post([(store.name, b"letter")])
+    store.save_snapshot(1, [b"state"])
+    name = redis_url.partition("=")[2]
+    with redis_server.client() as client:
+        theirs = {key.decode().partition("}:")[2].partition(":")[0] for key in client.keys("*")}
+        ours = [key for key in client.keys("*") if key.startswith(f"{{{name}}}:".encode())]
+        assert len(ours) >= 9
+        assert theirs <= {
+            *("facts", "events", "append", "lease", "processes", "mail"),
+            *("snapshots", "chunks", "chunk", "rules"),
+        }
+
+
+def test_a_closed_store_answers_nothing(open_redis):
+    store = open_redis()
+    store.append([b"one"])
+    store.close()
+    for call in (
+        lambda: store.append([b"two"]),
+        lambda: store.last_seq,
+        lambda: list(store.read(0)),
+        lambda: store.beat(1),
+    ):
+        with pytest.raises(StoreError, match="closed"):
+            call()
+    assert list(store.follow(0)) == []
+
+
+def test_a_store_of_another_version_is_refused(redis_server, redis_url, open_redis):
+    open_redis().append([b"one"])
+    key = f"{{{redis_url.partition('=')[2]}}}:facts"
+    with redis_server.client() as client:
+        client.hset(key, "version", "3")
+    with pytest.raises(StoreError, match="version 3") as error:
+        open_redis().append([b"two"])
+    assert "release" in error.value.hint
+
+
+def test_keys_of_another_program_are_refused(redis_server, redis_url, open_redis):
+    key = f"{{{redis_url.partition('=')[2]}}}:facts"
+    with redis_server.client() as client:
+        client.set(key, "something")
+        with pytest.raises(StoreError, match="WRONGTYPE") as error:
+            open_redis().append([b"one"])
+        assert "name=" in error.value.hint
+        assert client.get(key) == b"something"
+
+
+def test_events_without_a_store_are_not_taken_for_one(redis_server, redis_url, open_redis):
+    open_redis().append([b"one"])
+    with redis_server.client() as client:
+        client.delete(f"{{{redis_url.partition('=')[2]}}}:facts")
+    with pytest.raises(StoreError, match="unknown store"):
+        open_redis().append([b"two"])
+
+
+# --- appending and following ----------------------------------------------------------------------
+
+
+def test_the_order_of_the_server_is_the_order_for_all(open_redis, follow):
+    stores = [open_redis() for _ in range(3)]
+    followers = [follow(store) for store in stores]
+    in_threads(*(lambda store=store: append_many(store, 60) for store in stores))
+    for follower in followers:
+        follower.wait_for_seq(540)
+        assert [seq for seq, _ in follower.events] == list(range(1, 541))
+        assert follower.events == followers[0].events
+        assert follower.tickets == list(range(1, 61))
+    assert list(stores[0].read(0)) == followers[0].events
+    assert {event for _, event in followers[0].events} == {
+        f"{store.name} {ticket} {i}".encode()
+        for store in stores
+        for ticket in range(1, 61)
+        for i in range(3)
+    }
+
+
+def test_a_ticket_comes_back_to_its_owner_only(open_redis, follow):
+    first, second = open_redis(), open_redis()
+    followers = [follow(first), follow(second)]
+    assert first.append([b"a", b"b"], 7) == 2
+    assert second.append([b"c"], 7) == 3
+    assert first.append([b"d"]) == 4
+    for follower in followers:
+        follower.wait_for_seq(4)
+    assert followers[0].batches == [
+        Batch(1, [b"a", b"b"], 7),
+        Batch(3, [b"c"], 0),
+        Batch(4, [b"d"], 0),
+    ]
+    assert [batch.ticket for batch in followers[1].batches] == [0, 7, 0]
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_following_begins_after_any_event(open_redis, follow, after):
+    store = open_redis()
+    store.append([b"1", b"2"], 1)
+    store.append([b"3", b"4", b"5"], 2)
+    follower = follow(open_redis(), after)
+    store.append([b"6"], 3)
+    follower.wait_for_seq(6)
+    assert [seq for seq, _ in follower.events] == list(range(after + 1, 7))
+    assert follower.batches[0].first_seq == after + 1
+
+
+def test_following_goes_on_where_reading_ended(open_redis, follow):
+    store = open_redis()
+    append_many(store, 5)
+    other = open_redis()
+    assert [seq for seq, _ in other.read(0)] == list(range(1, 16))
+    follower = follow(other, 15)
+    append_many(store, 1)
+    follower.wait_for_seq(18)
+    assert [seq for seq, _ in follower.events] == [16, 17, 18]
+
+
+def test_nothing_new_is_none(open_redis, follow):
+    store = open_redis()
+    store.append([b"one"])
+    follower = follow(store)
+    follower.wait_for_pause()
+    follower.wait_for_pause()
+    assert follower.events == [(1, b"one")]
+
+
+def test_closing_ends_a_follower_that_waits(open_redis, follow):
+    store = open_redis()
+    follower = follow(store)
+    follower.wait_for_pause()
+    store.close()
+    assert follower.end() is None
+
+
+def test_two_may_follow_in_one_process(open_redis, follow):
+    store = open_redis()
+    followers = [follow(store), follow(store)]
+    store.append([b"one"], 1)
+    for follower in followers:
+        follower.wait_for_seq(1)
+        assert follower.tickets == [1]
+
+
+def test_what_follows_trimmed_events_is_damage(open_redis, follow):
+    store = open_redis()
+    for event in (b"1", b"2", b"3"):
+        store.append([event])
+    store.save_snapshot(2, [])
+    store.beat(3)
+    store.trim(2)
+    error = follow(open_redis()).end()
+    assert isinstance(error, LogDamaged)
+    assert error.seq == 1
+    late = follow(open_redis(), 2)
+    late.wait_for_seq(3)
+
+
+def test_following_an_emptied_log_is_damage(open_redis, follow):
+    store = open_redis()
+    store.append([b"1", b"2"])
+    store.save_snapshot(2, [])
+    store.beat(2)
+    store.trim(2)
+    error = follow(open_redis()).end()
+    assert isinstance(error, LogDamaged)
+    assert error.seq == 1
+
+
+def test_numbers_a_snapshot_took_are_missing_events(open_redis, follow):
+    store = open_redis()
+    store.append([b"1"])
+    store.save_snapshot(10, [b"ten"])
+    store.append([b"11"])
+    behind = follow(open_redis())
+    assert isinstance(behind.end(), LogDamaged)
+    assert behind.error.seq == 2
+    follower = follow(open_redis(), 10)
+    follower.wait_for_seq(11)
+    assert follower.events == [(11, b"11")]
+
+
+def test_a_large_batch_is_followed(open_redis, follow):
+    events = [bytes([number]) * 50_000 for number in range(100)]
+    store = open_redis()
+    follower = follow(open_redis())
+    store.append(events, 1)
+    follower.wait_for_seq(100)
+    assert [event for _, event in follower.events] == events
+
+
+def test_an_append_the_server_would_not_take_is_refused_before_it_is_sent(open_redis, monkeypatch):
+    monkeypatch.setattr("manyclass.service.store.redis.store.LARGEST_BATCH", 100)
+    store = open_redis()
+    with pytest.raises(StoreError, match="fit in one append"):
+        store.append([b"x" * 101])
+    assert store.append([b"x" * 90]) == 1
+
+
+def test_pages_of_a_long_log_are_bounded_and_fit_together(open_redis, monkeypatch):
+    monkeypatch.setattr("manyclass.service.store.redis.store.READ_BYTES", 2000)
+    monkeypatch.setattr("manyclass.service.store.redis.store.READ_ENTRIES", 7)
+    store = open_redis()
+    events = [bytes([number % 251]) * (number * 3) for number in range(300)]
+    for begin in range(0, 300, 3):
+        store.append(events[begin : begin + 3])
+    pages = []
+    run = store._session.run
+
+    def counted(*arguments):
+        pages.append(run(*arguments))
+        return pages[-1]
+
+    monkeypatch.setattr(store._session, "run", counted)
+    assert list(store.read(0)) == list(enumerate(events, 1))
+    sizes = [sum(len(fields[5]) for _, fields in page) for page in pages]
+    assert max(sizes) < 2000 + 3 * 900
+    assert max(map(len, pages)) == 7
+
+
+# --- damage ---------------------------------------------------------------------------------------
+
+
+def damage(client, url, change):
+    """Change the fields of the newest entry of the log."""
+    key = f"{{{url.partition('=')[2]}}}:events"
+    [(place, fields)] = client.xrevrange(key, count=1)
+    change(fields)
+    dump = client.xrange(key, max=f"({place.decode()}")
+    client.delete(key)
+    for other, unchanged in [*dump, (place, fields)]:
+        client.xadd(key, unchanged, id=other)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fields: fields.update({b"body": fields[b"body"][:-1] + b"!"}),
+        lambda fields: fields.update({b"body": b""}),
+        lambda fields: fields.update({b"head": b"someone 1 1 00"}),
+        lambda fields: fields.update({b"head": b"nonsense"}),
+        lambda fields: fields.pop(b"after"),
+        lambda fields: fields.update({b"more": b"fields"}),
+    ],
+)
+def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redis, follow, change):
+    store = open_redis()
+    store.append([b"1", b"2"])
+    store.append([b"3"])
+    with redis_server.client() as client:
+        damage(client, redis_url, change)
+    given = []
+    with pytest.raises(LogDamaged) as error:
+        given.extend(store.read(0))
+    assert error.value.seq == 3
+    follower = follow(store)
+    assert follower.end().seq == 3
+    assert follower.events == [(1, b"1"), (2, b"2")]
+
+
+def test_an_entry_that_comes_after_another_one_is_of_another_log(
+    redis_server, redis_url, open_redis, follow
+):
+    store = open_redis()
+    store.append([b"1", b"2"])
+    store.append([b"3"])
+
+    def after_another(fields):
+        fields[b"after"] = fields[b"after"].partition(b"-")[0] + b"-1"
+
+    with redis_server.client() as client:
+        damage(client, redis_url, after_another)
+    given = []
+    with pytest.raises(LogRewound) as error:
+        given.extend(store.read(0))
+    assert error.value.seq == 2
+    assert isinstance(follow(store).end(), LogRewound)
+
+
+def test_an_entry_that_is_missing_in_the_middle(redis_server, redis_url, open_redis, follow):
+    store = open_redis()
+    for event in (b"1", b"2", b"3"):
+        store.append([event])
+    key = f"{{{redis_url.partition('=')[2]}}}:events"
+    with redis_server.client() as client:
+        client.xdel(key, client.xrange(key)[1][0])
+    with pytest.raises(LogDamaged) as error:
+        list(store.read(0))
+    assert error.value.seq == 2
+    assert follow(store).end().seq == 2
+
+
+def test_an_entry_that_is_missing_at_the_end(redis_server, redis_url, open_redis, follow):
+    store = open_redis()
+    store.append([b"1"])
+    store.append([b"2"])
+    key = f"{{{redis_url.partition('=')[2]}}}:events"
+    with redis_server.client() as client:
+        client.xdel(key, client.xrange(key)[1][0])
+    with pytest.raises(LogDamaged) as error:
+        list(store.read(0))
+    assert error.value.seq == 2
+    assert follow(store).end().seq == 2
+
+
+# --- letters --------------------------------------------------------------------------------------
+
+
+def test_letters_come_to_whom_they_are_for(open_redis, follow):
+    first, second = open_redis(), open_redis()
+    followers = follow(first), follow(second)
+    first.beat(0)
+    second.beat(0)
+    first.post([(second.name, b"one"), (second.name, b"\0two"), (first.name, b"to myself")])
+    followers[1].wait_for(lambda: len(followers[1].letters) == 2)
+    followers[0].wait_for(lambda: followers[0].letters)
+    assert followers[1].letters == [Letter(first.name, b"one"), Letter(first.name, b"\0two")]
+    assert followers[0].letters == [Letter(first.name, b"to myself")]
+
+
+def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, follow):
+    store = open_redis()
+    store.beat(0)
+    follower = follow(store)
+    for number in range(40):
+        store.post([(store.name, b"%d" % number)])
+    follower.wait_for(lambda: len(follower.letters) == 40)
+    follower.wait_for_pause()
+    follower.wait_for_pause()
+    assert [int(letter.body) for letter in follower.letters] == list(range(40))
+    with redis_server.client() as client:
+        assert client.xlen(f"{{{redis_url.partition('=')[2]}}}:mail:{store.name}") == 0
+
+
+def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
+    monkeypatch.setattr("manyclass.service.store.redis.store.LETTERS_KEPT", 10)
+    first, second = open_redis(), open_redis()
+    second.beat(0)
+    first.post([(second.name, b"x") for _ in range(500)])
+    key = f"{{{redis_url.partition('=')[2]}}}:mail:{second.name}"
+    with redis_server.client() as client:
+        assert client.xlen(key) < 250  # the server drops a hundred at a time
+        assert 0 < client.ttl(key) <= 60
+
+
+def test_a_letter_to_nobody_is_dropped(redis_server, redis_url, open_redis):
+    first, second = open_redis(), open_redis()
+    second.beat(0)
+    second.close()
+    first.post([])
+    first.post([(second.name, b"x"), ("nobody", b"y")])
+    with redis_server.client() as client:
+        assert client.keys(f"{{{redis_url.partition('=')[2]}}}:mail:*") == []
+
+
+# --- threads --------------------------------------------------------------------------------------
+
+
+def test_every_thread_may_call_at_once(open_redis, follow):
+    store = open_redis()
+    follower = follow(store)
+    failures = []
+
+    def often(call):
+        def run():
+            try:
+                for _ in range(30):
+                    call()
+            except Exception as error:
+                failures.append(error)
+
+        return run
+
+    def save():
+        seq = store.last_seq
+        store.save_snapshot(seq, [b"x" * 300_000])
+        assert b"".join(store.open_snapshot(seq)) == b"x" * 300_000
+
+    in_threads(
+        often(lambda: store.append([b"event"])),
+        often(lambda: store.append([b"event"])),
+        often(lambda: store.beat(0)),
+        often(lambda: list(store.read(0))),
+        often(lambda: store.post([(store.name, b"letter")])),
+        often(store.snapshots),
+        often(save),
+    )
+    assert failures == []
+    follower.wait_for_seq(60)
+    assert [seq for seq, _ in follower.events] == list(range(1, 61))
+
+
+def test_what_only_the_leader_may_do(open_redis):
+    leader, other = open_redis(), open_redis()
+    leader.append([b"1", b"2"])
+    leader.save_snapshot(2, [b"state"])
+    leader.beat(2)
+    other.beat(2)
+    for call in (lambda: other.trim(1), lambda: other.delete_snapshot(2)):
+        with pytest.raises(StoreUnavailable, match="leads"):
+            call()
+    assert [info.seq for info in other.snapshots()] == [2]
+    assert len(list(other.read(0))) == 2

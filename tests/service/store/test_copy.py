@@ -1,0 +1,133 @@
+"""A copied store is the same store: numbers, snapshots, and what a service makes of them."""
+
+import pytest
+from typer.testing import CliRunner
+
+from manyclass.cli.main import app
+from manyclass.core.event import Event, Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.store import copy as copy_module
+from manyclass.service.store import open_store
+from manyclass.service.store.copy import copy
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import LogDamaged, SnapshotDamaged, StoreError
+
+
+def clock():
+    return 1.0
+
+
+def lesson(number):
+    return Event.learn(Instance([f"f{number % 7}"]), [f"c{number}"], f"id {number}", number)
+
+
+@pytest.fixture
+def source():
+    """A store with three snapshots, of which the log reaches back to the second only."""
+    store = MemoryStore(clock)
+    model = Model(Options())
+    store.save_snapshot(0, model.dump())
+    for seq in range(1, 31):
+        event = lesson(seq).join() if seq % 5 else lesson(seq)
+        store.append([bytes(event)])
+        model.apply(seq, event)
+        if seq in (10, 20):
+            store.save_snapshot(seq, model.dump())
+    store.trim(10)
+    return store
+
+
+def recovered(store):
+    return recover(store, Options(), clock, Recovery())
+
+
+def silent(_):
+    pass
+
+
+def test_snapshots_and_events_keep_their_numbers(source, backend):
+    target = backend.open()
+    assert copy(source, target, silent) == 30
+    assert [info.seq for info in target.snapshots()] == [20, 10, 0]
+    for seq in (0, 10, 20):
+        assert b"".join(target.open_snapshot(seq)) == b"".join(source.open_snapshot(seq))
+    assert list(target.read(10)) == list(source.read(10))
+    with pytest.raises(LogDamaged):
+        list(target.read(0))
+    assert recovered(target).digest() == recovered(source).digest()
+    assert target.append([bytes(lesson(31))]) == 31
+
+
+def test_no_append_ends_amid_a_request(source, monkeypatch):
+    monkeypatch.setattr(copy_module, "APPENDED_EVENTS", 3)
+    appended = []
+
+    class Target(MemoryStore):
+        def append(self, events):
+            appended.append([Event.from_bytes(event).joined for event in events])
+            return super().append(events)
+
+    copy(source, Target(clock), silent)
+    assert [len(each) for each in appended] == [4, 5, 5, 5, 1]
+    assert not any(each[0] for each in appended[1:])
+
+
+def test_what_is_not_empty_is_not_written_to(source):
+    with pytest.raises(StoreError, match="not empty"):
+        copy(source, source, silent)
+    target = MemoryStore(clock)
+    target.save_snapshot(0, [b"x"])
+    with pytest.raises(StoreError, match="not empty"):
+        copy(source, target, silent)
+
+
+def test_nothing_is_not_copied():
+    with pytest.raises(StoreError, match="holds nothing"):
+        copy(MemoryStore(clock), MemoryStore(clock), silent)
+
+
+def test_a_damaged_snapshot_is_not_copied(tmp_path):
+    class Damaged(MemoryStore):
+        def open_snapshot(self, seq):
+            raise SnapshotDamaged(seq, "chunk 0", "its checksum does not fit")
+
+    store = Damaged(clock)
+    store.save_snapshot(0, [b"x"])
+    with pytest.raises(SnapshotDamaged):
+        copy(store, MemoryStore(clock), silent)
+
+
+@pytest.mark.parametrize(("damaged", "left"), [(10, [20, 0]), (20, [10, 0]), (0, [20, 10])])
+def test_a_damaged_snapshot_is_left_out_where_another_will_do(source, damaged, left):
+    class Damaged(MemoryStore):
+        def open_snapshot(self, seq):
+            if seq == damaged:
+                raise SnapshotDamaged(seq, "chunk 0", "its checksum does not fit")
+            return super().open_snapshot(seq)
+
+    source.__class__ = Damaged
+    target, said = MemoryStore(clock), []
+    assert copy(source, target, said.append) == 30
+    assert [info.seq for info in target.snapshots()] == left
+    assert [line for line in said if "left out" in line and str(damaged) in line]
+    assert recovered(target).digest() == recovered(source).digest()
+
+
+def test_from_the_command_line(tmp_path):
+    old, new = f"sqlite:{tmp_path}/old.db", f"sqlite:{tmp_path}/new.db"
+    store = open_store(old, clock)
+    digest = recovered(store).digest()
+    store.append([bytes(lesson(1))])
+    in_use = CliRunner().invoke(app, ["copy", old, new])
+    assert in_use.exit_code == 1
+    assert "not copied" in in_use.stderr
+    store.close()
+    done = CliRunner().invoke(app, ["copy", old, new])
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "copied up to event 1\n"
+    copied = open_store(new, clock)
+    assert copied.last_seq == 1
+    assert recovered(copied).digest() != digest
+    copied.close()

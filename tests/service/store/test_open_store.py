@@ -1,0 +1,59 @@
+import pytest
+
+from manyclass.service.store import open_store
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.redis.store import RedisStore
+from manyclass.service.store.sqlite.store import SqliteStore
+
+
+def test_memory(tmp_path):
+    assert isinstance(open_store("memory:", float), MemoryStore)
+
+
+def test_sqlite_paths_may_be_relative_and_their_folder_is_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = open_store("sqlite:./a/b c?%41#/store.db", float)
+    assert isinstance(store, SqliteStore)
+    assert (tmp_path / "a/b c?%41#/store.db").is_file()
+    monkeypatch.chdir("/")
+    assert store.append([b"event"]) == 1  # and do not follow the process around
+    assert list(store.read(0)) == [(1, b"event")]
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "memory", "memory:x", "sqlite:", "sqlite", "sqlite::memory:", "reddis://host", "/a/path"],
+)
+def test_any_other_url_is_refused_with_a_hint(url):
+    with pytest.raises(StoreError, match="is not a store") as error:
+        open_store(url, float)
+    assert "sqlite:PATH" in error.value.hint
+    assert "redis://" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://host", "rediss://host", "unix:///path", "redis+cluster://h"]
+)
+def test_redis(url):
+    assert isinstance(open_store(url, float, patience=1.0), RedisStore)
+
+
+def test_a_password_in_what_is_no_url_is_not_shown():
+    with pytest.raises(StoreError) as error:
+        open_store("reddis://user:secret@host", float)
+    assert "secret" not in f"{error.value} {error.value.hint}"
+    assert "reddis" in str(error.value)
+
+
+def test_a_store_that_has_to_be_there(redis_url, tmp_path):
+    for url in (f"sqlite:{tmp_path}/none.db", redis_url):
+        with pytest.raises(StoreError, match="there is no store"):
+            _ = open_store(url, float, make_new=False).last_seq
+        store = open_store(url, float)
+        assert store.append([b"event"]) == 1  # the first look has not left one behind
+        store.close()
+        again = open_store(url, float, make_new=False)
+        assert again.last_seq == 1
+        again.close()
