@@ -32,7 +32,7 @@ EVENT = bytes(range(256)) * 4  # 1 KiB
 CALLERS = 64
 
 Append = Callable[[Sequence[bytes]], object]
-Figures = dict[str, float]
+EngineStats = dict[str, float]
 
 
 class BareStore:
@@ -53,7 +53,7 @@ class BareStore:
         self._connection.close()
 
 
-def one_by_one(append: Append, appends: int) -> Figures:
+def one_by_one(append: Append, appends: int) -> EngineStats:
     """Append single events; seconds of one, and CPU seconds of all."""
     seconds = []
     cpu = time.process_time()
@@ -65,9 +65,9 @@ def one_by_one(append: Append, appends: int) -> Figures:
     return {"median": median(seconds), "cpu": cpu / appends, "rate": appends / sum(seconds)}
 
 
-def beside_a_busy_thread(append: Append, appends: int) -> Figures:
+def beside_a_busy_thread(append: Append, appends: int) -> EngineStats:
     """The same in a thread, while the main thread keeps the interpreter busy."""
-    figures: list[Figures] = []
+    figures: list[EngineStats] = []
     thread = Thread(target=lambda: figures.append(one_by_one(append, appends)))
     thread.start()
     while thread.is_alive():
@@ -76,12 +76,12 @@ def beside_a_busy_thread(append: Append, appends: int) -> Figures:
     return figures[0]
 
 
-def group_commit(append: Append, appends: int) -> Figures:
+def group_commit(append: Append, appends: int) -> EngineStats:
     """Events of many callers at a time, those that wait in one append."""
     return asyncio.run(_group_commit(append, appends * 8))
 
 
-async def _group_commit(append: Append, events: int) -> Figures:
+async def _group_commit(append: Append, events: int) -> EngineStats:
     waiting: list[asyncio.Future[None]] = []
     left = events
     seconds: list[float] = []
@@ -150,11 +150,11 @@ class Child:
             env=environment,
         )
 
-    def measure(self, load: str, appends: int) -> Figures:
+    def measure(self, load: str, appends: int) -> EngineStats:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps([load, appends]), file=self._process.stdin, flush=True)
-        figures: Figures = json.loads(self._process.stdout.readline())
+        figures: EngineStats = json.loads(self._process.stdout.readline())
         return figures
 
     def close(self) -> None:
@@ -189,13 +189,15 @@ def compare(
     report: Report, load: str, children: dict[str, Child], chosen: argparse.Namespace
 ) -> None:
     """Print the medians over the rounds, and those of the ratios within each round."""
-    rounds: list[dict[str, Figures]] = []
+    rounds: list[dict[str, EngineStats]] = []
     for number in range(chosen.rounds):
         order = list(children) if number % 2 else list(reversed(children))
         rounds.append({name: children[name].measure(load, chosen.appends) for name in order})
     store, beside = children
 
-    def row(name: str, of: Callable[[dict[str, Figures], str], float]) -> dict[str, str | float]:
+    def row(
+        name: str, of: Callable[[dict[str, EngineStats], str], float]
+    ) -> dict[str, str | float]:
         return {
             "": name,
             "median ms": of_all(of, "median") * (1 if name == "ratio" else 1e3),
@@ -203,7 +205,7 @@ def compare(
             "events/s": of_all(of, "rate"),
         }
 
-    def of_all(of: Callable[[dict[str, Figures], str], float], figure: str) -> float:
+    def of_all(of: Callable[[dict[str, EngineStats], str], float], figure: str) -> float:
         return median(of(each, figure) for each in rounds)
 
     report.table(

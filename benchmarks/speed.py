@@ -26,7 +26,7 @@ from manyclass.core.learners.options import Options
 from manyclass.evaluation import readers
 from manyclass.training.rows import Rows
 
-Figures = dict[str, float]
+EngineStats = dict[str, float]
 
 CHUNKS = 20
 SETS = {
@@ -56,7 +56,7 @@ def chunks_of(rows: Rows) -> list[Rows]:
 # --- rank and learn -----------------------------------------------------------------------------
 
 
-def measure_set(rows: Rows, options: Options) -> Figures:
+def measure_set(rows: Rows, options: Options) -> EngineStats:
     """Ranking and learning the last tenth of the rows after the first nine."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
     learner = Learner(rows, options)
@@ -137,7 +137,7 @@ def ids_of_columns(
 # --- does the number of classes matter? --------------------------------------------------------
 
 
-def measure_classes(class_count: int) -> Figures:
+def measure_classes(class_count: int) -> EngineStats:
     """Ranking with so many classes, features, edges and edges touched being the same."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
@@ -193,7 +193,7 @@ def resident_set() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure_memory(mean_outdegree: int) -> Figures:
+def measure_memory(mean_outdegree: int) -> EngineStats:
     """A million features with this many edges on average, grown by learning in random order."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
@@ -233,13 +233,13 @@ def measure_memory(mean_outdegree: int) -> Figures:
     }
 
 
-def in_its_own_process(call: Callable[[int], Figures], argument: int) -> Figures:
+def in_its_own_process(call: Callable[[int], EngineStats], argument: int) -> EngineStats:
     """What the call gives in a fresh process, whose memory holds nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         return process.submit(call, argument).result()
 
 
-def per_edge_and_feature(few: Figures, many: Figures) -> list[dict[str, Cell]]:
+def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, Cell]]:
     """The bytes of an edge and of a feature, from two indexes that differ in edges."""
     rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):

@@ -26,7 +26,7 @@ class FreshServiceFailed(Exception):
 
 
 @contextmanager
-def fresh_service(environment: Mapping[str, str]) -> Iterator[str]:
+def ephemeral_service(environment: Mapping[str, str]) -> Iterator[str]:
     """The URL of a service that has learned nothing; it is ended, and its folder removed, after."""
     with TemporaryDirectory(prefix="manyclass-") as folder:
         port = _free_port()

@@ -10,7 +10,7 @@ from manyclass.cli.batches import Item, batches, deliver
 from manyclass.cli.connection import BAD_LINES, INTERRUPTED
 from manyclass.cli.progress_bar import bar, bytes_of, bytes_read
 from manyclass.cli.request_lines import Body
-from manyclass.cli.run_summary import Tally
+from manyclass.cli.run_summary import RunSummary
 from manyclass.client.client import ClientError
 from manyclass.training.lines import FileFault, Line, LineFault, Source
 
@@ -41,14 +41,14 @@ def run(
     batch: int,
     read: Callable[[Line], Body],
     send: Callable[[Sequence[Body]], Answer],
-    answered: Callable[[Tally, Answer], None],
+    answered: Callable[[RunSummary, Answer], None],
 ) -> None:
     """Send every line of the files, in order; a summary on standard error ends it.
 
     Raises typer.Exit when lines were left out, or on Ctrl-C: what was answered until then is done.
     """
     sources = [Source(file) for file in files]
-    tally = Tally()
+    tally = RunSummary()
     try:
         with _shown(tally, sources) as move:
             for some in batches(_items(sources, read, tally), batch):
@@ -67,7 +67,9 @@ def run(
         raise typer.Exit(BAD_LINES)
 
 
-def _items(sources: Iterable[Source], read: Callable[[Line], Body], tally: Tally) -> Iterator[Item]:
+def _items(
+    sources: Iterable[Source], read: Callable[[Line], Body], tally: RunSummary
+) -> Iterator[Item]:
     """The lines that hold a request; the tally hears of those that do not."""
     for source in sources:
         try:
@@ -83,7 +85,7 @@ def _items(sources: Iterable[Source], read: Callable[[Line], Body], tally: Tally
 
 
 @contextmanager
-def _shown(tally: Tally, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
+def _shown(tally: RunSummary, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
     """A bar on standard error while the run lasts; a call of what it gives moves it.
 
     There is none without a terminal.

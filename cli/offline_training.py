@@ -16,7 +16,7 @@ from manyclass.cli.reading import read_files
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.log.group_commit import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import Store, StoreError, StoreMissing
@@ -38,7 +38,7 @@ def run(
     """
     try:
         options = Options.parse(specification)
-        Lineup(options)  # of options that are for the members of a committee only
+        ModelSet(options)  # of options that are for the members of a committee only
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:

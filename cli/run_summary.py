@@ -7,7 +7,7 @@ from manyclass.cli.connection import complain
 from manyclass.training.lines import FileFault, Line
 
 
-class Tally:
+class RunSummary:
     """Counts of a run. Recall is progressive: of ranks from before each event was learned."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

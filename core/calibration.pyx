@@ -1,4 +1,4 @@
-"""How sure a learner is, as Python sees it; the work is done in core/native/calibration.hpp."""
+"""How sure a learner is, as Python sees it; native/calibration.hpp does the work."""
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint8_t, uint64_t

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 REMEMBERED: int
 
 @final
-class RecentEvents:
+class DedupWindow:
     """The ids of the last events that carried one, by which a retry is recognised.
 
     Threads: one at a time. The calls on all of it, dump and load, release the GIL.
@@ -24,5 +24,5 @@ class RecentEvents:
         """Rows of (id hash high, low, fingerprint, seq), oldest first."""
 
     @classmethod
-    def load(cls, rows: NDArray[np.uint64], capacity: int = ...) -> RecentEvents:
+    def load(cls, rows: NDArray[np.uint64], capacity: int = ...) -> DedupWindow:
         """What was dumped; ValueError when the rows are not such rows."""

@@ -1,4 +1,4 @@
-"""The ids of recent events as Python sees them; the table is in core/native/storage/dedup_window.hpp."""
+"""The ids of recent events as Python sees them; their table is native/storage/dedup_window.hpp."""
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cython.operator cimport dereference as deref
@@ -41,7 +41,7 @@ cdef Key key_of(str event_id) except *:
 
 
 @cython.final
-cdef class RecentEvents:
+cdef class DedupWindow:
     """The ids of the last events that carried one, by which a retry is recognised.
 
     Threads: one at a time. The calls on all of it, dump and load, release the GIL.
@@ -79,7 +79,7 @@ cdef class RecentEvents:
 
     @classmethod
     def load(cls, const uint64_t[:, ::1] rows not None, size_t capacity=REMEMBERED):
-        cdef RecentEvents recent = RecentEvents(capacity)
+        cdef DedupWindow recent = DedupWindow(capacity)
         cdef const Remembered* entry
         cdef Py_ssize_t i
         cdef bint twice = False

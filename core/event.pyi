@@ -121,7 +121,7 @@ class Event:
 
     @property
     def options(self) -> dict[str, object]:
-        """What a "configure" event says, as `Lineup.to_dict` has it, else empty."""
+        """What a "configure" event says, as `ModelSet.to_dict` has it, else empty."""
 
     @property
     def restored(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from manyclass.core import rules, snapshot
 from manyclass.core.calibration import Calibration
-from manyclass.core.dedup_window import RecentEvents
+from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -23,8 +23,8 @@ from manyclass.core.index import Node
 from manyclass.core.learned import NOTHING_LEARNED, Learned
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options
-from manyclass.core.model_set import Lineup, Role
-from manyclass.core.progressive_validation import Progress
+from manyclass.core.model_set import ModelSet, Role
+from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, named_within, need
 
 MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
@@ -72,13 +72,13 @@ class Enrolled:
 
     label: str
     learner: Learner
-    progress: Progress
+    progress: ProgressiveValidation
     calibration: Calibration
 
     @classmethod
     def begun(cls, label: str, learner: Learner) -> "Enrolled":
         """A learner that has not been seen to do anything."""
-        return cls(label, learner, Progress(), Calibration())
+        return cls(label, learner, ProgressiveValidation(), Calibration())
 
     def apply(self, event: Event) -> Learned:
         """Let it learn the event, and keep the score."""
@@ -136,19 +136,19 @@ class Model:
     Threads: `rank` and `explain` from any; `apply`, `dump` and the rest from one at a time.
     """
 
-    def __init__(self, lineup: Lineup | Options, hash_seed: int = 0) -> None:
+    def __init__(self, model_set: ModelSet | Options, hash_seed: int = 0) -> None:
         """An empty model; options stand for one learner without shadows.
 
         `hash_seed` salts the tables of names and has no effect on the state.
         """
-        if isinstance(lineup, Options):
-            lineup = Lineup(lineup)
+        if isinstance(model_set, Options):
+            model_set = ModelSet(model_set)
         self.seq = 0
-        self.recent = RecentEvents()
+        self.recent = DedupWindow()
         self.restores: list[tuple[int, int]] = []
         self.rules = rules.RULES  # the version in force, see rules.py
         self._hash_seed = hash_seed
-        self._enroll([self._begun(options) for options in lineup.learners])
+        self._enroll([self._begun(options) for options in model_set.learners])
 
     @classmethod
     def of(cls, learner: Learner, seq: int) -> "Model":
@@ -164,7 +164,7 @@ class Model:
         return self.answering.learner
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> ProgressiveValidation:
         """How well the learner that answers has done."""
         return self.answering.progress
 
@@ -174,9 +174,9 @@ class Model:
         return self.answering.learner.options
 
     @property
-    def lineup(self) -> Lineup:
+    def model_set(self) -> ModelSet:
         """The options of all learners."""
-        return Lineup(self.options, tuple(each.learner.options for each in self.shadows.values()))
+        return ModelSet(self.options, tuple(each.learner.options for each in self.shadows.values()))
 
     @property
     def has_learned(self) -> bool:
@@ -235,20 +235,20 @@ class Model:
             if event.name != self.answering.label and event.name not in self.shadows:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
-            self.agreed(Lineup.from_dict(event.options))
+            self.agreed(ModelSet.from_dict(event.options))
 
     def check_rules(self) -> None:
         """Raise RulesDiffer unless the rules in force are those of this release."""
         if self.rules != rules.RULES:
             raise RulesDiffer(self.rules, rules.RULES)
 
-    def agreed(self, asked: Lineup) -> Lineup:
-        """The learners there are when these are asked for, as `Lineup.after` has them.
+    def agreed(self, asked: ModelSet) -> ModelSet:
+        """The learners there are when these are asked for, as `ModelSet.after` has them.
 
         OptionError when another learner is to answer, unless nothing was learned yet.
         """
         try:
-            return asked.after(self.lineup)
+            return asked.after(self.model_set)
         except OptionError:
             if self.has_learned:
                 raise
@@ -333,25 +333,25 @@ class Model:
             seq = self.seq + 1
             raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
         if event.kind == "configure":
-            self._configure(Lineup.from_dict(event.options))
+            self._configure(ModelSet.from_dict(event.options))
         elif event.kind == "promote":
             self._promote(event.name)
         elif event.kind != "rules":
             for each in self.enrolled:
                 each.learner.apply(event)
 
-    def _configure(self, asked: Lineup) -> None:
-        before = self.lineup
+    def _configure(self, asked: ModelSet) -> None:
+        before = self.model_set
         try:
-            lineup = self.agreed(asked)
+            model_set = self.agreed(asked)
         except OptionError:
             return  # `check` passed it; another learner was promoted while it was on its way
-        origins = lineup.origins(before)
+        origins = model_set.origins(before)
         enrolled = self.enrolled
         self._enroll(
             [
                 self._begun(options) if origin is None else _continued(enrolled[origin], options)
-                for options, origin in zip(lineup.learners, origins, strict=True)
+                for options, origin in zip(model_set.learners, origins, strict=True)
             ]
         )
 
@@ -359,8 +359,8 @@ class Model:
         """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
         if label in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
-            lineup = self.lineup.promoted(label)
-            self._enroll([everyone[each] for each in lineup.labels])
+            model_set = self.model_set.promoted(label)
+            self._enroll([everyone[each] for each in model_set.labels])
 
     def _begun(self, options: Options) -> Enrolled:
         return Enrolled.begun(options.specification, make(options, self._hash_seed))
@@ -390,7 +390,7 @@ class Model:
 
     def freeze(self) -> Frozen:
         """A copy of the state as it is now. The one step for which events have to wait."""
-        facts = {"seq": self.seq, "lineup": self.lineup.to_dict(), "restores": [*self.restores]}
+        facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules
         arrays: snapshot.Arrays = {}
@@ -412,8 +412,8 @@ class Model:
         facts, arrays = snapshot.read(chunks)
         in_force = _rules(facts)
         seq, restores = _marks(facts)
-        lineup = _lineup(facts)
-        model = cls(lineup, hash_seed)
+        model_set = _model_set(facts)
+        model = cls(model_set, hash_seed)
         known = {*model.freeze().arrays}  # an empty model has arrays of the same names
         for name in arrays:
             today = name.replace("class_hung", "class_turns")  # its first name
@@ -421,7 +421,7 @@ class Model:
         model._enroll(
             [
                 _loaded(options, place, arrays, hash_seed)
-                for place, options in enumerate(lineup.learners)
+                for place, options in enumerate(model_set.learners)
             ]
         )
         model.recent = _recent(arrays, seq)
@@ -482,18 +482,18 @@ def _is_count(value: object) -> bool:
 NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 
-def _lineup(facts: dict[str, Any]) -> Lineup:
+def _model_set(facts: dict[str, Any]) -> ModelSet:
     """Return the learners that the header of a snapshot names; SnapshotError."""
     given = facts["lineup"] if "lineup" in facts else facts["options"]
     try:
         if "lineup" in facts and given.keys() != {"answering", "shadows"}:
             raise ValueError(f"a lineup has answering and shadows, not {[*given]}")
-        return Lineup.from_dict(given)
+        return ModelSet.from_dict(given)
     except NOT_OPTIONS as error:
         raise SnapshotError(f"the learners in the header cannot be: {error}") from error
 
 
-def _recent(arrays: snapshot.Arrays, seq: int) -> RecentEvents:
+def _recent(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
     name = "recent_events"
     need(name in arrays, name, "it is missing")
     rows = arrays[name]
@@ -503,7 +503,7 @@ def _recent(arrays: snapshot.Arrays, seq: int) -> RecentEvents:
     of_log = bool(((table[:, 3] > 0) & (table[:, 3] <= seq)).all())
     need(of_log, name, "it has an event that the log does not have yet")
     try:
-        return RecentEvents.load(table)
+        return DedupWindow.load(table)
     except ValueError as error:
         raise SnapshotError(str(error), name) from error
 
@@ -515,12 +515,12 @@ def _loaded(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: in
         # releases without calibration have none of its arrays
         is_calibrated = any(name.startswith("calibration_") for name in sections)
         calibration = Calibration.load(sections) if is_calibrated else Calibration()
-        progress = Progress.load(sections)
+        progress = ProgressiveValidation.load(sections)
     return Enrolled(options.specification, learner, progress, calibration)
 
 
 def _prefix(place: int) -> str:
-    """What the names of a learner's arrays begin with in a snapshot, by its place in the lineup."""
+    """Return the prefix of a learner's arrays in a snapshot, by its place in the model set."""
     return f"shadow{place}." if place else ""
 
 

@@ -16,7 +16,7 @@ MOST_LEARNERS = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Lineup:
+class ModelSet:
     """The options of every learner. Each is known by its specification, so no two may be equal."""
 
     answering: Options
@@ -37,14 +37,14 @@ class Lineup:
         """The specifications of all of them, in the same order."""
         return [options.specification for options in self.learners]
 
-    def promoted(self, label: str) -> "Lineup":
+    def promoted(self, label: str) -> "ModelSet":
         """The same learners, `label` the one that answers; KeyError when there is none."""
         learners = dict(zip(self.labels, self.learners, strict=True))
         promoted = learners.pop(label)
         if promoted == self.answering:
             return self
         shadows = tuple(self.answering if each is promoted else each for each in self.shadows)
-        return Lineup(promoted, shadows)
+        return ModelSet(promoted, shadows)
 
     def find(self, label: str) -> Options | None:
         """The learner of this specification."""
@@ -65,7 +65,7 @@ class Lineup:
         others = (options for options in self.learners if options.specification not in named)
         return next(others, self.answering)
 
-    def after(self, stored: "Lineup") -> "Lineup":
+    def after(self, stored: "ModelSet") -> "ModelSet":
         """These learners as they go on from the stored ones.
 
         Who answers is changed by a promotion only: the stored one that answers goes on answering,
@@ -85,7 +85,7 @@ class Lineup:
             " anew in another store",
         )
 
-    def origins(self, before: "Lineup") -> list[int | None]:
+    def origins(self, before: "ModelSet") -> list[int | None]:
         """For each learner the place of the one before that it goes on from, None to begin anew.
 
         The one that answers goes on from the one that answered, unless that was another learner. A
@@ -106,7 +106,7 @@ class Lineup:
                 left.pop(place or 0, None)
         return origins
 
-    def differences(self, other: "Lineup") -> dict[str, tuple[Any, Any]]:
+    def differences(self, other: "ModelSet") -> dict[str, tuple[Any, Any]]:
         """What differs: name -> (here, in the other). The order of shadows is no difference."""
         found = self.answering.differences(other.answering)
         mine, others = (
@@ -128,8 +128,8 @@ class Lineup:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Lineup":
-        """The lineup that `to_dict` gave, or of the options of the one learner older releases had.
+    def from_dict(cls, values: Mapping[str, Any]) -> "ModelSet":
+        """Return the model set of `to_dict`, or of the one learner of an older release.
 
         OptionError for an option that is not known or out of range; KeyError, TypeError or
         ValueError for what is nothing of the kind.

@@ -1,4 +1,4 @@
-"""The outline of a large JSON body as Python sees it; the scan is in core/native/text/outline.hpp."""
+"""The outline of a large JSON body as Python sees it; native/text/outline.hpp makes it."""
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE

@@ -18,7 +18,7 @@ SECTIONS = {
 }
 
 
-class Progress:
+class ProgressiveValidation:
     """Totals since the model began, and the ranks of the last 10,000 examples.
 
     Part of the state: it follows from the events alone.
@@ -62,7 +62,7 @@ class Progress:
         }
 
     @classmethod
-    def load(cls, sections: Sections) -> "Progress":
+    def load(cls, sections: Sections) -> "ProgressiveValidation":
         """Return the score that was dumped; SnapshotError when the arrays do not make one."""
         arrays = runs(sections, SECTIONS)
         counts: list[int] = arrays["progress_counts"].tolist()

@@ -30,7 +30,7 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 
 Array = NDArray[Any]
 
@@ -78,7 +78,7 @@ def originals() -> list[Original]:
     made = []
     for specifications in LINEUPS:
         learners = [Options.parse(each) for each in specifications]
-        model = Model(Lineup(learners[0], tuple(learners[1:])))
+        model = Model(ModelSet(learners[0], tuple(learners[1:])))
         for number, event in enumerate(events(160), 1):
             model.apply(number, event)
             if number in (4, 45, 160):
@@ -381,9 +381,9 @@ def check_dumps_what_it_loaded(model: Model, parts: Parts) -> None:
     """Raise Broken unless the model holds what the snapshot says."""
     frozen = model.freeze()
     facts = parts.header["facts"]
-    lineup = Lineup.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
+    model_set = ModelSet.from_dict(facts["lineup"] if "lineup" in facts else facts["options"])
     restores = [list(pair) for pair in frozen.facts["restores"]]
-    if (lineup, facts["seq"], facts["restores"]) != (model.lineup, model.seq, restores):
+    if (model_set, facts["seq"], facts["restores"]) != (model.model_set, model.seq, restores):
         raise Broken("it dumps other facts")
     loaded = {entry["name"]: (entry, data) for entry, data in parts.sections}
     for name, array in frozen.arrays.items():
@@ -405,8 +405,8 @@ def exercise(model: Model) -> None:
     for label in [each.label for each in model.enrolled]:
         apply(model, Event.promote(label))
         apply(model, *lessons(1))
-    lineup = model.lineup
-    apply(model, Event.configure(Lineup(lineup.answering, lineup.shadows[:1]).to_dict()))
+    model_set = model.model_set
+    apply(model, Event.configure(ModelSet(model_set.answering, model_set.shadows[:1]).to_dict()))
     model.pass_over()
     model.restored(model.seq + 1, model.seq)
     apply(model, *lessons(2))

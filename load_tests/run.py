@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import call
 
 from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.ephemeral_service import ephemeral_service
 
 
 def main():
@@ -22,7 +22,7 @@ def main():
     chosen = parser.parse_args()
     # As many rankings at once as there are users, so that none is shed: overload.py measures that.
     settings = without_settings() | {"MANYCLASS_MAX_CONCURRENT": str(chosen.users)}
-    service = nullcontext(chosen.url) if chosen.url else fresh_service(settings)
+    service = nullcontext(chosen.url) if chosen.url else ephemeral_service(settings)
     with service as url:
         locust = [
             *(sys.executable, "-m", "locust", "-f", Path(__file__).with_name("locustfile.py")),

@@ -10,11 +10,17 @@ from manyclass.core import rules
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event, Instance
 from manyclass.core.model import Frozen, Model, Outcome
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.log.apply_loop import Counts, Result
-from manyclass.service.log.group_commit import NotReady, QueueFull, Writer, with_hint, without_place
-from manyclass.service.log.log_tailer import Follower
+from manyclass.service.log.group_commit import (
+    GroupCommit,
+    NotReady,
+    QueueFull,
+    with_hint,
+    without_place,
+)
+from manyclass.service.log.log_tailer import LogTailer
 from manyclass.service.log.recovery import (
     NewerRules,
     OlderRules,
@@ -26,10 +32,10 @@ from manyclass.service.log.recovery import (
 from manyclass.service.snapshots.schedule import Snapshots
 from manyclass.service.store.protocol import (
     Batch,
-    Beat,
-    Letter,
+    Heartbeat,
     LogDamaged,
     LogRewound,
+    PeerMessage,
     SharedStore,
     SnapshotDamaged,
     SnapshotInfo,
@@ -51,7 +57,7 @@ TRIES = 3  # so often, when it was there and the state could not be restored fro
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class EngineStats:
     """What the engine counted since it was ready, all 0 before, and what waits in it now."""
 
     queued_events: int = 0  # admitted and not yet answered
@@ -101,8 +107,8 @@ class Engine:
         self.settings = settings
         self.store = store
         self.shared: SharedStore | None = as_shared(store)
-        self.beat: Beat | None = None  # the newest, of a shared store
-        self.on_letter: Callable[[Letter], None] | None = None
+        self.beat: Heartbeat | None = None  # the newest, of a shared store
+        self.on_letter: Callable[[PeerMessage], None] | None = None
         self.recovery = Recovery()
         self._clock = clock
         self._hash_seed = hash_seed
@@ -114,9 +120,9 @@ class Engine:
         self._raised = False  # the rules, by this process
         self._older: Model | None = None  # the state of an older release, to rank with meanwhile
         self.cause: Exception | None = None  # of a failure to start, for whoever runs the service
-        self._writer: Writer | None = None
+        self._writer: GroupCommit | None = None
         self._snapshots: Snapshots | None = None
-        self._follower: Follower | None = None
+        self._follower: LogTailer | None = None
         self._queue_full = 0
         self._rewinds = 0
         self._beating = asyncio.Lock()
@@ -153,10 +159,10 @@ class Engine:
         if self.shared is not None:
             self._answered_at = asyncio.get_running_loop().time()
             self._tick()
-        model = await self._recover(self.settings.lineup)
+        model = await self._recover(self.settings.model_set)
         if model is None:
             return
-        writer = Writer(
+        writer = GroupCommit(
             self.store,
             model,
             self.settings.max_queue_events,
@@ -174,7 +180,7 @@ class Engine:
         self._snapshots.wanted = self._raised  # older ones need an older release to go on from
         try:
             self._follow(writer)
-            await self._agree_on_lineup(writer, self.settings.lineup(writer.model.lineup))
+            await self._agree_on_model_set(writer, self.settings.model_set(writer.model.model_set))
             await self._introduce()
         except BaseException:
             await self._follow_no_more()
@@ -190,17 +196,17 @@ class Engine:
         if self.shared is None:
             self._tick_later()
 
-    async def _recover(self, lineup: Callable[[], Lineup] | Lineup) -> Model | None:
+    async def _recover(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model | None:
         """The restored model; None when the engine was closed meanwhile.
 
         Others may trim a shared log behind newer snapshots than the one that is being loaded.
         """
         again = 0 if self.shared is None else TRIES
         self.waiting = None
-        named = isinstance(lineup, Lineup) or self.settings.learner is not None
+        named = isinstance(model_set, ModelSet) or self.settings.learner is not None
         while self._status != "closed":
             recovering = asyncio.to_thread(
-                recover, self.store, lineup, self._clock, self.recovery, self._hash_seed, named
+                recover, self.store, model_set, self._clock, self.recovery, self._hash_seed, named
             )
             self._recovering = asyncio.ensure_future(recovering)
             try:
@@ -269,14 +275,14 @@ class Engine:
     def _is_closed(self) -> bool:
         return self._status == "closed"
 
-    async def _wait(self, why: str, holds: Callable[[Beat], bool]) -> None:
+    async def _wait(self, why: str, holds: Callable[[Heartbeat], bool]) -> None:
         """Let the others go on, and the log say why, until a beat tells that this holds."""
         if self.waiting is None:
             log.warning("learning waits: %s", why)
         self.waiting = why
         await self._until(holds)
 
-    async def _until(self, holds: Callable[[Beat], bool]) -> None:
+    async def _until(self, holds: Callable[[Heartbeat], bool]) -> None:
         """Return when a new beat tells that this holds, or the engine is closed."""
         while self._status != "closed":
             beat = await self.look()
@@ -284,7 +290,7 @@ class Engine:
                 return
             await asyncio.sleep(AGAIN_SECONDS)
 
-    def _has_newer_snapshot(self, beat: Beat) -> bool:
+    def _has_newer_snapshot(self, beat: Heartbeat) -> bool:
         loaded = self.recovery.snapshot
         return bool(beat.snapshots) and (loaded is None or beat.snapshots[0].seq > loaded.seq)
 
@@ -295,21 +301,21 @@ class Engine:
                 return
             await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _agree_on_lineup(self, writer: Writer, asked: Lineup) -> None:
+    async def _agree_on_model_set(self, writer: GroupCommit, asked: ModelSet) -> None:
         """Make the model's learners those of the settings if that was asked for, or refuse.
 
         Who answers stays as it is: MANYCLASS_LEARNER says it until something was learned, then a
         promotion.
         """
-        stored = writer.model.lineup
-        lineup = writer.model.agreed(asked)
-        if lineup.answering is not asked.answering:
+        stored = writer.model.model_set
+        model_set = writer.model.agreed(asked)
+        if model_set.answering is not asked.answering:
             log.warning(
                 "%s answers, as it was promoted; the settings have %s in its place",
-                lineup.answering.specification,
+                model_set.answering.specification,
                 asked.answering.specification,
             )
-        differences = stored.differences(lineup)
+        differences = stored.differences(model_set)
         if not differences:
             return
         if not self.settings.reconfigure:
@@ -317,7 +323,7 @@ class Engine:
         agreed = False
         while not agreed:
             try:
-                await writer.admit([Event.configure(lineup.to_dict())])
+                await writer.admit([Event.configure(model_set.to_dict())])
                 agreed = True
             except StoreUnavailable as error:
                 if self.shared is None or self._status != "recovering":
@@ -351,7 +357,7 @@ class Engine:
             await asyncio.to_thread(self.store.close)
             await self._follow_no_more()
 
-    async def _end(self, writer: Writer, snapshots: Snapshots, take_last: bool) -> None:
+    async def _end(self, writer: GroupCommit, snapshots: Snapshots, take_last: bool) -> None:
         try:
             await writer.drain()
             if take_last and not snapshots.leads and not self._is_away:
@@ -492,14 +498,14 @@ class Engine:
         if self.status == "ready" and self._snapshots is not None and self._snapshots.due():
             self._task(self._snapshots.by_schedule())
 
-    def figures(self) -> Figures:
+    def figures(self) -> EngineStats:
         """The counts as they are now."""
         writer, snapshots = self._writer, self._snapshots
         if writer is None or snapshots is None:
-            return Figures(leads=self.shared is None)
+            return EngineStats(leads=self.shared is None)
         beat = self.beat
         last_seq = writer.appended if beat is None else max(beat.last_seq, writer.appended)
-        return Figures(
+        return EngineStats(
             queued_events=writer.events,
             queued_bytes=writer.bytes,
             log_lag=max(0, last_seq - writer.model.seq),
@@ -522,7 +528,7 @@ class Engine:
 
     # --- a store that others share ---------------------------------------------------------------
 
-    async def look(self) -> Beat | None:
+    async def look(self) -> Heartbeat | None:
         """How the processes on a shared store stand now, which tells them of this one too.
 
         None when the store does not answer, or is not shared. Those who ask at once share a call.
@@ -537,14 +543,14 @@ class Engine:
                 await self._beat(self.shared)
             return self.beat if self._answered_at >= self._beat_began else None
 
-    def _follow(self, writer: Writer) -> None:
+    def _follow(self, writer: GroupCommit) -> None:
         if self.shared is None:
             return
 
         def apply(batch: Batch) -> None:
             writer.deliver(batch, lambda: follower.applied(batch))
 
-        follower = Follower(self.shared, writer.model.seq, apply, self._hear, self._on_broken)
+        follower = LogTailer(self.shared, writer.model.seq, apply, self._hear, self._on_broken)
         self._follower = follower
 
     async def _follow_no_more(self) -> None:
@@ -552,7 +558,7 @@ class Engine:
         if follower is not None:
             await follower.stop()
 
-    def _hear(self, letter: Letter) -> None:
+    def _hear(self, letter: PeerMessage) -> None:
         if self.on_letter is not None:
             self.on_letter(letter)
 
@@ -577,10 +583,10 @@ class Engine:
             reason = f"the log cannot be followed after event {self._writer.model.seq}: {error}"
             self._give_up(self._writer, reason)
 
-    async def _restore_anew(self, writer: Writer) -> None:
+    async def _restore_anew(self, writer: GroupCommit) -> None:
         await self._follow_no_more()
         try:
-            model = await self._recover(writer.model.lineup)
+            model = await self._recover(writer.model.model_set)
         except Exception as error:  # whatever it is, nothing can be learned without the state
             log.critical("the state cannot be restored: %r", error)
             self._give_up(writer, f"the state cannot be restored: {error}")
@@ -596,7 +602,7 @@ class Engine:
         self._follow(writer)
         self._status = "ready"
 
-    def _give_up(self, writer: Writer, reason: str) -> None:
+    def _give_up(self, writer: GroupCommit, reason: str) -> None:
         """Rank on, and learn no more; the others shall not wait for this process."""
         writer.fail(reason)
         if self._snapshots is not None:
@@ -650,7 +656,7 @@ class Engine:
         assert self._snapshots is not None  # made before anything is applied
         return await self._snapshots.load(seq)
 
-    def _ready_writer(self) -> Writer:
+    def _ready_writer(self) -> GroupCommit:
         if self._writer is None or self._status != "ready":
             raise NotReady(self.status, self.failure)
         return self._writer
@@ -683,6 +689,6 @@ class Engine:
             task.exception()  # taken note of: failures were logged and counted where they happened
 
 
-def _all_know_the_rules(beat: Beat) -> bool:
+def _all_know_the_rules(beat: Heartbeat) -> bool:
     """Return whether every live process has the rules of this release, or newer ones."""
     return all(process.rules >= rules.RULES for process in beat.processes)

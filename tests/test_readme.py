@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.ephemeral_service import ephemeral_service
 
 README = Path(__file__).parents[1] / "README.md"
 EXAMPLE = re.compile(r"^\$ curl (.*)\n((?:[^$`].*\n)*)", re.MULTILINE)
@@ -37,7 +37,7 @@ def about(value):
 def test_the_answers_are_those_shown():
     shown = examples()
     assert len(shown) >= 5
-    with fresh_service({}) as url:
+    with ephemeral_service({}) as url:
         for (address, *options), answer in shown:
             path = re.sub(r"^127\.0\.0\.1:800[01]", "", address)
             if options[:1] == ["--json"]:

@@ -11,7 +11,7 @@ from manyclass.cli.connection import INTERRUPTED, Key, connected
 from manyclass.cli.demo.novel import TITLE, text
 from manyclass.cli.demo.window import Window
 from manyclass.cli.environment import URL_VARIABLE, without_settings
-from manyclass.cli.ephemeral_service import FreshServiceFailed, fresh_service
+from manyclass.cli.ephemeral_service import FreshServiceFailed, ephemeral_service
 from manyclass.client.client import Client, EventBody, RankedClass
 from manyclass.core.words import features, instances, sentences, with_gap
 
@@ -52,7 +52,7 @@ def demo(
             _demonstrate(url, key)
         else:
             typer.echo("Starting a service of our own; it is gone when this ends.")
-            with fresh_service(without_settings()) as own:
+            with ephemeral_service(without_settings()) as own:
                 _demonstrate(own, None)
     except FreshServiceFailed as error:
         typer.echo(f"manyclass: {error}", err=True)

@@ -17,7 +17,7 @@ from manyclass.cli.file_format import FileFormat
 from manyclass.cli.progress_bar import bar
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import DEFAULT_LEARNER, Options, split
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.training.formats import FormatUnknown, format_of, reader_of
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 
@@ -238,13 +238,13 @@ def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
     try:
         options = [Options.parse(each) for given in learners for each in split(given)]
         for each in options:
-            Lineup(each)  # of options that are for the members of a committee only
+            ModelSet(each)  # of options that are for the members of a committee only
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
         found = variants(options, varied)
         for variant in found:
-            Lineup(variant.options)
+            ModelSet(variant.options)
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--vary") from error
     return found

@@ -87,7 +87,7 @@ def _of_file(file: Path) -> "Model":
 def _of_store(url: str) -> "Model":
     """The state after the last event; the store is not written."""
     from manyclass.core.learners.options import Options
-    from manyclass.core.model_set import Lineup
+    from manyclass.core.model_set import ModelSet
     from manyclass.service.log.group_commit import with_hint
     from manyclass.service.log.recovery import Recovery, RecoveryError, recover
     from manyclass.service.store import open_store
@@ -97,7 +97,7 @@ def _of_store(url: str) -> "Model":
         with closing(open_store(url, time.time, make_new=False)) as opened:
             if not opened.snapshots():
                 raise StoreError("the store holds no snapshot", "name the store of a service")
-            return recover(opened, Lineup(Options()), time.monotonic, Recovery())
+            return recover(opened, ModelSet(Options()), time.monotonic, Recovery())
     except (StoreError, RecoveryError) as error:
         complain(with_hint(error))
         raise typer.Exit(FAILED) from error

@@ -7,7 +7,7 @@ from typing import cast
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.request_lines import Body, event_of
-from manyclass.cli.run_summary import Tally
+from manyclass.cli.run_summary import RunSummary
 from manyclass.client.client import EventBody, LearnedMany
 
 
@@ -36,7 +36,7 @@ def learn(
         run("learned", files, batch, read, send, _count)
 
 
-def _count(tally: Tally, answer: LearnedMany) -> None:
+def _count(tally: RunSummary, answer: LearnedMany) -> None:
     tally.add(answer.accepted + answer.duplicates, answer.duplicates)
     if not answer.duplicates:  # the answer does not say which ones they were, nor where they stood
         tally.add_ranks(answer.ranks)

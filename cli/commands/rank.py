@@ -12,7 +12,7 @@ import typer
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.request_lines import Body, instance_of
-from manyclass.cli.run_summary import Tally
+from manyclass.cli.run_summary import RunSummary
 from manyclass.client.client import InstanceBody, RankedClass, Rankings
 from manyclass.service.http.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 
@@ -91,7 +91,7 @@ def _most_at_once(k: int, explain: bool) -> int:
     return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
 
 
-def _print(tally: Tally, answer: Rankings) -> None:
+def _print(tally: RunSummary, answer: Rankings) -> None:
     results = (
         RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
         for result in answer.results

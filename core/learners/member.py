@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from manyclass.core.learners.shuffle_buffer import Waiting
-from manyclass.core.progressive_validation import Progress
+from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
+from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import Sections
 
 
@@ -33,8 +33,8 @@ class Member:
     def __init__(self, options: Options, waiting_limit: int, hash_seed: int = 0) -> None:
         """A member that knows nothing; `waiting_limit`: the bytes its waiting events may count."""
         self.index = Index(options, hash_seed)
-        self.waiting = Waiting()
-        self.progress = Progress()
+        self.waiting = ShuffleBuffer()
+        self.progress = ProgressiveValidation()
         self.waiting_limit = waiting_limit
 
     @property
@@ -113,6 +113,6 @@ class Member:
         """Return what was dumped; SnapshotError when the arrays do not make it."""
         member = cls(options, waiting_limit, hash_seed)
         member.index = Index.load(options, sections, hash_seed)
-        member.waiting = Waiting.load(sections)
-        member.progress = Progress.load(sections)
+        member.waiting = ShuffleBuffer.load(sections)
+        member.progress = ProgressiveValidation.load(sections)
         return member

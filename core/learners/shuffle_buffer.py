@@ -14,7 +14,7 @@ EVENT_BYTES = 100  # counted for a waiting event, its own bytes apart
 SECTIONS = {"waiting_events": "u1", "waiting_sizes": "<u8", "waiting_first_pass": "u1"}
 
 
-class Waiting:
+class ShuffleBuffer:
     """Learn events, each with whether it is of a first pass. `bytes` is what they count."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Waiting:
         }
 
     @classmethod
-    def load(cls, sections: Sections) -> "Waiting":
+    def load(cls, sections: Sections) -> "ShuffleBuffer":
         """Return what was dumped; SnapshotError when the arrays do not make it."""
         arrays = runs(sections, SECTIONS)
         joined = arrays["waiting_events"].tobytes()

@@ -18,7 +18,7 @@ from manyclass.core.learners.options import (
     defaults_of,
     split,
 )
-from manyclass.core.model_set import Lineup, check_shadows
+from manyclass.core.model_set import ModelSet, check_shadows
 
 PREFIX = "MANYCLASS_"
 HIDDEN = "(hidden)"
@@ -348,7 +348,7 @@ class Settings:
                 f"must be at least twice {_ROWS['max_body_bytes'].variable}, so {least} or more",
             )
         if self.learner is not None:
-            self.lineup()
+            self.model_set()
         else:
             self._fit_a_stored_learner()
         if self.without_keys and not self.insecure_open and not _is_loopback(self.host):
@@ -410,7 +410,7 @@ class Settings:
             return
         self.options()
 
-    def lineup(self, stored: Lineup | None = None) -> Lineup:
+    def model_set(self, stored: ModelSet | None = None) -> ModelSet:
         """All learners, which are stored with the model; SettingError as `options`.
 
         Shadows have the limits that their specifications say, or else those that are given, that
@@ -418,12 +418,12 @@ class Settings:
         """
         try:
             answering = self.options(None if stored is None else self._meant(stored))
-            return Lineup(answering, self._shadows(answering, stored))
+            return ModelSet(answering, self._shadows(answering, stored))
         except OptionError as error:
             name = "learner" if self.shadows is None else "shadows"
             raise self._refused(error, name) from error
 
-    def _shadows(self, answering: Options, stored: Lineup | None) -> tuple[Options, ...]:
+    def _shadows(self, answering: Options, stored: ModelSet | None) -> tuple[Options, ...]:
         given = self._given(LIMITS)
         if self.shadows is None:
             left = () if stored is None else stored.without(answering)
@@ -435,7 +435,7 @@ class Settings:
             shadows.append(Options.parse(specification, **limits))
         return tuple(shadows)
 
-    def _meant(self, stored: Lineup) -> Options:
+    def _meant(self, stored: ModelSet) -> Options:
         """The stored learner that the settings are about."""
         if self.learner is not None:
             return stored.find(self.options().specification) or stored.answering
@@ -450,7 +450,7 @@ class Settings:
                     return each
         return stored.answering
 
-    def shown(self, in_force: Lineup | None = None) -> dict[str, str]:
+    def shown(self, in_force: ModelSet | None = None) -> dict[str, str]:
         """Variable -> value as text, in the order of the table; keys are only counted.
 
         `in_force`: the learners of the model. Without, a learner or an option that is not given is

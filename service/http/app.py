@@ -17,10 +17,10 @@ from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http import openapi
-from manyclass.service.http.auth import Keys
+from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import Origins
 from manyclass.service.http.edge import Edge
-from manyclass.service.http.hot_path import Front, Scope
+from manyclass.service.http.hot_path import HotPath, Scope
 from manyclass.service.http.problems import Problem, problem_of
 from manyclass.service.http.request_body import Receive, Send
 from manyclass.service.http.routes import (
@@ -37,10 +37,10 @@ from manyclass.service.http.routes import (
 from manyclass.service.http.routes.contract import require_known_parameters
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.state_downloads import StateDownloads
-from manyclass.service.ingest.event_builder import Intake
-from manyclass.service.ingest.peer_lookup import Neighbours
-from manyclass.service.ingest.pending_labels import LateLabels
-from manyclass.service.log.group_commit import Refused
+from manyclass.service.ingest.event_builder import EventBuilder
+from manyclass.service.ingest.peer_lookup import PeerLookup
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.log.group_commit import Rejected
 from manyclass.service.observability.metrics import EdgeState, Exposition, Metrics, State
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import Store, StoreError
@@ -52,14 +52,14 @@ EXPECTED = (
     Problem,
     CoreError,
     StoreError,
-    Refused,
+    Rejected,
     HTTPException,
     RequestValidationError,
     MemoryError,
 )
 
 
-class App(Front):
+class App(HotPath):
     """The ASGI application, and what its server and its tests need to reach inside it."""
 
     def __init__(
@@ -70,16 +70,18 @@ class App(Front):
         wall_clock: Callable[[], float],
     ) -> None:
         metrics = Metrics()
-        keys = Keys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
-        late = LateLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
+        keys = ApiKeys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
+        late = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
         self.edge = Edge(settings)
         self.engine = Engine(
             settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
         )
-        neighbours = Neighbours(self.engine, late, metrics)
+        neighbours = PeerLookup(self.engine, late, metrics)
         self.engine.on_letter = neighbours.hear
-        intake = Intake(self.engine, late, neighbours, metrics, settings.max_features_per_instance)
+        intake = EventBuilder(
+            self.engine, late, neighbours, metrics, settings.max_features_per_instance
+        )
         stream = LearnStream(settings, intake, metrics, self.stopping)
         self.api = _api(self.engine, neighbours)
         self.api.state.engine = self.engine
@@ -119,7 +121,7 @@ def create_app(
     return App(settings, store, clock, wall_clock)
 
 
-def _api(engine: Engine, neighbours: Neighbours) -> FastAPI:
+def _api(engine: Engine, neighbours: PeerLookup) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile the health checks are answered

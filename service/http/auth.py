@@ -17,7 +17,7 @@ class Scope(IntEnum):
     ADMIN = 3
 
 
-class Keys:
+class ApiKeys:
     """Lets a request pass, or refuses it. With no key set every request passes (`open`)."""
 
     def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:

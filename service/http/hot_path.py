@@ -32,7 +32,7 @@ CHANGING = ("POST", "PUT", "PATCH", "DELETE")  # methods of calls that may chang
 _JSON = (b"content-type", b"application/json")
 
 
-class Front:
+class HotPath:
     """The ASGI application. A hot call returns the body of its answer, whole or in parts; None if
     it sent the answer itself.
     """

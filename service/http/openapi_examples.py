@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http.auth import Keys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.csrf import Origins
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
@@ -392,7 +392,7 @@ def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem
 
     Most are made by what refuses the request, so that they are what it says.
     """
-    keys = Keys(["rank-key"], [], ["admin-key"])
+    keys = ApiKeys(["rank-key"], [], ["admin-key"])
     other = {b"host": b"localhost", b"origin": b"https://elsewhere.example"}
     forbidden = (
         _raised(Origins("localhost", open_to_all=True).require, "POST", other)

@@ -21,11 +21,11 @@ from manyclass.core.errors import (
 )
 from manyclass.service.log.group_commit import NotReady, QueueFull, with_hint, without_place
 from manyclass.service.store.protocol import (
+    CommitOutcomeUnknown,
     LogRewound,
     SnapshotDamaged,
     SnapshotMissing,
     StoreError,
-    StoreUncertain,
 )
 
 MEDIA_TYPE = "application/problem+json"
@@ -165,7 +165,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(409, str(error))
         case SnapshotDamaged():
             return Problem(409, without_place(error))
-        case StoreUncertain():
+        case CommitOutcomeUnknown():
             return unavailable(f"the store did not say whether it took the events; {_SEND_AGAIN}")
         case LogRewound():
             return unavailable(f"the store lost its last events; {_SEND_AGAIN}")

@@ -19,15 +19,15 @@ from manyclass.service.http.schemas import (
     names_of,
 )
 from manyclass.service.http.turn import in_thread
-from manyclass.service.ingest.peer_lookup import Neighbours
-from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.ingest.peer_lookup import PeerLookup
+from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.observability.metrics import Metrics
 
 Known = Mapping[str, Kept | Absence]  # what there is for an id
 
 
-class Intake:
+class EventBuilder:
     """Makes events of what clients send, and hands them to the engine.
 
     A retry of a late label may come when its instance is no longer kept: it is known by its
@@ -37,8 +37,8 @@ class Intake:
     def __init__(
         self,
         engine: Engine,
-        late: LateLabels,
-        neighbours: Neighbours,
+        late: PendingLabels,
+        neighbours: PeerLookup,
         metrics: Metrics,
         most_features: int,
     ) -> None:

@@ -11,9 +11,9 @@ from manyclass.core.errors import EventError
 from manyclass.core.event import Instance
 from manyclass.service.engine import Engine
 from manyclass.service.ingest.peer_messages import LETTER_IDS, Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from manyclass.service.observability.metrics import Metrics
-from manyclass.service.store.protocol import Letter, StoreError
+from manyclass.service.store.protocol import PeerMessage, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _RESULTS = {
 }
 
 
-class Neighbours:
+class PeerLookup:
     """Finds what other processes have ranked, and tells them what was ranked here.
 
         ids ──► next round ──► a letter to each process ──► answers
@@ -41,7 +41,7 @@ class Neighbours:
     thread; letters are posted in another.
     """
 
-    def __init__(self, engine: Engine, late: LateLabels, metrics: Metrics) -> None:
+    def __init__(self, engine: Engine, late: PendingLabels, metrics: Metrics) -> None:
         self._engine = engine
         self._late = late
         self._metrics = metrics
@@ -69,7 +69,7 @@ class Neighbours:
             self._metrics.late_questions[result] += 1
         return said
 
-    def hear(self, letter: Letter) -> None:
+    def hear(self, letter: PeerMessage) -> None:
         """Take a letter. One that is damaged, or of another version, is left unread."""
         try:
             match opened(letter.body):

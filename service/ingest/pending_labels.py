@@ -34,7 +34,7 @@ class Absence(IntEnum):
     NO_ANSWER = 2  # who may know did not say
 
 
-class LateLabels:
+class PendingLabels:
     """Gives back the instance of an id it made or was given, as long as it is kept.
 
     Instances are numbered as they come. An id made here holds the number; of those given, a table

@@ -67,7 +67,7 @@ class Request:
 Arrival = Request | Batch | Callable[[], None]  # the last is called when its turn comes
 
 
-class Applier:
+class ApplyLoop:
     """The one that changes the model, by what is in the log and nothing else.
 
     The log of several processes holds whatever each of them was sent, so retries and conflicts are

@@ -10,9 +10,10 @@ from time import perf_counter
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.core.model import Model, Outcome
-from manyclass.service.log.apply_loop import Applier, Request, Result
+from manyclass.service.log.apply_loop import ApplyLoop, Request, Result
 from manyclass.service.store.protocol import (
     Batch,
+    CommitOutcomeUnknown,
     LogDamaged,
     SharedStore,
     SnapshotDamaged,
@@ -22,7 +23,6 @@ from manyclass.service.store.protocol import (
     StoreError,
     StoreFull,
     StoreUnavailable,
-    StoreUncertain,
 )
 
 log = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ LOOK_SECONDS = 0.1
 RETRY_AFTER = 1.0  # seconds; a full queue is worked off, or the store is back, about as soon
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """Base of what says that events were not taken. Nothing was kept of them."""
 
 
-class NotReady(Refused):
+class NotReady(Rejected):
     """The state is not there: it is being restored, could not be, or the service is stopping."""
 
     def __init__(self, status: str, reason: str | None = None) -> None:
@@ -50,7 +50,7 @@ class NotReady(Refused):
         self.retry_after = RETRY_AFTER
 
 
-class QueueFull(Refused):
+class QueueFull(Rejected):
     """More events wait to be learned than the settings allow."""
 
     hint = (
@@ -159,11 +159,11 @@ class Submission:
         return EventConflict(positions[conflict.position], conflict.event_id, conflict.seq)
 
 
-class Writer:
+class GroupCommit:
     """Takes events into the log; "200" is said only of what is durable and applied.
 
         admit ──► waiting ──► appending ──► in the log ──► applied ──► answered
-                  (queue)     (one append,   (Applier)
+                  (queue)     (one append,   (ApplyLoop)
                               in a thread)
 
     One append is under way at most, and everything that came meanwhile goes into the next: the
@@ -195,7 +195,7 @@ class Writer:
         `on_broken` hears of a log that cannot be applied, before everything that waits is refused,
         and may mend that by `resume`; without it the writer fails.
         """
-        self.applier = Applier(model, load or _nothing_to_load, self._broken, on_applied)
+        self.applier = ApplyLoop(model, load or _nothing_to_load, self._broken, on_applied)
         self.appended = model.seq  # seq of the last event known to be durable
         self.events = 0  # admitted and not yet answered
         self.bytes = 0
@@ -406,7 +406,7 @@ class Writer:
                 "so it holds events this process has not applied"
             )
             return NotReady("failed", self.failure)
-        if isinstance(error, StoreUncertain):
+        if isinstance(error, CommitOutcomeUnknown):
             self.uncertain_commits += 1
         if not told:  # once: a full disk would fill its log with every request
             unforeseen = None if isinstance(error, StoreError) else error
@@ -415,7 +415,7 @@ class Writer:
             return error
         hint = error.hint if isinstance(error, StoreError) else ""
         foreseen = self._shared is None or isinstance(error, StoreError)
-        kind = StoreUnavailable if foreseen else StoreUncertain
+        kind = StoreUnavailable if foreseen else CommitOutcomeUnknown
         unavailable = kind(f"the store broke: {error}", hint)
         unavailable.__cause__ = error
         return unavailable
@@ -488,8 +488,8 @@ class Writer:
             self.fail(f"event {seq} is in the log but could not be applied: {reason}")
 
 
-def _unknown_fate() -> StoreUncertain:
-    return StoreUncertain(
+def _unknown_fate() -> CommitOutcomeUnknown:
+    return CommitOutcomeUnknown(
         "it is not known whether the store has these events",
         "they may be learned yet; send them again under the same event_id, which does no harm",
     )

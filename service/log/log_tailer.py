@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from manyclass.service.store.protocol import Batch, Letter, SharedStore
+from manyclass.service.store.protocol import Batch, PeerMessage, SharedStore
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ BATCH_BYTES = 400  # of memory, beside its events
 EVENT_BYTES = 80  # beside its own bytes
 
 
-class Follower:
+class LogTailer:
     """A thread that follows the log from one event on, until it is told to stop.
 
     What it reads is handed over, in order, on the event loop it was made in: `on_batch`,
@@ -28,7 +28,7 @@ class Follower:
         store: SharedStore,
         after: int,
         on_batch: Callable[[Batch], None],
-        on_letter: Callable[[Letter], None],
+        on_letter: Callable[[PeerMessage], None],
         on_end: Callable[[Exception], None],
     ) -> None:
         self._store = store

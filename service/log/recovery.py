@@ -17,7 +17,7 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.store.protocol import (
     LogDamaged,
     SnapshotDamaged,
@@ -109,7 +109,7 @@ def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
 
 def recover(
     store: Store,
-    lineup: Callable[[], Lineup] | Lineup | Options,
+    model_set: Callable[[], ModelSet] | ModelSet | Options,
     clock: Callable[[], float],
     recovery: Recovery,
     hash_seed: int = 0,
@@ -122,7 +122,7 @@ def recover(
 
     A store without events gets a snapshot of the empty model first, so that the learners a log was
     made with are always stored before it. When others append meanwhile, the model is at least as
-    far as the log was at first. `lineup` is only asked for where no snapshot can be used; a log
+    far as the log was at first. `model_set` is only asked for where no snapshot can be used; a log
     is then replayed from its beginning if they were `named`, for others would make another model of
     it, and as one begun under the rules of this release. Raises RecoveryError and StoreError.
     """
@@ -140,7 +140,7 @@ def recover(
             NAME,
         )
     if model is None:
-        model = Model(lineup() if callable(lineup) else lineup, hash_seed)
+        model = Model(model_set() if callable(model_set) else model_set, hash_seed)
         if not replays_all:
             model = _begun(store, model, recovery, hash_seed)
         else:
@@ -304,7 +304,7 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
 
 
 def _apply(model: Model, request: list[tuple[int, Event]]) -> None:
-    """What the Applier does, at one go."""
+    """What the ApplyLoop does, at one go."""
     try:
         repeated = model.repeats([event for _, event in request])
     except EventConflict:

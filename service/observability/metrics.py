@@ -24,7 +24,7 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model, Outcome
 from manyclass.core.model_set import Role
 from manyclass.core.reliability import calibration_error
-from manyclass.service.engine import Engine, Figures
+from manyclass.service.engine import Engine, EngineStats
 from manyclass.service.http.edge import Edge
 from manyclass.service.log.apply_loop import Counts
 from manyclass.service.log.group_commit import NotReady
@@ -315,7 +315,7 @@ class State(Collector):
         outdegrees.add_to(family, [])
         yield family
 
-    def _of_the_log(self, model: Model, figures: Figures) -> Iterator[Metric]:
+    def _of_the_log(self, model: Model, figures: EngineStats) -> Iterator[Metric]:
         yield _gauge("seq", model.seq)
         yield _gauge("log_lag_events", figures.log_lag)
         yield _gauge("queue_events", figures.queued_events)
@@ -328,7 +328,7 @@ class State(Collector):
         count = figures.commits + figures.failed_commits
         yield _summary("commit_duration_seconds", count, figures.commit_seconds)
 
-    def _of_the_store(self, figures: Figures) -> Iterator[Metric]:
+    def _of_the_store(self, figures: EngineStats) -> Iterator[Metric]:
         yield _counter("uncertain_appends_total", value=figures.uncertain)
         yield _counter("log_rewinds_total", value=figures.rewinds)
         yield _counter("foreign_entries_total", value=figures.foreign_entries)
@@ -337,7 +337,7 @@ class State(Collector):
         yield _gauge("leader", figures.leads)
         yield _gauge("processes", figures.processes)
 
-    def _of_snapshots(self, figures: Figures) -> Iterator[Metric]:
+    def _of_snapshots(self, figures: EngineStats) -> Iterator[Metric]:
         engine = self._engine
         yield _counter("snapshot_failures_total", value=figures.snapshot_failures)
         newest = engine.newest_snapshot

@@ -12,9 +12,9 @@ from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Frozen, Model
-from manyclass.core.model_set import Lineup, continues
+from manyclass.core.model_set import ModelSet, continues
 from manyclass.service.config.settings import Settings
-from manyclass.service.log.group_commit import Writer, with_hint
+from manyclass.service.log.group_commit import GroupCommit, with_hint
 from manyclass.service.log.recovery import Recovery, load_snapshot
 from manyclass.service.store.protocol import (
     SnapshotDamaged,
@@ -47,7 +47,7 @@ class Snapshots:
         self,
         settings: Settings,
         store: Store,
-        writer: Writer,
+        writer: GroupCommit,
         recovery: Recovery,
         clock: Callable[[], float],
         hash_seed: int = 0,
@@ -165,12 +165,12 @@ class Snapshots:
         answered then answers beside them.
 
         Raises OptionError when these would be too many, SnapshotMissing, SnapshotDamaged,
-        StoreUnavailable: nothing was changed (but for StoreUncertain); NotReady when the mark could
-        not be followed.
+        StoreUnavailable: nothing was changed (but for CommitOutcomeUnknown); NotReady when the
+        mark could not be followed.
         """
         async with self._lock:
             model = await self._load(seq)
-            events = [Event.restore(seq), *_changes(self._writer.model.lineup, model)]
+            events = [Event.restore(seq), *_changes(self._writer.model.model_set, model)]
             self._loaded = (seq, model)
             try:
                 results = await self._writer.admit(events)
@@ -282,23 +282,23 @@ class Snapshots:
         self._store.trim(oldest)
 
 
-def _changes(in_force: Lineup, restored: Model) -> list[Event]:
+def _changes(in_force: ModelSet, restored: Model) -> list[Event]:
     """What makes the learners of a restored state those in force, joined to the mark before."""
-    lineups = [restored.lineup]
+    model_sets = [restored.model_set]
     changes: list[Event] = []
 
-    def configure(lineup: Lineup) -> None:
-        if lineups[-1].differences(lineup):
-            changes.append(Event.configure(lineup.to_dict()))
-        lineups.append(lineup)
+    def configure(model_set: ModelSet) -> None:
+        if model_sets[-1].differences(model_set):
+            changes.append(Event.configure(model_set.to_dict()))
+        model_sets.append(model_set)
 
-    answered = restored.lineup.answering
-    heir = _heir(in_force, restored.lineup)
+    answered = restored.model_set.answering
+    heir = _heir(in_force, restored.model_set)
     if heir is not None:
         configure(in_force.promoted(heir.specification))
     else:
         configure(_beside(answered, in_force))
-    known = _known(in_force, lineups[1], restored)
+    known = _known(in_force, model_sets[1], restored)
     answering = known[0] if known and (heir is None or known[0] == in_force.answering) else heir
     if answering is None:
         log.warning(
@@ -307,15 +307,15 @@ def _changes(in_force: Lineup, restored: Model) -> list[Event]:
             " and leave it out",
             answered.specification,
         )
-    elif answering != lineups[1].answering:
+    elif answering != model_sets[1].answering:
         changes.append(Event.promote(answering.specification))
-        lineups.append(lineups[1].promoted(answering.specification))
+        model_sets.append(model_sets[1].promoted(answering.specification))
         if heir is None:
             configure(in_force.promoted(answering.specification))
     return [event.join() for event in changes]
 
 
-def _heir(in_force: Lineup, restored: Lineup) -> Options | None:
+def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
     """The learner in force that goes on from the one that answers in the restored state."""
     answered = restored.answering
     found = in_force.find(answered.specification)
@@ -325,10 +325,10 @@ def _heir(in_force: Lineup, restored: Lineup) -> Options | None:
     return next((each for each in others if continues(each, answered)), None)
 
 
-def _beside(answered: Options, in_force: Lineup) -> Lineup:
+def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
     """The learners in force, and the one that answered; OptionError when they are too many."""
     try:
-        return Lineup(answered, in_force.learners)
+        return ModelSet(answered, in_force.learners)
     except OptionError as error:
         raise OptionError(
             error.option,
@@ -337,12 +337,12 @@ def _beside(answered: Options, in_force: Lineup) -> Lineup:
         ) from error
 
 
-def _known(in_force: Lineup, lineup: Lineup, restored: Model) -> list[Options]:
+def _known(in_force: ModelSet, model_set: ModelSet, restored: Model) -> list[Options]:
     """Those in force that go on from what is in the restored state, the one that answers first.
 
     From a state in which nothing was learned all go on equally.
     """
-    origins = dict(zip(lineup.labels, lineup.origins(restored.lineup), strict=True))
+    origins = dict(zip(model_set.labels, model_set.origins(restored.model_set), strict=True))
     return [
         each
         for each in in_force.learners

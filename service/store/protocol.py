@@ -90,7 +90,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class PeerMessage:
     """What another process has to say."""
 
     sender: str
@@ -109,7 +109,7 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
+class Heartbeat:
     """How things stand among the processes that use the store."""
 
     last_seq: int  # of the log
@@ -139,7 +139,7 @@ class SharedStore(Store, Protocol):
 
         Others append too, so the numbers need not follow those of the append before. And `follow`
         gives the events back under the ticket, which grows from call to call. Raises
-        StoreUnavailable when they are not in the log, StoreUncertain when nobody knows. With
+        StoreUnavailable when they are not in the log, CommitOutcomeUnknown when nobody knows. With
         `after`, they come right behind that event, or not at all.
         """
 
@@ -148,7 +148,7 @@ class SharedStore(Store, Protocol):
         makes it. Raises as that does.
         """
 
-    def follow(self, after: int) -> Iterator[Batch | Letter | None]:
+    def follow(self, after: int) -> Iterator[Batch | PeerMessage | None]:
         """Every event after `after` as soon as it is in the log, without holes and without end;
         letters to this process between them; None about twice a second when there is nothing, also
         while the store cannot be reached. Ends after `close`.
@@ -157,7 +157,7 @@ class SharedStore(Store, Protocol):
         Raises LogRewound, LogDamaged.
         """
 
-    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Beat:
+    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         """Tell the others that this process lives, has applied event `seq` (None: it restores its
         state) and has this version of the rules; keep the lease or take it when it is free, unless
         it may not lead, and hear how things stand.
@@ -186,7 +186,7 @@ class StoreUnavailable(StoreError):
     """The store cannot do this now and may later. Nothing was changed."""
 
 
-class StoreUncertain(StoreUnavailable):
+class CommitOutcomeUnknown(StoreUnavailable):
     """Whether these events are in the log is not known: they may be learned yet."""
 
 

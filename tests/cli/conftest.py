@@ -2,14 +2,14 @@ import pytest
 from typer.testing import CliRunner
 
 from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.cli.main import app
 
 
 @pytest.fixture(scope="session")
 def service():
     """The URL of a real service; the tests that share it use classes of their own."""
-    with fresh_service(without_settings()) as url:
+    with ephemeral_service(without_settings()) as url:
         yield url
 
 

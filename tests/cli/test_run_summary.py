@@ -1,9 +1,9 @@
-from manyclass.cli.run_summary import Tally
+from manyclass.cli.run_summary import RunSummary
 from manyclass.training.lines import FileFault, Line
 
 
 def tally_at(*times):
-    return Tally(iter(times).__next__)
+    return RunSummary(iter(times).__next__)
 
 
 def test_a_clean_run():

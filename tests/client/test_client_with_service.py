@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client, FeatureWeight, RequestRefused
 
 CHOSEN = {
@@ -17,7 +17,7 @@ CHOSEN = {
 
 @pytest.fixture(scope="module")
 def url():
-    with fresh_service({**without_settings(), **CHOSEN}) as url:
+    with ephemeral_service({**without_settings(), **CHOSEN}) as url:
         yield url
 
 

@@ -11,7 +11,7 @@ from manyclass.core.errors import SnapshotError
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 
 
 def test_crafted_snapshots_are_refused_by_name_or_work():
@@ -33,7 +33,7 @@ def test_what_was_not_changed_is_loaded():
 
 
 def small_model():
-    model = Model(Lineup(Options.of("svm"), (Options.of("frequency"),)))
+    model = Model(ModelSet(Options.of("svm"), (Options.of("frequency"),)))
     for number in range(1, 8):
         event = Event.learn(Instance({f"f{number % 3}": 1.0}), [f"c{number % 4}"], f"e{number}")
         model.apply(number, event)

@@ -3,16 +3,16 @@ import pytest
 from manyclass.core.errors import OptionError
 from manyclass.core.learners import options as options_module
 from manyclass.core.learners.options import Options
-from manyclass.core.model_set import MOST_SHADOWS, Lineup
+from manyclass.core.model_set import MOST_SHADOWS, ModelSet
 
 FF, PA, OOZ = Options(), Options.of("pa"), Options.of("ooz")
-TWO = Lineup(FF, (PA,))
+TWO = ModelSet(FF, (PA,))
 
 
 def test_labels_are_specifications_the_one_that_answers_first():
-    lineup = Lineup(PA, (Options(rating=0), Options.of("pa", replay=4)))
-    assert lineup.labels == ["pa", "ff(rating=0)", "pa(replay=4)"]
-    assert lineup.learners == (PA, *lineup.shadows)
+    model_set = ModelSet(PA, (Options(rating=0), Options.of("pa", replay=4)))
+    assert model_set.labels == ["pa", "ff(rating=0)", "pa(replay=4)"]
+    assert model_set.learners == (PA, *model_set.shadows)
 
 
 @pytest.mark.parametrize(
@@ -35,38 +35,38 @@ def test_labels_are_specifications_the_one_that_answers_first():
 )
 def test_shadows_that_cannot_be_are_refused(shadows, option, message):
     with pytest.raises(OptionError, match=message) as refused:
-        Lineup(FF, tuple(shadows))
+        ModelSet(FF, tuple(shadows))
     assert refused.value.option == option
 
 
 def test_the_promoted_one_changes_places_with_the_one_that_answered():
-    lineup = Lineup(FF, (OOZ, PA))
-    assert lineup.promoted("pa") == Lineup(PA, (OOZ, FF))
-    assert lineup.promoted("pa").promoted("ff") == lineup
-    assert lineup.promoted("ff") is lineup
+    model_set = ModelSet(FF, (OOZ, PA))
+    assert model_set.promoted("pa") == ModelSet(PA, (OOZ, FF))
+    assert model_set.promoted("pa").promoted("ff") == model_set
+    assert model_set.promoted("ff") is model_set
     with pytest.raises(KeyError):
-        lineup.promoted("ema")
+        model_set.promoted("ema")
 
 
 def test_is_the_same_read_back():
-    lineup = Lineup(Options(rating=3, max_bytes=2**21), (PA, Options.of("pa", replay=4)))
-    assert Lineup.from_dict(lineup.to_dict()) == lineup
+    model_set = ModelSet(Options(rating=3, max_bytes=2**21), (PA, Options.of("pa", replay=4)))
+    assert ModelSet.from_dict(model_set.to_dict()) == model_set
 
 
 def test_is_read_back_when_the_defaults_of_what_has_no_effect_have_changed(monkeypatch):
-    lineup = Lineup(Options(rating=3), (PA,))
-    written = lineup.to_dict()
+    model_set = ModelSet(Options(rating=3), (PA,))
+    written = model_set.to_dict()
     defaults = {**options_module._DEFAULTS, "pa": {**options_module._DEFAULTS["pa"], "rate": 0.7}}
     monkeypatch.setattr(options_module, "_DEFAULTS", defaults)
-    assert Lineup.from_dict(written).shadows == (Options.of("pa"),)
+    assert ModelSet.from_dict(written).shadows == (Options.of("pa"),)
 
 
 def test_reads_the_options_older_releases_wrote():
-    assert Lineup.from_dict({"learner": "ff", "rating": 3}) == Lineup(
+    assert ModelSet.from_dict({"learner": "ff", "rating": 3}) == ModelSet(
         Options(rating=3, sublinear=False)
     )
-    assert Lineup.from_dict({}) == Lineup(Options(sublinear=False))
-    assert Lineup.from_dict({"learner": "pa"}) == Lineup(PA)
+    assert ModelSet.from_dict({}) == ModelSet(Options(sublinear=False))
+    assert ModelSet.from_dict({"learner": "pa"}) == ModelSet(PA)
 
 
 @pytest.mark.parametrize(
@@ -85,55 +85,55 @@ def test_reads_the_options_older_releases_wrote():
 )
 def test_what_is_no_lineup_is_refused(values, error):
     with pytest.raises(error):
-        Lineup.from_dict(values)
+        ModelSet.from_dict(values)
 
 
 def test_the_stored_one_that_answers_goes_on_answering():
     promoted = TWO.promoted("pa")
     assert TWO.after(promoted) == promoted
-    assert Lineup(FF, (OOZ, PA)).after(promoted) == Lineup(PA, (OOZ, FF))
-    assert Lineup(Options(rating=3), (PA,)).after(TWO) == Lineup(Options(rating=3), (PA,))
-    assert Lineup(FF).after(TWO) == Lineup(FF)
+    assert ModelSet(FF, (OOZ, PA)).after(promoted) == ModelSet(PA, (OOZ, FF))
+    assert ModelSet(Options(rating=3), (PA,)).after(TWO) == ModelSet(Options(rating=3), (PA,))
+    assert ModelSet(FF).after(TWO) == ModelSet(FF)
 
 
 def test_the_limits_of_the_one_that_goes_on_answering_are_those_asked_for():
-    asked = Lineup(Options(max_classes=9), (Options.of("pa", max_classes=9),))
+    asked = ModelSet(Options(max_classes=9), (Options.of("pa", max_classes=9),))
     assert asked.after(TWO.promoted("pa")) == asked.promoted("pa")
 
 
 @pytest.mark.parametrize(
-    "asked", [Lineup(PA), Lineup(PA, (Options(rating=3),)), Lineup(OOZ, (PA,))]
+    "asked", [ModelSet(PA), ModelSet(PA, (Options(rating=3),)), ModelSet(OOZ, (PA,))]
 )
 def test_no_other_takes_the_place_of_the_one_that_answers(asked):
     with pytest.raises(OptionError, match=r"add .* to the shadows, and promote it") as refused:
-        asked.after(Lineup(FF))
+        asked.after(ModelSet(FF))
     assert refused.value.option == "learner"
 
 
 def test_a_committee_of_others_is_another_learner():
     one = Options.of("committee", members="ff+pa")
     with pytest.raises(OptionError, match="to the shadows"):
-        Lineup(Options.of("committee", members="ff+ooz")).after(Lineup(one))
-    other = Lineup(Options.of("committee", members="ff(rating=0)+pa", vote="score"))
-    assert other.after(Lineup(one)) == other
+        ModelSet(Options.of("committee", members="ff+ooz")).after(ModelSet(one))
+    other = ModelSet(Options.of("committee", members="ff(rating=0)+pa", vote="score"))
+    assert other.after(ModelSet(one)) == other
 
 
 def test_where_each_learner_goes_on_from():
-    before = Lineup(FF, (PA, Options.of("pa", rivals=2), OOZ))
+    before = ModelSet(FF, (PA, Options.of("pa", rivals=2), OOZ))
     assert before.origins(before) == [0, 1, 2, 3]
-    assert Lineup(Options(rating=3), (OOZ, PA)).origins(before) == [0, 3, 1]
+    assert ModelSet(Options(rating=3), (OOZ, PA)).origins(before) == [0, 3, 1]
     # one of the same specification before one of the same learner, whatever the order
     other = Options.of("pa", rivals=3)
-    assert Lineup(FF, (other, PA)).origins(before) == [0, 2, 1]
-    assert Lineup(FF, (other, Options.of("pa", rivals=4))).origins(before) == [0, 1, 2]
+    assert ModelSet(FF, (other, PA)).origins(before) == [0, 2, 1]
+    assert ModelSet(FF, (other, Options.of("pa", rivals=4))).origins(before) == [0, 1, 2]
     # the one that answered is not a shadow's to go on from
-    assert Lineup(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
-    assert Lineup(OOZ, (PA,)).origins(before) == [None, 1]
+    assert ModelSet(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
+    assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]
 
 
 def test_differences_are_told_by_name():
-    stored = Lineup(Options(rating=3), (PA, Options(leak=False)))
-    asked = Lineup(Options(rating=4), (OOZ, Options(leak=False, max_classes=9)))
+    stored = ModelSet(Options(rating=3), (PA, Options(leak=False)))
+    asked = ModelSet(Options(rating=4), (OOZ, Options(leak=False, max_classes=9)))
     assert stored.differences(asked) == {
         "rating": (3, 4),
         "shadows": ("pa,ff(leak=no)", "ooz,ff(leak=no)"),
@@ -143,4 +143,4 @@ def test_differences_are_told_by_name():
 
 
 def test_the_order_of_shadows_makes_no_difference():
-    assert Lineup(FF, (PA, OOZ)).differences(Lineup(FF, (OOZ, PA))) == {}
+    assert ModelSet(FF, (PA, OOZ)).differences(ModelSet(FF, (OOZ, PA))) == {}

@@ -6,14 +6,14 @@ import time
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import (
     Batch,
-    Beat,
-    Letter,
+    CommitOutcomeUnknown,
+    Heartbeat,
     LogDamaged,
     LogRewound,
+    PeerMessage,
     Process,
     StoreFull,
     StoreUnavailable,
-    StoreUncertain,
 )
 from tests.service.faulty import Gate
 
@@ -96,7 +96,7 @@ class SharedMemoryStore:
         self.after_append.pass_through()
         if self.lost_replies:
             self.lost_replies -= 1
-            raise StoreUncertain("no reply", "send it again")
+            raise CommitOutcomeUnknown("no reply", "send it again")
         return last
 
     def confirm(self):
@@ -145,7 +145,7 @@ class SharedMemoryStore:
         if (log.leader is None or log.leader.closed) and may_lead:
             log.leader = self
         alive = [store for store in log.stores if not store.closed]
-        return Beat(
+        return Heartbeat(
             log.inner.last_seq,
             log.leader is self,
             log.inner.snapshots(),
@@ -158,7 +158,7 @@ class SharedMemoryStore:
         for name, body in letters:
             for store in self.log.stores:
                 if store.name == name:
-                    store.letters.append(Letter(self.name, body))
+                    store.letters.append(PeerMessage(self.name, body))
 
     def read(self, after):
         self._reach()

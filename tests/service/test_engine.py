@@ -8,7 +8,7 @@ import pytest
 from manyclass.core.event import Event, Instance
 from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine, Figures
+from manyclass.service.engine import Engine, EngineStats
 from manyclass.service.log import recovery as recovery_module
 from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
@@ -62,7 +62,7 @@ async def test_refuses_everything_while_it_recovers():
             engine.rank(Instance(["a"]))
         with pytest.raises(NotReady):
             _ = engine.model
-        assert engine.figures() == Figures()
+        assert engine.figures() == EngineStats()
         assert (engine.newest_snapshot, engine.snapshot_seconds) == (None, None)
     await starting
     assert engine.status == "ready"
@@ -193,7 +193,7 @@ async def test_options_that_cannot_be_stored_fail_the_start():
 
 def labels(engine):
     assert engine.status == "ready", engine.failure
-    return engine.model.lineup.labels
+    return engine.model.model_set.labels
 
 
 @in_loop
@@ -303,7 +303,7 @@ async def test_any_learner_may_begin_where_nothing_was_learned():
     assert "--reconfigure" in engine.failure
     await engine.close()
     engine = await started(store, learner="svm", shadows=("pa",), reconfigure=True)
-    assert engine.model.lineup.labels == ["svm", "pa"]
+    assert engine.model.model_set.labels == ["svm", "pa"]
     await engine.submit([learn("a", "x")])
     digest = engine.model.digest()
     await engine.close()

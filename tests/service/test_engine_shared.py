@@ -10,7 +10,7 @@ from manyclass.core.errors import EventConflict, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -18,10 +18,10 @@ from manyclass.service.log import group_commit
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.log.group_commit import NotReady
 from manyclass.service.store.protocol import (
+    CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,
     StoreUnavailable,
-    StoreUncertain,
 )
 from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
 from tests.service.shared import SharedLog, SharedMemoryStore
@@ -144,17 +144,17 @@ async def test_who_answers_is_the_same_in_all():
         await equal(first, second)
         async with engine_on(log, "C", shadows=("pa", "ema")) as third:
             await equal(first, second, third)
-            assert third.model.lineup.labels == ["pa", "svm", "ema"]
+            assert third.model.model_set.labels == ["pa", "svm", "ema"]
         async with engine_on(log, "D", shadows=("pa", "arow"), reconfigure=True) as fourth:
             await equal(first, second, fourth)
-            assert first.model.lineup.labels == ["pa", "svm", "arow"]
+            assert first.model.model_set.labels == ["pa", "svm", "arow"]
 
 
 @in_loop
 async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
     log = SharedLog()
     async with engines_on(log, "AB", shadows=("pa",)) as (first, second):
-        without = Lineup(Options()).to_dict()
+        without = ModelSet(Options()).to_dict()
         await asyncio.gather(
             first.submit([Event.promote("pa")]),
             second.submit([Event.configure(without)]),
@@ -256,11 +256,11 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowe
             under_way = asyncio.create_task(engine.submit([learn("a", "x", "one")]))
             await gate.reached()
             waiting = asyncio.create_task(engine.submit([learn("b", "y", "two")]))
-            with pytest.raises(StoreUncertain):
+            with pytest.raises(CommitOutcomeUnknown):
                 await under_way
             with pytest.raises(StoreUnavailable) as caught:
                 await waiting
-            assert not isinstance(caught.value, StoreUncertain)
+            assert not isinstance(caught.value, CommitOutcomeUnknown)
             assert engine.figures().queued_events == 0
         await engine.reached(1, PATIENCE)  # the first one was on its way
         assert await engine.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
@@ -274,7 +274,7 @@ async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once():
     async with engines_on(log, "AB") as (first, second):
         first.store.lost_replies = 1
         event = learn("a", "x", "one")
-        with pytest.raises(StoreUncertain):
+        with pytest.raises(CommitOutcomeUnknown):
             await first.submit([event])
         assert first.figures().uncertain == 1
         assert await second.submit([event]) == [Result(1, True, None, False)]
@@ -287,7 +287,7 @@ async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned():
     async with engine_on(log, "A") as engine:
         with engine.store.follows.shut() as gate:
             await gate.reached()
-            with pytest.raises(StoreUncertain):
+            with pytest.raises(CommitOutcomeUnknown):
                 await engine.submit([learn("a", "x")])
             assert engine.model.seq == 0
         assert await engine.reached(1, PATIENCE)
@@ -329,8 +329,8 @@ async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
         event = learn("a", "x", "one")
         await first.submit([event])
         await second.reached(1, PATIENCE)
-        second.store.confirm_error = StoreUncertain("no replica has it", "mend them")
-        with pytest.raises(StoreUncertain):
+        second.store.confirm_error = CommitOutcomeUnknown("no replica has it", "mend them")
+        with pytest.raises(CommitOutcomeUnknown):
             await second.submit([event])
         second.store.confirm_error = None
         assert await second.submit([event]) == [Result(1, True, None, False)]
@@ -385,7 +385,7 @@ async def test_what_nobody_waits_for_any_more_is_not_kept_for():
         assert engine._writer._landing == {}
         with engine.store.follows.shut() as gate:
             await gate.reached()
-            with pytest.raises(StoreUncertain):
+            with pytest.raises(CommitOutcomeUnknown):
                 await engine.submit([learn("b", "y")])
             await until(lambda: engine._writer._landing == {})
         assert await engine.reached(2, PATIENCE)
@@ -396,7 +396,7 @@ async def test_whatever_else_a_shared_store_raises_leaves_it_open_what_became_of
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         engine.store.append_errors = [ZeroDivisionError()]
-        with pytest.raises(StoreUncertain, match="broke"):
+        with pytest.raises(CommitOutcomeUnknown, match="broke"):
             await engine.submit([learn("a", "x")])
 
 

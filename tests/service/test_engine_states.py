@@ -21,7 +21,7 @@ from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import DEFAULT_LEARNER, Options
 from manyclass.core.model import Model
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.apply_loop import Result
@@ -66,13 +66,13 @@ class EngineStates(RuleBasedStateMachine):
 
     def wanted(self):
         answering = Options.of(DEFAULT_LEARNER, rating=self.rating)
-        return Lineup(answering, tuple(map(Options.parse, self.shadows)))
+        return ModelSet(answering, tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
         """Whether the settings mean the same beside what is stored as by themselves."""
         settings = Settings(rating=self.rating, shadows=self.shadows)
         try:
-            return settings.lineup(self.twin.lineup) == self.wanted()
+            return settings.model_set(self.twin.model_set) == self.wanted()
         except SettingError:
             return False
 
@@ -215,12 +215,12 @@ class EngineStates(RuleBasedStateMachine):
         if self.damaged is not None:
             return  # the mark might be left with a snapshot that cannot be read
         last = self.run(self.engine.restore(seq))
-        mark, before = self.twin.seq + 1, self.twin.lineup
+        mark, before = self.twin.seq + 1, self.twin.model_set
         self.twin = Model.load(self.dumps[seq])
         self.twin.restored(mark, seq)
         for event in _changes(before, self.twin):
             self.twin.apply(self.twin.seq + 1, event)
-        assert not self.twin.lineup.differences(before.promoted(self.twin.answering.label))
+        assert not self.twin.model_set.differences(before.promoted(self.twin.answering.label))
         assert last == self.twin.seq
         self.snapshot_was_taken()
 
@@ -229,16 +229,16 @@ class EngineStates(RuleBasedStateMachine):
         answering = self.twin.options.specification
         if answering in wanted.labels:
             wanted = wanted.promoted(answering)
-        if self.twin.lineup.differences(wanted):
+        if self.twin.model_set.differences(wanted):
             self.twin.apply(self.twin.seq + 1, Event.configure(wanted.to_dict()))
 
     @rule(choice=st.integers(0, 10))
     def promote(self, choice):
-        labels = self.twin.lineup.labels
+        labels = self.twin.model_set.labels
         event = Event.promote(labels[choice % len(labels)])
         [result] = self.run(self.engine.submit([event]))
         assert result.seq == self.twin.apply(self.twin.seq + 1, event).seq
-        assert self.engine.model.lineup == self.twin.lineup
+        assert self.engine.model.model_set == self.twin.model_set
 
     @rule(batches=st.lists(BATCHES, max_size=3), durable=st.booleans())
     def crash(self, batches, durable):

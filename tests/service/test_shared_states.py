@@ -13,7 +13,7 @@ from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
-from manyclass.service.store.protocol import StoreUncertain
+from manyclass.service.store.protocol import CommitOutcomeUnknown
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog
 
@@ -77,7 +77,7 @@ class SharedStates(RuleBasedStateMachine):
         for position in lost:
             self.engines[position].store.lost_replies = 0
         for (_, request), results in zip(sent, answers, strict=True):
-            if isinstance(results, EventConflict | StoreUncertain):
+            if isinstance(results, EventConflict | CommitOutcomeUnknown):
                 continue
             for event, result in zip(request, results, strict=True):
                 if not result.duplicate:
@@ -97,7 +97,7 @@ class SharedStates(RuleBasedStateMachine):
     @rule(position=ENGINES, label=st.sampled_from(LEARNERS))
     def promote(self, position, label):
         self.run(self.engines[position].submit([Event.promote(label)]))
-        assert self.engines[position].model.lineup.labels[0] == label
+        assert self.engines[position].model.model_set.labels[0] == label
 
     @rule(position=ENGINES)
     def take_snapshot(self, position):
@@ -123,7 +123,7 @@ class SharedStates(RuleBasedStateMachine):
             assert self.run(engine.reached(last, PATIENCE))
         digests = {engine.model.digest() for engine in self.engines}
         store = self.log.store("reader")
-        digests.add(recover(store, WANTED.lineup(), Clock(), Recovery()).digest())
+        digests.add(recover(store, WANTED.model_set(), Clock(), Recovery()).digest())
         assert len(digests) == 1
 
     @invariant()

@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 
 from manyclass.core.errors import did_you_mean
 from manyclass.service.engine import Engine
-from manyclass.service.http.auth import Keys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem
 
 REFERENCE = "#/components/schemas/{name}"
@@ -56,7 +56,7 @@ def _headers(status: int) -> dict[str, Any]:
 
 def require(scope: Scope, request: Request) -> None:
     """Raise Problem 401 or 403 when the request comes without a key for this."""
-    keys: Keys = request.app.state.keys
+    keys: ApiKeys = request.app.state.keys
     authorization = request.headers.get("authorization")
     keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
 

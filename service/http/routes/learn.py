@@ -10,7 +10,7 @@ from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.http.auth import Keys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.large_body import LARGE_BYTES, LargeBodies
 from manyclass.service.http.memory_budget import Hold
 from manyclass.service.http.problems import problem_of
@@ -34,7 +34,7 @@ from manyclass.service.http.schemas import (
     warning_of,
 )
 from manyclass.service.http.turn import Turn
-from manyclass.service.ingest.event_builder import Intake, Known, is_without_features
+from manyclass.service.ingest.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.observability.metrics import Metrics
 
@@ -94,8 +94,8 @@ class Learn:
         self,
         settings: Settings,
         engine: Engine,
-        keys: Keys,
-        intake: Intake,
+        keys: ApiKeys,
+        intake: EventBuilder,
         metrics: Metrics,
         stream: LearnStream,
     ) -> None:

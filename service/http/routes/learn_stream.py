@@ -44,7 +44,7 @@ from manyclass.service.http.schemas import (
     warning_of,
 )
 from manyclass.service.http.turn import Turn
-from manyclass.service.ingest.event_builder import Intake, is_without_features
+from manyclass.service.ingest.event_builder import EventBuilder, is_without_features
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.observability.metrics import Metrics
 
@@ -76,7 +76,7 @@ class LearnStream:
     def __init__(
         self,
         settings: Settings,
-        intake: Intake,
+        intake: EventBuilder,
         metrics: Metrics,
         stopping: asyncio.Event,
         progress_seconds: float = PROGRESS_SECONDS,
@@ -192,7 +192,7 @@ class _Call:
 
     def __init__(
         self,
-        intake: Intake,
+        intake: EventBuilder,
         metrics: Metrics,
         send: Send,
         lines: Lines,

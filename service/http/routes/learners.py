@@ -12,7 +12,7 @@ from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Enrolled, Model
 from manyclass.core.model_set import Role, effective
-from manyclass.core.progressive_validation import Progress
+from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.reliability import calibration_error
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
@@ -54,7 +54,7 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     An event, durable like any other, and so for every process on the store. Nothing is changed when
     it answers already. The options in the learner's name may stand in any order.
     """
-    labels = engine.model.lineup.labels
+    labels = engine.model.model_set.labels
     label = name if name in labels else _label(name)
     if label not in labels:
         there = ", ".join(map(repr, labels))
@@ -76,7 +76,7 @@ def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
     return [_learner(role, each, metrics) for role, each in model.roles]
 
 
-def accuracy_of(progress: Progress) -> dict[str, Accuracy]:
+def accuracy_of(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     """The score of a learner, by the number of events looked back on."""
     return {
         str(window): Accuracy.model_validate(figures)

@@ -14,7 +14,7 @@ from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.admission import Admission
-from manyclass.service.http.auth import Keys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
 from manyclass.service.http.memory_budget import Hold
 from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
@@ -40,7 +40,7 @@ from manyclass.service.http.schemas import (
     whole,
 )
 from manyclass.service.http.turn import Turn
-from manyclass.service.ingest.pending_labels import LateLabels
+from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.log.group_commit import NotReady
 from manyclass.service.observability.metrics import Metrics
 
@@ -96,8 +96,8 @@ class Rank:
         self,
         settings: Settings,
         engine: Engine,
-        keys: Keys,
-        late: LateLabels,
+        keys: ApiKeys,
+        late: PendingLabels,
         metrics: Metrics,
         admission: Admission,
     ) -> None:

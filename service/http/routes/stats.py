@@ -10,8 +10,8 @@ from manyclass.service.http.routes.health import report
 from manyclass.service.http.routes.learners import TheMetrics, accuracy_of, learners_of
 from manyclass.service.http.routes.snapshots import snapshot
 from manyclass.service.http.schemas import LateLabelStats, ProcessStats, Stats
-from manyclass.service.ingest.pending_labels import LateLabels
-from manyclass.service.store.protocol import Beat
+from manyclass.service.ingest.pending_labels import PendingLabels
+from manyclass.service.store.protocol import Heartbeat
 
 router = APIRouter(tags=["stats"])
 
@@ -30,7 +30,7 @@ async def stats(
 
     Two processes on one store that have the same `seq` have the same `digest`.
     """
-    late: LateLabels = request.app.state.late
+    late: PendingLabels = request.app.state.late
     seq, hashed = engine.model.seq, None
     if digest == "yes":
         require(Scope.ADMIN, request)
@@ -66,11 +66,11 @@ async def stats(
         newest_snapshot=None if newest is None else snapshot(newest),
         recovery=report(engine.recovery),
         durability=engine.store.durability,
-        settings=engine.settings.shown(model.lineup),
+        settings=engine.settings.shown(model.model_set),
     )
 
 
-def _processes(beat: Beat | None) -> list[ProcessStats]:
+def _processes(beat: Heartbeat | None) -> list[ProcessStats]:
     """All that use the store, as they were when it last answered."""
     if beat is None:
         return []

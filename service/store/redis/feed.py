@@ -5,9 +5,9 @@ import time
 
 from manyclass.service.store.protocol import (
     Batch,
-    Letter,
     LogDamaged,
     LogRewound,
+    PeerMessage,
     StoreError,
     StoreUnavailable,
 )
@@ -47,7 +47,7 @@ class Feed:
         self._read_to = b""  # the id of the newest entry that was read, ours or foreign
         self._why = ""  # the newest entry that was skipped is not ours
 
-    def wait(self) -> list[Batch | Letter]:
+    def wait(self) -> list[Batch | PeerMessage]:
         """What is new, nothing after BLOCK_SECONDS. StoreError, and then there is no connection;
         the next call makes one. LogRewound, LogDamaged.
         """
@@ -74,7 +74,7 @@ class Feed:
             self._link.close()
             self._link = None
 
-    def _ask(self, link: Link) -> list[Batch | Letter]:
+    def _ask(self, link: Link) -> list[Batch | PeerMessage]:
         keys = self._session.keys
         mailbox = keys.mailbox_of(self._session.name)
         place = self._read_to or self.place or self._before_next()
@@ -90,7 +90,7 @@ class Feed:
         link.send(*commands)
         *_, answer = [link.receive() for _ in commands]
         self._read_letters = []
-        news: list[Batch | Letter] = []
+        news: list[Batch | PeerMessage] = []
         size = 0
         found = 0  # entries of the log, foreign ones too
         for stream, entries in answer or []:
@@ -115,10 +115,10 @@ class Feed:
         """Return an id before the next entry of ours, when the one before that is not known."""
         return f"{self._session.epoch.place_of(self.seq + 1) - 1}-{LAST_NONCE}"
 
-    def _letter(self, place: bytes, fields: list[bytes]) -> Letter:
+    def _letter(self, place: bytes, fields: list[bytes]) -> PeerMessage:
         self._read_letters.append(place)
         sender, body = fields[1::2] if len(fields) == 4 else (b"", b"")
-        return Letter(sender.decode(errors="replace"), body)
+        return PeerMessage(sender.decode(errors="replace"), body)
 
     def _batch(self, place: bytes, fields: list[bytes]) -> Batch | None:
         """Return the events of an entry; None for an entry to skip."""

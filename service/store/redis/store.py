@@ -16,15 +16,15 @@ from redis.exceptions import RedisError
 from manyclass.service.store.batch import join_batch_within
 from manyclass.service.store.protocol import (
     Batch,
-    Beat,
-    Letter,
+    CommitOutcomeUnknown,
+    Heartbeat,
     LogDamaged,
     LogRewound,
+    PeerMessage,
     Process,
     SnapshotInfo,
     StoreError,
     StoreUnavailable,
-    StoreUncertain,
 )
 from manyclass.service.store.redis.entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from manyclass.service.store.redis.errors import GOES_ON, lost, moved
@@ -143,14 +143,14 @@ class RedisStore:
                 failure = server.store_error(error)
                 in_doubt = in_doubt or lost(error)
                 elsewhere = moved(error)
-            except StoreUncertain as error:
+            except CommitOutcomeUnknown as error:
                 failure = error
                 in_doubt = True
             except StoreError as error:  # nothing was sent
                 failure = error
             is_last = time.monotonic() > last_try or self._session.closed.is_set()
             if in_doubt and is_last:
-                raise StoreUncertain(
+                raise CommitOutcomeUnknown(
                     f"it is not known what became of an append: {failure}", GOES_ON
                 ) from failure
             if not in_doubt and (is_last or not elsewhere):
@@ -195,7 +195,7 @@ class RedisStore:
             wait_ms = int(1000 * self._session.server.answer_seconds / 3)
             received = link.call("WAIT", self._replicas, wait_ms)
             if received < self._replicas:
-                raise StoreUncertain(
+                raise CommitOutcomeUnknown(
                     f"it is in the log, but {received} of {self._replicas} replicas have it",
                     "see whether the replicas of the Redis server are well",
                 )
@@ -238,7 +238,7 @@ class RedisStore:
                     return
             start = f"({entries[-1][0].decode()}"
 
-    def follow(self, after: int) -> Iterator[Batch | Letter | None]:
+    def follow(self, after: int) -> Iterator[Batch | PeerMessage | None]:
         feed = Feed(self._session, after, self._place_of(after))
         self._rewound = False  # whoever follows has the state of the log as it is
         pause = FIRST_PAUSE
@@ -292,7 +292,7 @@ class RedisStore:
             )
 
     # --- the other processes ----------------------------------------------------------------------
-    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Beat:
+    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
             self._see_how_the_server_is_set_up()
         keys = self._keys
@@ -312,7 +312,7 @@ class RedisStore:
         self._session.is_full = bool(is_full)
         if sweep and leader == self.name:
             self._snapshots.sweep(SWEEP_STEPS)
-        return Beat(
+        return Heartbeat(
             last_seq=seq_of(tail),
             leads=leader == self.name,
             snapshots=list_snapshots(pairs(manifests)),

@@ -1,7 +1,7 @@
 import pytest
 
 from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import fresh_service
+from manyclass.cli.ephemeral_service import ephemeral_service
 from manyclass.client.client import Client
 
 
@@ -9,7 +9,7 @@ from manyclass.client.client import Client
 def several():
     """A real service with a shadow."""
     chosen = {"MANYCLASS_LEARNER": "ff(rating=0)", "MANYCLASS_SHADOWS": "pa(replay=2)"}
-    with fresh_service({**without_settings(), **chosen}) as url:
+    with ephemeral_service({**without_settings(), **chosen}) as url:
         with Client(url) as client:
             for name in ["y", *"x" * 103]:
                 client.learn({"features": ["a", "b"], "classes": [name]})
@@ -51,7 +51,7 @@ def test_a_learner_that_is_not_there(manyclass, several):
 
 
 def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
-    with fresh_service(without_settings()) as url:
+    with ephemeral_service(without_settings()) as url:
         _, only = table(manyclass("learners", "list", "--url", url))
     assert only[:6] == ["svm", "answers", "0", "0.000", "0.000", "0.000"]
     assert len(only) == 8

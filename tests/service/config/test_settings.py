@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from manyclass.core.learners.options import DEFAULT_LEARNER, LEARNERS, MATTERS, Options, defaults_of
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.config.settings import (
     _ROWS,
     TABLE,
@@ -77,29 +77,29 @@ def test_every_option_of_a_learner_can_be_set():
     assert read({"MANYCLASS_RATING": "3"}).options() == Options.of(DEFAULT_LEARNER, rating=3)
 
 
-def lineup(**variables):
-    return read({f"MANYCLASS_{name}": text for name, text in variables.items()}).lineup()
+def model_set(**variables):
+    return read({f"MANYCLASS_{name}": text for name, text in variables.items()}).model_set()
 
 
 def test_a_learner_has_its_own_defaults_until_something_else_is_said():
-    assert lineup(LEARNER="pa").answering == Options.of("pa")
-    assert lineup(LEARNER="pa", RATING="3", BOOLEAN="").answering == Options.of("pa", rating=3)
+    assert model_set(LEARNER="pa").answering == Options.of("pa")
+    assert model_set(LEARNER="pa", RATING="3", BOOLEAN="").answering == Options.of("pa", rating=3)
 
 
 def test_options_may_stand_in_the_specification():
-    assert lineup(LEARNER="pa(replay=4)") == Lineup(Options.of("pa", replay=4))
-    both = lineup(LEARNER="pa(replay=4)", RIVALS="2", REPLAY="4")
-    assert both == Lineup(Options.of("pa", replay=4, rivals=2))
+    assert model_set(LEARNER="pa(replay=4)") == ModelSet(Options.of("pa", replay=4))
+    both = model_set(LEARNER="pa(replay=4)", RIVALS="2", REPLAY="4")
+    assert both == ModelSet(Options.of("pa", replay=4, rivals=2))
 
 
 def test_shadows_have_the_limits_of_the_one_that_answers_and_nothing_else_of_it():
-    made = lineup(SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", RATING="3", MAX_CLASSES="7")
+    made = model_set(SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", RATING="3", MAX_CLASSES="7")
     assert made.answering == Options.of(DEFAULT_LEARNER, rating=3, max_classes=7)
     assert made.shadows == (
         Options.of("pa", replay=4, rivals=2, max_classes=7),
         Options(rating=0, max_classes=7),
     )
-    [own] = lineup(SHADOWS="pa(max_classes=9)", MAX_CLASSES="7").shadows
+    [own] = model_set(SHADOWS="pa(max_classes=9)", MAX_CLASSES="7").shadows
     assert own.max_classes == 9
 
 
@@ -144,42 +144,42 @@ def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
     ],
 )
 def test_what_is_not_said_stays_as_it_is_stored(variables, labels):
-    stored = Lineup(Options.of("pa", replay=4), (Options(), Options.of("ema")))
+    stored = ModelSet(Options.of("pa", replay=4), (Options(), Options.of("ema")))
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
-    assert settings.lineup(stored).labels == labels
+    assert settings.model_set(stored).labels == labels
 
 
 @pytest.mark.parametrize(
     ("variables", "stored", "labels"),
     [
-        ({"SHADOWS": "ff"}, Lineup(Options.of("svm")), ["svm", "ff"]),
+        ({"SHADOWS": "ff"}, ModelSet(Options.of("svm")), ["svm", "ff"]),
         (
             {"SHADOWS": "ff,ema"},
-            Lineup(Options.of("pa"), (Options(), Options.of("ema"))),
+            ModelSet(Options.of("pa"), (Options(), Options.of("ema"))),
             ["pa", "ff", "ema"],
         ),
-        ({"SHADOWS": "pa", "RATE": "0.2"}, Lineup(Options.of("ema")), ["ema(rate=0.2)", "pa"]),
+        ({"SHADOWS": "pa", "RATE": "0.2"}, ModelSet(Options.of("ema")), ["ema(rate=0.2)", "pa"]),
         (
             {"VOTE": "score"},
-            Lineup(Options.of("committee", members="ff+pa")),
+            ModelSet(Options.of("committee", members="ff+pa")),
             ["committee(members=ff+pa,vote=score)"],
         ),
         (
             {"MEMBERS": "ff+ema"},
-            Lineup(Options.of("committee", members="ff+pa")),
+            ModelSet(Options.of("committee", members="ff+pa")),
             ["committee(members=ff+ema)"],
         ),
     ],
 )
 def test_what_is_said_without_a_learner_is_about_the_stored_one(variables, stored, labels):
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
-    assert settings.lineup(stored).labels == labels
+    assert settings.model_set(stored).labels == labels
 
 
 def test_shadows_that_need_another_learner_than_that_of_a_new_store():
     settings = read({"MANYCLASS_SHADOWS": "svm"})
     with pytest.raises(SettingError, match="two learners are 'svm'"):
-        settings.lineup()
+        settings.model_set()
 
 
 @pytest.mark.parametrize(
@@ -198,13 +198,13 @@ def test_shadows_that_need_another_learner_than_that_of_a_new_store():
     ],
 )
 def test_a_limit_holds_for_every_learner_and_stays_where_none_is_given(variables, limits):
-    stored = Lineup(Options(max_classes=100), (Options.of("pa", max_classes=200),))
+    stored = ModelSet(Options(max_classes=100), (Options.of("pa", max_classes=200),))
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
-    assert [each.max_classes for each in settings.lineup(stored).learners] == limits
+    assert [each.max_classes for each in settings.model_set(stored).learners] == limits
 
 
 def test_the_limits_of_a_new_store_are_those_of_the_one_that_answers():
-    made = lineup(LEARNER="pa(max_features=100)", SHADOWS="ff")
+    made = model_set(LEARNER="pa(max_features=100)", SHADOWS="ff")
     assert [each.max_features for each in made.learners] == [100, 100]
 
 
@@ -218,14 +218,14 @@ def test_the_limits_of_a_new_store_are_those_of_the_one_that_answers():
     ],
 )
 def test_options_are_about_the_learner_that_was_made_with_them(variables, labels):
-    stored = Lineup(Options.of("pa"), (Options(leak=False),))
+    stored = ModelSet(Options.of("pa"), (Options(leak=False),))
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
-    assert settings.lineup(stored).after(stored).labels == labels
+    assert settings.model_set(stored).after(stored).labels == labels
 
 
 def test_an_option_without_effect_on_the_stored_learner_is_refused():
     with pytest.raises(SettingError) as caught:
-        read({"MANYCLASS_LEAK": "no"}).lineup(Lineup(Options.of("pa")))
+        read({"MANYCLASS_LEAK": "no"}).model_set(ModelSet(Options.of("pa")))
     assert caught.value.variable == "MANYCLASS_LEAK"
 
 
@@ -235,9 +235,9 @@ def test_what_is_shown_of_the_learners_reads_back():
     shown = settings.shown()
     assert shown["MANYCLASS_LEARNER"] == "pa(replay=4)"
     assert shown["MANYCLASS_REPLAY"] == ""
-    assert read(shown).lineup() == settings.lineup()
-    promoted = settings.lineup().promoted("ff")
-    assert read(settings.shown(promoted)).lineup() == promoted
+    assert read(shown).model_set() == settings.model_set()
+    promoted = settings.model_set().promoted("ff")
+    assert read(settings.shown(promoted)).model_set() == promoted
 
 
 def test_the_document_has_the_defaults_of_each_learner():

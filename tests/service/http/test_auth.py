@@ -1,9 +1,9 @@
 import pytest
 
-from manyclass.service.http.auth import Keys, Scope
+from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import Problem
 
-KEYS = Keys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
+KEYS = ApiKeys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
 
 
 @pytest.mark.parametrize(
@@ -48,17 +48,17 @@ def test_the_scheme_is_read_in_any_case():
 
 
 def test_a_key_of_two_scopes_has_the_higher():
-    Keys(rank=["k"], learn=[], admin=["k"]).require(Scope.ADMIN, b"Bearer k")
+    ApiKeys(rank=["k"], learn=[], admin=["k"]).require(Scope.ADMIN, b"Bearer k")
 
 
 def test_with_no_keys_everything_passes():
-    keys = Keys([], [], [])
+    keys = ApiKeys([], [], [])
     assert keys.open
     keys.require(Scope.ADMIN, None)
 
 
 def test_one_key_of_any_scope_closes_all():
-    keys = Keys([], [], ["a"])
+    keys = ApiKeys([], [], ["a"])
     assert not keys.open
     with pytest.raises(Problem):
         keys.require(Scope.RANK, None)

@@ -4,7 +4,7 @@ import logging
 import pytest
 
 from manyclass.service.http.csrf import Origins
-from manyclass.service.http.hot_path import Front
+from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import ClientGone
 from manyclass.service.http.request_body import Blocks
@@ -46,7 +46,7 @@ async def test_a_client_that_left_is_counted_and_not_answered():
         raise ClientGone
 
     origins = Origins("127.0.0.1", open_to_all=True)
-    front = Front({"/rank": hot}, None, origins, metrics, MemoryBudget(2**20))
+    front = HotPath({"/rank": hot}, None, origins, metrics, MemoryBudget(2**20))
     talk = Conversation(front, "/rank", {})
     assert await talk.end() is None
     text = str([family.samples for family in metrics.collect()])

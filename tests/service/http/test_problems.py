@@ -15,6 +15,7 @@ from manyclass.service.http.schemas import RankRequest
 from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import (
+    CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,
     SnapshotDamaged,
@@ -23,7 +24,6 @@ from manyclass.service.store.protocol import (
     StoreError,
     StoreFull,
     StoreUnavailable,
-    StoreUncertain,
 )
 
 
@@ -55,7 +55,7 @@ def test_a_place_is_a_json_pointer(place, expected):
         (NotReady("recovering"), 503),
         (StoreFull("full"), 503),
         (StoreError("broken"), 503),
-        (StoreUncertain("who knows"), 503),
+        (CommitOutcomeUnknown("who knows"), 503),
         (LogRewound(7), 503),
         (SnapshotMissing(4), 404),
         (SnapshotDamaged(4, "manifest", "cut short"), 409),
@@ -81,7 +81,7 @@ def test_what_nobody_foresaw_tells_nothing():
         QueueFull(1, 1),
         NotReady("recovering"),
         StoreFull("full"),
-        StoreUncertain("who knows"),
+        CommitOutcomeUnknown("who knows"),
         LogRewound(7),
     ],
 )
@@ -103,7 +103,10 @@ def test_what_may_work_later_says_when(error):
         (SnapshotMissing(4), "no snapshot 4; `manyclass snapshot list`"),
         (SnapshotDamaged(4, "manifest", "cut short"), "manifest: cut short; use an older one"),
         (LogDamaged(4, "cut short"), "event 4: cut short; put a backup"),
-        (StoreUncertain("/srv/store: no answer"), "may be learned yet: to send them again is safe"),
+        (
+            CommitOutcomeUnknown("/srv/store: no answer"),
+            "may be learned yet: to send them again is safe",
+        ),
         (LogRewound(4), "may be learned yet: to send them again is safe"),
     ],
 )

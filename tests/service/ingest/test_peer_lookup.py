@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from manyclass.core.event import Instance
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.ingest.peer_lookup import Neighbours
+from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from manyclass.service.observability.metrics import Metrics
-from manyclass.service.store.protocol import Beat, Letter, Process, StoreUnavailable
+from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process, StoreUnavailable
 from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
@@ -61,7 +61,7 @@ class Office:
             self.sent.append((sender, name, body))
             if name in self.desks and name not in self.deaf:
                 desk = self.desks[name]
-                desk.loop.call_soon_threadsafe(desk.neighbours.hear, Letter(sender, body))
+                desk.loop.call_soon_threadsafe(desk.neighbours.hear, PeerMessage(sender, body))
 
     async def has_sent(self, letters):
         """Return when so many were sent, and each has been taken."""
@@ -78,9 +78,9 @@ class Desk:
         self.name = name
         self.shared = self
         self.clock = Clock()
-        self.late = LateLabels(60.0, 10**8, self.clock)
+        self.late = PendingLabels(60.0, 10**8, self.clock)
         self.metrics = Metrics()
-        self.neighbours = Neighbours(self, self.late, self.metrics)
+        self.neighbours = PeerLookup(self, self.late, self.metrics)
         self.loop = asyncio.get_running_loop()
 
         self.beat = None
@@ -91,7 +91,7 @@ class Desk:
         if self.office.error is not None:
             return None
         alive = [Process(each.name, 7, False, 0.0) for each in self.office.desks.values()]
-        self.beat = Beat(7, False, [], alive)
+        self.beat = Heartbeat(7, False, [], alive)
         return self.beat
 
     def post(self, letters):
@@ -317,7 +317,7 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
 
     def ask(number):
         made = two.late.keep(Instance(["x" * size]))
-        two.neighbours.hear(Letter("one", sealed(Question(number, [made]))))
+        two.neighbours.hear(PeerMessage("one", sealed(Question(number, [made]))))
 
     with office.gate.shut() as gate:
         ask(1)
@@ -344,7 +344,7 @@ async def test_only_who_was_asked_is_believed_and_only_about_that():
     await office.has_sent(2)
 
     def answer(sender, number, *what):
-        one.neighbours.hear(Letter(sender, sealed(Answer(number, *what))))
+        one.neighbours.hear(PeerMessage(sender, sealed(Answer(number, *what))))
 
     answer("stranger", 1, [(made, 0.0, bytes(B))])
     answer("one", 1, [(made, 0.0, bytes(B))])
@@ -399,7 +399,7 @@ async def letters_of_a_question():
     office.deaf.update(("one", "two"))
     asking = one.ask(made)
     await office.has_sent(1)
-    two.neighbours.hear(Letter("one", office.sent[0][2]))
+    two.neighbours.hear(PeerMessage("one", office.sent[0][2]))
     await office.has_sent(2)
     return office, asking, made, [body for _, _, body in office.sent]
 
@@ -413,12 +413,12 @@ async def test_damaged_letters_are_left_unread():
             flipped = bytearray(body)
             flipped[place] ^= 1 << place % 8
             for damaged in (bytes(flipped), body[:place], body[place + 1 :]):
-                one.neighbours.hear(Letter("two", damaged))
-                two.neighbours.hear(Letter("one", damaged))
+                one.neighbours.hear(PeerMessage("two", damaged))
+                two.neighbours.hear(PeerMessage("one", damaged))
     await many_turns()
     assert len(office.sent) == 2
     assert not asking.done()
-    one.neighbours.hear(Letter("two", answer))
+    one.neighbours.hear(PeerMessage("two", answer))
     assert await asking == {made: Kept(bytes(A), 0)}
 
 
@@ -452,11 +452,11 @@ async def test_letters_that_make_no_sense_are_left_unread(said):
             return [with_id(one) for one in each]
         return made if each == "{made}" else each
 
-    one.neighbours.hear(Letter("two", sealed(with_id(said))))
+    one.neighbours.hear(PeerMessage("two", sealed(with_id(said))))
     await many_turns()
     assert len(office.sent) == 2
     assert not asking.done()
-    one.neighbours.hear(Letter("two", answer))
+    one.neighbours.hear(PeerMessage("two", answer))
     assert await asking == {made: Kept(bytes(A), 0)}
 
 
@@ -467,8 +467,8 @@ def test_an_instance_may_be_any_bytes(data):
     async def hears():
         office, asking, made, (_, answer) = await letters_of_a_question()
         one, _ = office.desks.values()
-        one.neighbours.hear(Letter("two", sealed(Answer(1, [(made, 0.0, data)]))))
-        one.neighbours.hear(Letter("two", answer))
+        one.neighbours.hear(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
+        one.neighbours.hear(PeerMessage("two", answer))
         [found] = (await asking).values()
         assert Instance.from_bytes(found.data)
 

@@ -4,7 +4,7 @@ import tracemalloc
 import pytest
 
 from manyclass.core.event import Instance
-from manyclass.service.ingest.pending_labels import Absence, Kept, LateLabels
+from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from tests.service.faulty import Clock
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
@@ -13,7 +13,7 @@ TOO_LATE, NEVER_SEEN = Absence.TOO_LATE, Absence.NEVER_SEEN
 
 def window(seconds=60.0, most_bytes=10**6):
     clock = Clock()
-    return LateLabels(seconds, most_bytes, clock), clock
+    return PendingLabels(seconds, most_bytes, clock), clock
 
 
 def found(late, instance_id):

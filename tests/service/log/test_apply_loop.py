@@ -10,7 +10,7 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
-from manyclass.service.log.apply_loop import Applier, Request, Result
+from manyclass.service.log.apply_loop import ApplyLoop, Request, Result
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch, SnapshotMissing
@@ -23,7 +23,7 @@ class Applying:
     def __init__(self, load=None):
         self.broken = []
         self.heard = []
-        self.applier = Applier(Model(Options()), load or self._nothing, self.broken.append)
+        self.applier = ApplyLoop(Model(Options()), load or self._nothing, self.broken.append)
 
     async def _nothing(self, seq):
         raise SnapshotMissing(seq)

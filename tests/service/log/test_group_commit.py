@@ -12,7 +12,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log import apply_loop, group_commit
 from manyclass.service.log.apply_loop import STRETCH_SECONDS, Counts, Result
-from manyclass.service.log.group_commit import NotReady, QueueFull, Writer
+from manyclass.service.log.group_commit import GroupCommit, NotReady, QueueFull
 from manyclass.service.store.protocol import StoreError, StoreFull, StoreUnavailable
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
 
@@ -21,7 +21,7 @@ from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_tur
 async def writing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
     """A writer over a store in memory, closed in the end."""
     store = store or FaultyStore()
-    writer = Writer(store, Model(Options()), max_events, max_bytes, on_applied)
+    writer = GroupCommit(store, Model(Options()), max_events, max_bytes, on_applied)
     try:
         yield writer, store
     finally:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from manyclass.service.log import log_tailer
-from manyclass.service.log.log_tailer import Follower
+from manyclass.service.log.log_tailer import LogTailer
 from manyclass.service.store.protocol import Batch, LogRewound
 from tests.service.faulty import PATIENCE, in_loop, many_turns
 from tests.service.shared import SharedLog
@@ -17,7 +17,7 @@ class Desk:
     def __init__(self, log, after=0):
         self.store = log.store("A")
         self.batches, self.letters, self.ends = [], [], []
-        self.follower = Follower(
+        self.follower = LogTailer(
             self.store, after, self.batches.append, self.letters.append, self.ends.append
         )
 

@@ -6,7 +6,7 @@ import pytest
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
-from manyclass.core.model_set import Lineup
+from manyclass.core.model_set import ModelSet
 from manyclass.service.log import recovery as recovery_module
 from manyclass.service.log.recovery import (
     OptionsDiffer,
@@ -159,26 +159,27 @@ def test_the_learners_of_a_new_store_need_no_name():
 
 
 @pytest.mark.parametrize(
-    "change", [Event.promote("pa"), Event.configure(Lineup(Options.of("pa"), (OPTIONS,)).to_dict())]
+    "change",
+    [Event.promote("pa"), Event.configure(ModelSet(Options.of("pa"), (OPTIONS,)).to_dict())],
 )
 def test_a_log_of_other_learners_is_not_replayed_with_these(change):
-    life = Life(Lineup(OPTIONS, (Options.of("pa"),)))
+    life = Life(ModelSet(OPTIONS, (Options.of("pa"),)))
     life.learn(*LESSONS[:5], Event.promote("pa"), change)
-    assert life.recovered()[0].lineup.labels == ["pa", "ff"]
+    assert life.recovered()[0].model_set.labels == ["pa", "ff"]
     life.store.delete_snapshot(0)
     assert "event 6 does not fit the learners of the settings" in life.refused()
-    again, _ = life.recovered(Lineup(OPTIONS, (Options.of("pa"),)))
+    again, _ = life.recovered(ModelSet(OPTIONS, (Options.of("pa"),)))
     assert again.digest() == life.model.digest()
 
 
 def test_a_log_is_replayed_behind_a_mark_with_the_learners_of_its_snapshot():
-    life = Life(Lineup(OPTIONS, (Options.of("pa"),)))
+    life = Life(ModelSet(OPTIONS, (Options.of("pa"),)))
     life.learn(*LESSONS[:5])
     life.snapshot()
     life.restore(5)
     life.learn(Event.promote("pa"))
     life.store.delete_snapshot(0)
-    assert life.recovered()[0].lineup.labels == ["pa", "ff"]
+    assert life.recovered()[0].model_set.labels == ["pa", "ff"]
 
 
 def test_a_damaged_snapshot_of_nothing_is_made_again(life):

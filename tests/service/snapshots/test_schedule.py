@@ -482,7 +482,7 @@ async def test_the_options_stay_those_of_the_settings():
 
 async def labels_after(engine, seq):
     await engine.restore(seq)
-    return engine.model.lineup.labels
+    return engine.model.model_set.labels
 
 
 @in_loop
@@ -523,12 +523,12 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplo
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
         await engine.submit([Event.promote("pa")])
     async with running(store, learner="pa", shadows=(), reconfigure=True) as (engine, _):
-        assert engine.model.lineup.labels == ["pa"]
+        assert engine.model.model_set.labels == ["pa"]
         assert await labels_after(engine, 1) == ["svm", "pa"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
         assert "name it in MANYCLASS_LEARNER or MANYCLASS_SHADOWS" in caplog.text
     async with running(store, learner="pa", shadows=("svm",)) as (engine, _):
-        assert engine.model.lineup.labels == ["svm", "pa"]
+        assert engine.model.model_set.labels == ["svm", "pa"]
 
 
 async def with_a_snapshot(*lessons, **settings):
@@ -547,7 +547,7 @@ async def test_one_that_was_taken_away_since_does_not_come_back():
         assert await labels_after(engine, 1) == ["pa"]
         assert engine.model.learner.learned == 1
     async with running(store, learner="pa", shadows=()) as (engine, _):
-        assert engine.model.lineup.labels == ["pa"]
+        assert engine.model.model_set.labels == ["pa"]
 
 
 @in_loop
@@ -574,7 +574,7 @@ async def test_a_shadow_answers_when_nothing_else_in_force_has_learned():
         assert await labels_after(engine, 1) == ["pa", "arow"]
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 0]
     async with running(store, learner="arow", shadows=("pa",)) as (engine, _):
-        assert engine.model.lineup.labels == ["pa", "arow"]
+        assert engine.model.model_set.labels == ["pa", "arow"]
 
 
 @in_loop

@@ -2,7 +2,7 @@
 
 import threading
 
-from manyclass.service.store.protocol import Batch, Letter, StoreError
+from manyclass.service.store.protocol import Batch, PeerMessage, StoreError
 
 PATIENCE = 30  # an upper limit; what is waited for comes at once
 
@@ -35,7 +35,7 @@ class Following:
 
     @property
     def letters(self):
-        return [each for each in self.found if isinstance(each, Letter)]
+        return [each for each in self.found if isinstance(each, PeerMessage)]
 
     @property
     def events(self):

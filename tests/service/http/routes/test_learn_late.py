@@ -6,7 +6,7 @@ import json
 import pytest
 
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.store.protocol import StoreUnavailable, StoreUncertain
+from manyclass.service.store.protocol import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
 from tests.service.shared import SharedLog
@@ -218,7 +218,7 @@ async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
     async with side_by_side() as (one, two):
         sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)
-        one.store.confirm_error = StoreUncertain("too few replicas have it")
+        one.store.confirm_error = CommitOutcomeUnknown("too few replicas have it")
         response = await label(one, "one", **sent)
         assert "may be learned yet" in assert_problem(response, 503)["detail"]
         assert int(response.headers["retry-after"]) >= 1

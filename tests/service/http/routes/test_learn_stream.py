@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from manyclass.service.config.settings import Settings
 from manyclass.service.http import turn
 from manyclass.service.http.csrf import Origins
-from manyclass.service.http.hot_path import Front
+from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
 from manyclass.service.http.routes import learn_stream
 from manyclass.service.http.routes.learn_stream import LearnStream, Lines
-from manyclass.service.ingest.event_builder import Intake
-from manyclass.service.ingest.peer_lookup import Neighbours
+from manyclass.service.ingest.event_builder import EventBuilder
+from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.protocol import StoreFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
@@ -171,10 +171,10 @@ def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
     budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
     engine, late = call.app.engine, call.app.api.state.late
-    intake = Intake(engine, late, Neighbours(engine, late, metrics), metrics, 100)
+    intake = EventBuilder(engine, late, PeerLookup(engine, late, metrics), metrics, 100)
     stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds, line_seconds)
     origins = Origins("127.0.0.1", True)
-    front = Front({"/learn": stream.answer}, None, origins, metrics, budget)
+    front = HotPath({"/learn": stream.answer}, None, origins, metrics, budget)
     return Conversation(front, "/learn", NDJSON)
 
 

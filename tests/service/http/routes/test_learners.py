@@ -190,7 +190,7 @@ async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_gi
 @in_loop
 async def test_options_another_process_has_set_are_told():
     async with calling(shadows=("pa",)) as call:
-        lineup = call.app.engine.model.lineup.to_dict()
-        lineup["shadows"][0]["rivals"] = 2
-        await call.app.engine.submit([Event.configure(lineup)])
+        model_set = call.app.engine.model.model_set.to_dict()
+        model_set["shadows"][0]["rivals"] = 2
+        await call.app.engine.submit([Event.configure(model_set)])
         assert [each["learner"] for each in await learners(call)] == ["svm", "pa(rivals=2)"]

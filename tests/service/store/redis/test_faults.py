@@ -10,11 +10,11 @@ import redis
 from manyclass.service.store.batch import join_batch
 from manyclass.service.store.protocol import (
     Batch,
+    CommitOutcomeUnknown,
     LogRewound,
     StoreError,
     StoreFull,
     StoreUnavailable,
-    StoreUncertain,
 )
 from manyclass.service.store.redis.entry import EPOCH, entry_head
 from manyclass.service.store.redis.link import Link
@@ -110,7 +110,7 @@ def test_an_append_that_stays_unanswered_is_uncertain(open_redis, follow, lose):
     follower = follow(store)
     store.append([b"1"], 1)
     lose(["reply"] * 1000)
-    with pytest.raises(StoreUncertain) as error:
+    with pytest.raises(CommitOutcomeUnknown) as error:
         store.append([b"2"], 2)
     assert error.value.hint
     follower.wait_for_seq(2)
@@ -130,7 +130,7 @@ def test_what_comes_late_does_not_land_after_what_was_sent_later(open_redis, los
 
     monkeypatch.setattr(Link, "run", spying)
     lose(["request"] * 1000)
-    with pytest.raises(StoreUncertain):
+    with pytest.raises(CommitOutcomeUnknown):
         store.append([b"2"], 2)
     monkeypatch.undo()
     assert store.append([b"3"], 3) == 2
@@ -145,7 +145,7 @@ def test_a_paused_server_takes_it_once_when_it_goes_on(server, open_redis, follo
     store = open_redis(server.url, patience=0.5)
     store.append([b"1"], 1)
     server.pause()
-    with pytest.raises(StoreUncertain):
+    with pytest.raises(CommitOutcomeUnknown):
         store.append([b"2"], 2)
     server.resume()
     assert store.append([b"3"], 3) in (2, 3)
@@ -171,7 +171,7 @@ def test_nobody_there_at_the_start(server, open_redis):
     ):
         with pytest.raises(StoreUnavailable) as error:
             call()
-        assert not isinstance(error.value, StoreUncertain)
+        assert not isinstance(error.value, CommitOutcomeUnknown)
     server.start()
     assert store.append([b"1"]) == 1
 
@@ -187,7 +187,7 @@ def test_away_and_back(server, open_redis, follow):
         store.append([b"2"], 2)
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"], 3)
-    assert not isinstance(error.value, StoreUncertain)  # nobody was there to send it to
+    assert not isinstance(error.value, CommitOutcomeUnknown)  # nobody was there to send it to
     with pytest.raises(StoreUnavailable):
         store.beat(1)
     with pytest.raises(StoreUnavailable):
@@ -208,7 +208,7 @@ def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server,
     until(store._append_link.ended)  # it is idle only after a moment
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"])
-    assert not isinstance(error.value, StoreUncertain)
+    assert not isinstance(error.value, CommitOutcomeUnknown)
     server.start()
     assert store.append([b"3"]) == 2
     assert store.beat(2).last_seq == 2
@@ -237,7 +237,7 @@ def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(server, open_
             event = f"{store.name} {number}".encode()
             try:
                 known.append((store.append([event], number), event))
-            except StoreUncertain:
+            except CommitOutcomeUnknown:
                 uncertain.append(event)
             except StoreUnavailable:
                 refused.append(event)
@@ -629,7 +629,7 @@ def test_a_replica_is_not_followed_though_it_has_the_same_log(server, tmp_path, 
 def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
     url = f"{server.url}?replicas=1"
     store = open_redis(url, patience=1.0)
-    with pytest.raises(StoreUncertain, match="0 of 1"):
+    with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
         store.append([b"1"], 1)
     options = [f"--replicaof 127.0.0.1 {server.port}"]
     with RedisServer(tmp_path / "replica", options=options) as replica:
@@ -646,14 +646,14 @@ def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_re
     open_redis("redis://127.0.0.1:1").confirm()  # without replicas there is nothing to ask for
     open_redis(server.url).append([b"1"])
     store = open_redis(f"{server.url}?replicas=1", patience=1.0)
-    with pytest.raises(StoreUncertain, match="0 of 1"):
+    with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
         store.confirm()
     options = [f"--replicaof 127.0.0.1 {server.port}"]
     with RedisServer(tmp_path / "replica", options=options) as replica, replica.client() as client:
         open_redis(f"{server.url}?replicas=1").confirm()
         assert client.xlen(EVENTS) == 1
         replica.pause()
-        with pytest.raises(StoreUncertain):
+        with pytest.raises(CommitOutcomeUnknown):
             store.confirm()
         replica.resume()
         server.kill()
@@ -664,7 +664,7 @@ def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_re
 def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redis, lose):
     store = open_redis(f"{server.url}?replicas=1", patience=1.0)
     lose(["reply", None, None])
-    with pytest.raises(StoreUncertain, match="0 of 1"):
+    with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
         store.append([b"1"], 1)
     assert store.last_seq == 1
 

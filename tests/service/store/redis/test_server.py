@@ -25,7 +25,7 @@ def works(store):
     store.post([(store.name, b"letter")])
     following = store.follow(first - 2)
     found = [next(following), next(following)]
-    assert {type(each).__name__ for each in found} == {"Batch", "Letter"}
+    assert {type(each).__name__ for each in found} == {"Batch", "PeerMessage"}
     following.close()
     store.trim(first)
 

@@ -7,9 +7,9 @@ import pytest
 
 from manyclass.service.store.protocol import (
     Batch,
-    Letter,
     LogDamaged,
     LogRewound,
+    PeerMessage,
     StoreError,
     StoreUnavailable,
 )
@@ -373,8 +373,11 @@ def test_letters_come_to_whom_they_are_for(open_redis, follow):
     first.post([(second.name, b"one"), (second.name, b"\0two"), (first.name, b"to myself")])
     followers[1].wait_for(lambda: len(followers[1].letters) == 2)
     followers[0].wait_for(lambda: followers[0].letters)
-    assert followers[1].letters == [Letter(first.name, b"one"), Letter(first.name, b"\0two")]
-    assert followers[0].letters == [Letter(first.name, b"to myself")]
+    assert followers[1].letters == [
+        PeerMessage(first.name, b"one"),
+        PeerMessage(first.name, b"\0two"),
+    ]
+    assert followers[0].letters == [PeerMessage(first.name, b"to myself")]
 
 
 def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, follow):
