@@ -17,9 +17,10 @@ from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.service.log.group_commit import with_hint
+from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import Store, StoreError, StoreMissing
+from manyclass.service.store.errors import StoreError, StoreMissing
+from manyclass.service.store.protocol import Store
 from manyclass.training.rows import Rows
 from manyclass.training.trainer import Pass, Plan, Training, train
 

@@ -30,8 +30,9 @@ from random import Random
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.service.log.recovery import Recovery, RecoveryError, recover
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.errors import RecoveryError
+from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.store.errors import StoreError
 from manyclass.service.store.snapshot_file import SnapshotFile
 from manyclass.service.store.sqlite.store import SqliteStore
 

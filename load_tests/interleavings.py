@@ -24,7 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 from manyclass.service.store.sqlite.store import SqliteStore
 
 STEPS = 24

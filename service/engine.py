@@ -12,37 +12,36 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.model import Frozen, Model, Outcome
 from manyclass.core.model_set import ModelSet
 from manyclass.service.config.settings import SettingError, Settings
-from manyclass.service.log.apply_loop import Counts, Result
-from manyclass.service.log.group_commit import (
-    GroupCommit,
+from manyclass.service.errors import (
+    NewerRules,
     NotReady,
+    OlderRules,
+    OptionsDiffer,
     QueueFull,
+    RecoveryError,
     with_hint,
     without_place,
 )
+from manyclass.service.log.apply_loop import Counts, Result
+from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.log_tailer import LogTailer
-from manyclass.service.log.recovery import (
-    NewerRules,
-    OlderRules,
-    OptionsDiffer,
-    Recovery,
-    RecoveryError,
-    recover,
-)
+from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.snapshots.schedule import Snapshots
+from manyclass.service.store.errors import (
+    LogDamaged,
+    LogRewound,
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
 from manyclass.service.store.protocol import (
     Batch,
     Heartbeat,
-    LogDamaged,
-    LogRewound,
     PeerMessage,
     SharedStore,
-    SnapshotDamaged,
     SnapshotInfo,
-    SnapshotMissing,
     Store,
-    StoreError,
-    StoreUnavailable,
     as_shared,
 )
 

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import FAILED, complain
-from manyclass.service.log.group_commit import with_hint
+from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy as copy_store
-from manyclass.service.store.protocol import Store, StoreError
+from manyclass.service.store.errors import StoreError
+from manyclass.service.store.protocol import Store
 from manyclass.service.store.snapshot_file import SnapshotFile
 
 

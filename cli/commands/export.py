@@ -88,10 +88,10 @@ def _of_store(url: str) -> "Model":
     """The state after the last event; the store is not written."""
     from manyclass.core.learners.options import Options
     from manyclass.core.model_set import ModelSet
-    from manyclass.service.log.group_commit import with_hint
-    from manyclass.service.log.recovery import Recovery, RecoveryError, recover
+    from manyclass.service.errors import RecoveryError, with_hint
+    from manyclass.service.log.recovery import Recovery, recover
     from manyclass.service.store import open_store
-    from manyclass.service.store.protocol import StoreError
+    from manyclass.service.store.errors import StoreError
 
     try:
         with closing(open_store(url, time.time, make_new=False)) as opened:

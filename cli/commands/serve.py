@@ -9,7 +9,7 @@ import typer
 from manyclass.cli.connection import ADDRESS_UNAVAILABLE, FAILED, complain
 from manyclass.cli.settings_table import Chosen, with_settings
 from manyclass.service.config.settings import Settings
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 
 
 @with_settings

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import FAILED, complain
-from manyclass.service.log.group_commit import with_hint
+from manyclass.service.errors import with_hint
 from manyclass.service.store import sqlite_path
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 from manyclass.service.store.sqlite.store import accept_store
 
 app = typer.Typer(help="Look after a store that no service uses.")

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.errors import Rejected
 from manyclass.service.http import openapi
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import Origins
@@ -40,10 +41,10 @@ from manyclass.service.http.state_downloads import StateDownloads
 from manyclass.service.ingest.event_builder import EventBuilder
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.log.group_commit import Rejected
 from manyclass.service.observability.metrics import EdgeState, Exposition, Metrics, State
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import Store, StoreError
+from manyclass.service.store.errors import StoreError
+from manyclass.service.store.protocol import Store
 
 log = logging.getLogger(__name__)
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 
 from manyclass.service.config.settings import Settings
+from manyclass.service.errors import NotReady
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.csrf import Origins
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
 from manyclass.service.http.request_body import needless_body, require_json
 from manyclass.service.http.routes.contract import unknown_parameter
-from manyclass.service.log.group_commit import NotReady
-from manyclass.service.store.protocol import SnapshotDamaged
+from manyclass.service.store.errors import SnapshotDamaged
 
 Json = Any
 

@@ -19,8 +19,8 @@ from manyclass.core.errors import (
     OptionError,
     UnknownName,
 )
-from manyclass.service.log.group_commit import NotReady, QueueFull, with_hint, without_place
-from manyclass.service.store.protocol import (
+from manyclass.service.errors import NotReady, QueueFull, with_hint, without_place
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogRewound,
     SnapshotDamaged,

@@ -12,9 +12,9 @@ from socket import socket
 import uvicorn
 
 from manyclass.service.config.settings import Settings
+from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
 from manyclass.service.http.protocol import QUIET_SECONDS, UNREAD_SECONDS, Protocol
-from manyclass.service.log.group_commit import with_hint
 
 log = logging.getLogger(__name__)
 

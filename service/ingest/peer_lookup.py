@@ -13,7 +13,8 @@ from manyclass.service.engine import Engine
 from manyclass.service.ingest.peer_messages import LETTER_IDS, Answer, Question, opened, sealed
 from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from manyclass.service.observability.metrics import Metrics
-from manyclass.service.store.protocol import PeerMessage, StoreError
+from manyclass.service.store.errors import StoreError
+from manyclass.service.store.protocol import PeerMessage
 
 log = logging.getLogger(__name__)
 

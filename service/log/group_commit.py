@@ -10,20 +10,15 @@ from time import perf_counter
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.core.model import Model, Outcome
+from manyclass.service.errors import NotReady, QueueFull, with_hint
 from manyclass.service.log.apply_loop import ApplyLoop, Request, Result
-from manyclass.service.store.protocol import (
-    Batch,
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
-    LogDamaged,
-    SharedStore,
-    SnapshotDamaged,
     SnapshotMissing,
-    Store,
-    StoreDamaged,
     StoreError,
-    StoreFull,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import Batch, SharedStore, Store
 
 log = logging.getLogger(__name__)
 
@@ -32,62 +27,6 @@ COMMIT_EVENTS = 4096
 COMMIT_BYTES = 4 * 2**20
 # How often it is looked for those that have waited for a shared store as long as they may.
 LOOK_SECONDS = 0.1
-
-RETRY_AFTER = 1.0  # seconds; a full queue is worked off, or the store is back, about as soon
-
-
-class Rejected(Exception):
-    """Base of what says that events were not taken. Nothing was kept of them."""
-
-
-class NotReady(Rejected):
-    """The state is not there: it is being restored, could not be, or the service is stopping."""
-
-    def __init__(self, status: str, reason: str | None = None) -> None:
-        super().__init__(f"the service is {status}" + (f": {reason}" if reason else ""))
-        self.status = status
-        self.reason = reason
-        self.retry_after = RETRY_AFTER
-
-
-class QueueFull(Rejected):
-    """More events wait to be learned than the settings allow."""
-
-    hint = (
-        "send again after retry_after seconds, or raise MANYCLASS_MAX_QUEUE_EVENTS or"
-        " MANYCLASS_MAX_QUEUE_BYTES"
-    )
-
-    def __init__(self, events: int, bytes: int) -> None:
-        super().__init__(f"{events} events ({bytes} bytes) already wait to be learned")
-        self.events = events
-        self.bytes = bytes
-        self.retry_after = RETRY_AFTER
-
-
-def with_hint(error: Exception) -> str:
-    """The error and what can be done about it. For the log: it may say where the store is."""
-    hint = error.hint if isinstance(error, StoreError | QueueFull | EventConflict) else ""
-    return f"{error}; {hint}" if hint else str(error)
-
-
-def without_place(error: StoreError) -> str:
-    """The error and what can be done about it, for clients: never where the store is."""
-    match error:
-        case SnapshotMissing() | SnapshotDamaged() | LogDamaged():
-            return with_hint(error)
-        case StoreFull():
-            kind = "the store is full"
-        case StoreUnavailable():
-            kind = "the store is not available"
-        case StoreDamaged():
-            kind = "the store is damaged"
-        case _:
-            kind = "the store cannot do this"
-    if error.hint:
-        return f"{kind}; {error.hint}"
-    # Stores put the path before the words of what broke below them.
-    return kind if error.__cause__ is not None else f"{kind}: {error}"
 
 
 class Submission:

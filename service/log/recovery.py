@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from manyclass.core import rules
 from manyclass.core.errors import (
@@ -18,70 +17,20 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.service.store.protocol import (
-    LogDamaged,
-    SnapshotDamaged,
-    SnapshotInfo,
-    SnapshotMissing,
-    Store,
+from manyclass.service.errors import (
+    BACKUP,
+    NAME_THE_LEARNERS,
+    NewerRules,
+    OlderRules,
+    RecoveryError,
 )
+from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, SnapshotMissing
+from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
 SAY_SECONDS = 5.0  # a long replay says how far it is this often
 LOOK_EVENTS = 1000  # and looks at the clock, and whether to give up, after so many events
-
-BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
-
-
-NAME = (
-    "name the learners the log was begun with in MANYCLASS_LEARNER and MANYCLASS_SHADOWS, or"
-    f" {BACKUP}"
-)
-
-
-class RecoveryError(Exception):
-    """The state could not be brought back whole, so nothing is served instead of something less."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(f"{message}; {hint}")
-        self.hint = hint
-
-
-class NewerRules(RecoveryError):
-    """A newer release has raised the version of the rules."""
-
-    def __init__(self, error: RulesDiffer) -> None:
-        super().__init__(str(error), "start the newer release on this store")
-
-
-class OlderRules(RecoveryError):
-    """Events in the log have to be applied by an older release; `model` is the state before them,
-    None when there is none.
-    """
-
-    def __init__(self, base: str, error: RulesDiffer, model: Model | None) -> None:
-        super().__init__(
-            f"events after {base} were learned by an older release: {error}",
-            "start one process of the older release on this store, and stop it by SIGTERM once"
-            " /stats says that it leads: it leaves a snapshot that holds them; if it refuses the"
-            f" store, {BACKUP}",
-        )
-        self.model = model
-
-
-class OptionsDiffer(Exception):
-    """The stored model has other learners or options: name -> (stored, asked for)."""
-
-    hint = "start with the stored values, or with --reconfigure to go on with those asked for"
-
-    def __init__(self, differences: dict[str, tuple[Any, Any]]) -> None:
-        listed = ", ".join(
-            f"{name} is {stored!r} in the store and {asked!r} in the settings"
-            for name, (stored, asked) in differences.items()
-        )
-        super().__init__(f"the stored model has other options: {listed}; {self.hint}")
-        self.differences = differences
 
 
 @dataclass(slots=True)
@@ -137,7 +86,7 @@ def recover(
         raise RecoveryError(
             f"the whole log has to be replayed ({_base(recovery)}), and the learners it was made"
             " with are not known",
-            NAME,
+            NAME_THE_LEARNERS,
         )
     if model is None:
         model = Model(model_set() if callable(model_set) else model_set, hash_seed)
@@ -286,7 +235,7 @@ def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
             except (UnknownName, OptionError) as error:
                 raise RecoveryError(
                     f"event {seq} does not fit the learners of the settings: {error}",
-                    NAME,
+                    NAME_THE_LEARNERS,
                 ) from error
 
 

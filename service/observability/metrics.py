@@ -25,9 +25,9 @@ from manyclass.core.model import Model, Outcome
 from manyclass.core.model_set import Role
 from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine, EngineStats
+from manyclass.service.errors import NotReady
 from manyclass.service.http.edge import Edge
 from manyclass.service.log.apply_loop import Counts
-from manyclass.service.log.group_commit import NotReady
 from manyclass.service.observability.out_of_memory import OutOfMemory
 
 PREFIX = "manyclass_"

@@ -14,16 +14,16 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Frozen, Model
 from manyclass.core.model_set import ModelSet, continues
 from manyclass.service.config.settings import Settings
-from manyclass.service.log.group_commit import GroupCommit, with_hint
+from manyclass.service.errors import with_hint
+from manyclass.service.log.group_commit import GroupCommit
 from manyclass.service.log.recovery import Recovery, load_snapshot
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     SnapshotDamaged,
-    SnapshotInfo,
     SnapshotMissing,
-    Store,
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 

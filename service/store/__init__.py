@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from manyclass.service.store.errors import StoreError, StoreMissing
 from manyclass.service.store.memory import MemoryStore
-from manyclass.service.store.protocol import Store, StoreError, StoreMissing
+from manyclass.service.store.protocol import Store
 from manyclass.service.store.redis.store import RedisStore
 from manyclass.service.store.redis.url import is_redis
 from manyclass.service.store.sqlite.opening import refuse_missing

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from itertools import accumulate, pairwise
 from struct import pack, unpack_from
 
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 
 CHECKSUM_BYTES = 16
 LENGTH_BYTES = 4

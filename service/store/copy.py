@@ -3,13 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from manyclass.core.event import Event
-from manyclass.service.store.protocol import (
-    LogDamaged,
-    SnapshotDamaged,
-    SnapshotInfo,
-    Store,
-    StoreError,
-)
+from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
+from manyclass.service.store.protocol import SnapshotInfo, Store
 
 APPENDED_EVENTS = 4096  # at once, or as many of one request as there are
 APPENDED_BYTES = 4 * 2**20

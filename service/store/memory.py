@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 
-from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, SnapshotMissing
+from manyclass.service.store.protocol import SnapshotInfo
 
 
 class MemoryStore:

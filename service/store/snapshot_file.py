@@ -5,12 +5,8 @@ from pathlib import Path
 
 from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.model import Model
-from manyclass.service.store.protocol import (
-    SnapshotDamaged,
-    SnapshotInfo,
-    SnapshotMissing,
-    StoreError,
-)
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreError
+from manyclass.service.store.protocol import SnapshotInfo
 
 PIECE_BYTES = 2**20
 READ_ONLY = "a file holds one state; copy it to a store to go on from there"

@@ -3,18 +3,15 @@
 import threading
 import time
 
-from manyclass.service.store.memory import MemoryStore
-from manyclass.service.store.protocol import (
-    Batch,
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
-    Heartbeat,
     LogDamaged,
     LogRewound,
-    PeerMessage,
-    Process,
     StoreFull,
     StoreUnavailable,
 )
+from manyclass.service.store.memory import MemoryStore
+from manyclass.service.store.protocol import Batch, Heartbeat, PeerMessage, Process
 from tests.service.faulty import Gate
 
 

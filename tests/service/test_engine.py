@@ -9,10 +9,10 @@ from manyclass.core.event import Event, Instance
 from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine, EngineStats
+from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.log import recovery as recovery_module
-from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import StoreFull, StoreUnavailable
+from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
 
 

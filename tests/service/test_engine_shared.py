@@ -14,10 +14,10 @@ from manyclass.core.model_set import ModelSet
 from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.errors import NotReady
 from manyclass.service.log import group_commit
 from manyclass.service.log.apply_loop import Result
-from manyclass.service.log.group_commit import NotReady
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,

@@ -26,7 +26,7 @@ from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.snapshots.schedule import _changes
-from manyclass.service.store.protocol import SnapshotDamaged, StoreUnavailable
+from manyclass.service.store.errors import SnapshotDamaged, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])

@@ -13,7 +13,7 @@ from manyclass.service import engine as engine_module
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
-from manyclass.service.store.protocol import CommitOutcomeUnknown
+from manyclass.service.store.errors import CommitOutcomeUnknown
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog
 

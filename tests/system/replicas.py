@@ -17,7 +17,7 @@ import redis
 from manyclass.core.learners.options import Options
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.system.callers import Careless, Late, Learner, Ranker, Record
 from tests.system.process import PATIENCE, get, learned

@@ -12,7 +12,7 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import DEFAULT_LEARNER, Options
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import LogDamaged
+from manyclass.service.store.errors import LogDamaged
 from tests.system.process import PATIENCE, Service, learned
 
 KILLS = 20

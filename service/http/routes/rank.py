@@ -13,6 +13,7 @@ from manyclass.core.index import Node
 from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.errors import NotReady
 from manyclass.service.http.admission import Admission
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
@@ -41,7 +42,6 @@ from manyclass.service.http.schemas import (
 )
 from manyclass.service.http.turn import Turn
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.log.group_commit import NotReady
 from manyclass.service.observability.metrics import Metrics
 
 router = APIRouter(tags=["rank"])

@@ -21,7 +21,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreFull, StoreUnavailable
+from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 
 GOES_ON = "the service goes on by itself when the server can do this again"
 FULL_HINT = "raise maxmemory or make room on the server's disk; the service then goes on by itself"

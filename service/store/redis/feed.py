@@ -3,14 +3,8 @@
 import logging
 import time
 
-from manyclass.service.store.protocol import (
-    Batch,
-    LogDamaged,
-    LogRewound,
-    PeerMessage,
-    StoreError,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import LogDamaged, LogRewound, StoreError, StoreUnavailable
+from manyclass.service.store.protocol import Batch, PeerMessage
 from manyclass.service.store.redis.entry import parse_entry, seq_of
 from manyclass.service.store.redis.errors import REPLICA_HINT
 from manyclass.service.store.redis.link import Argument, Link

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from secrets import token_hex
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.protocol import SnapshotDamaged, SnapshotInfo
+from manyclass.service.store.errors import SnapshotDamaged
+from manyclass.service.store.protocol import SnapshotInfo
 
 TOKEN_BYTES = 16
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from redis.exceptions import MovedError, RedisError, ResponseError
 
-from manyclass.service.store.protocol import StoreError, StoreUnavailable
+from manyclass.service.store.errors import StoreError, StoreUnavailable
 from manyclass.service.store.redis.errors import GOES_ON, REPLICA_HINT, errors_of_store, store_error
 from manyclass.service.store.redis.link import Link, Node, open_link
 from manyclass.service.store.redis.url import Kind, RedisUrl

@@ -8,7 +8,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from manyclass.service.store.protocol import StoreError, StoreMissing, StoreUnavailable
+from manyclass.service.store.errors import StoreError, StoreMissing, StoreUnavailable
 from manyclass.service.store.redis.durability import UNKNOWN, describe_durability
 from manyclass.service.store.redis.entry import Epoch
 from manyclass.service.store.redis.errors import REPLACED_HINT, lost, moved

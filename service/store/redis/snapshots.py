@@ -7,13 +7,13 @@ from hashlib import blake2b
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.chunks import recut
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     SnapshotDamaged,
-    SnapshotInfo,
     SnapshotMissing,
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.redis.link import pairs
 from manyclass.service.store.redis.manifest import (
     Manifest,

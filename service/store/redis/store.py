@@ -14,18 +14,14 @@ from threading import Lock
 from redis.exceptions import RedisError
 
 from manyclass.service.store.batch import join_batch_within
-from manyclass.service.store.protocol import (
-    Batch,
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
-    Heartbeat,
     LogDamaged,
     LogRewound,
-    PeerMessage,
-    Process,
-    SnapshotInfo,
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import Batch, Heartbeat, PeerMessage, Process, SnapshotInfo
 from manyclass.service.store.redis.entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from manyclass.service.store.redis.errors import GOES_ON, lost, moved
 from manyclass.service.store.redis.feed import Feed, missing, out_of_order

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 
 FORMS = (
     "redis://HOST:PORT/DB, unix://PATH, redis+sentinel://HOST:PORT,.../SERVICE/DB"

@@ -9,7 +9,7 @@ from secrets import token_bytes
 from struct import pack
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreDamaged
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreDamaged
 from manyclass.service.store.sqlite.file import RESTORE_HINT
 
 IDENTITY_BYTES = 16

@@ -23,12 +23,7 @@ from pathlib import Path
 from struct import Struct, unpack_from
 from typing import Literal
 
-from manyclass.service.store.protocol import (
-    StoreDamaged,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 
 APPLICATION_ID = 0x6D636C73  # "mcls", in the header of every file that is ours
 VERSION = 2

@@ -5,7 +5,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from threading import Lock
 
-from manyclass.service.store.protocol import StoreDamaged, StoreInUse
+from manyclass.service.store.errors import StoreDamaged, StoreInUse
 
 _opening = Lock()
 _in_use: set[tuple[int, int]] = set()  # (device, inode) of the files this process has locked

@@ -18,7 +18,7 @@ from shlex import quote
 from struct import Struct
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.protocol import StoreDamaged
+from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.sqlite.file import sync_folder
 
 SLOT_BYTES = 4096  # what the kernel writes to the disk at once

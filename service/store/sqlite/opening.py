@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from manyclass.service.store.protocol import StoreDamaged, StoreError
+from manyclass.service.store.errors import StoreDamaged, StoreError
 from manyclass.service.store.sqlite.chain import chain_of
 from manyclass.service.store.sqlite.contents import (
     StoreFacts,

@@ -12,15 +12,15 @@ from threading import Lock
 
 from manyclass.service.store.batch import CHECKSUM_BYTES, join_batch_within, split_batch
 from manyclass.service.store.chunks import recut
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     LogDamaged,
     SnapshotDamaged,
-    SnapshotInfo,
     SnapshotMissing,
     StoreDamaged,
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite.chain import WRITER_BYTES, ChainCheck, chain_of, prove
 from manyclass.service.store.sqlite.contents import (
     Manifest,

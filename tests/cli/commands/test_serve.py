@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from manyclass.service.http.server import StartFailed
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 from tests.service.faulty import PATIENCE
 
 

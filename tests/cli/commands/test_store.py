@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from manyclass.cli.main import app
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import StoreDamaged
+from manyclass.service.store.errors import StoreDamaged
 
 
 def accept(url):

@@ -5,7 +5,7 @@ import pytest
 from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 from tests.service.faulty import Clock, FaultyStore, in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -10,11 +10,11 @@ from manyclass.core.errors import (
     OptionError,
     UnknownName,
 )
+from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.http.problems import Fault, Problem, invalid, pointer, problem_of
 from manyclass.service.http.schemas import RankRequest
-from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
     LogRewound,

@@ -11,7 +11,8 @@ from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
 from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
 from manyclass.service.observability.metrics import Metrics
-from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process, StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
+from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
 from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
 
 A, B = Instance(["a"]), Instance({"b": 2.0})

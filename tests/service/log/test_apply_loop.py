@@ -12,8 +12,9 @@ from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.apply_loop import ApplyLoop, Request, Result
 from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
-from manyclass.service.store.protocol import Batch, SnapshotMissing
+from manyclass.service.store.protocol import Batch
 from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
 
 

@@ -10,10 +10,11 @@ from manyclass.core.errors import EventConflict, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.log import apply_loop, group_commit
 from manyclass.service.log.apply_loop import STRETCH_SECONDS, Counts, Result
-from manyclass.service.log.group_commit import GroupCommit, NotReady, QueueFull
-from manyclass.service.store.protocol import StoreError, StoreFull, StoreUnavailable
+from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from manyclass.service.log import log_tailer
 from manyclass.service.log.log_tailer import LogTailer
-from manyclass.service.store.protocol import Batch, LogRewound
+from manyclass.service.store.errors import LogRewound
+from manyclass.service.store.protocol import Batch
 from tests.service.faulty import PATIENCE, in_loop, many_turns
 from tests.service.shared import SharedLog
 

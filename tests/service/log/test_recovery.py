@@ -7,15 +7,10 @@ import pytest
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
+from manyclass.service.errors import OptionsDiffer, RecoveryError
 from manyclass.service.log import recovery as recovery_module
-from manyclass.service.log.recovery import (
-    OptionsDiffer,
-    Recovery,
-    RecoveryError,
-    load_snapshot,
-    recover,
-)
-from manyclass.service.store.protocol import SnapshotDamaged, SnapshotMissing
+from manyclass.service.log.recovery import Recovery, load_snapshot, recover
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
 from tests.service.faulty import Clock, FaultyStore, learn
 
 OPTIONS = Options()

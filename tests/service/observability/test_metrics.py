@@ -19,7 +19,7 @@ from manyclass.service.observability.metrics import (
     Histogram,
     Metrics,
 )
-from manyclass.service.store.protocol import StoreFull
+from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import FaultyStore, in_loop, learn
 from tests.service.serving import calling
 

@@ -15,10 +15,10 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.log.group_commit import NotReady
+from manyclass.service.errors import NotReady
 from manyclass.service.log.recovery import Recovery, load_snapshot, recover
 from manyclass.service.snapshots.schedule import LOW_PRIORITY, RETRY_SECONDS
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     SnapshotDamaged,
     SnapshotMissing,
     StoreFull,

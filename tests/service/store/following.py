@@ -2,7 +2,8 @@
 
 import threading
 
-from manyclass.service.store.protocol import Batch, PeerMessage, StoreError
+from manyclass.service.store.errors import StoreError
+from manyclass.service.store.protocol import Batch, PeerMessage
 
 PATIENCE = 30  # an upper limit; what is waited for comes at once
 

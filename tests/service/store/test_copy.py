@@ -11,8 +11,8 @@ from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import copy as copy_module
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy
+from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
 from manyclass.service.store.memory import MemoryStore
-from manyclass.service.store.protocol import LogDamaged, SnapshotDamaged, StoreError
 
 
 def clock():

@@ -1,8 +1,8 @@
 import pytest
 
 from manyclass.service.store import open_store
+from manyclass.service.store.errors import StoreError
 from manyclass.service.store.memory import MemoryStore
-from manyclass.service.store.protocol import StoreError
 from manyclass.service.store.redis.store import RedisStore
 from manyclass.service.store.sqlite.store import SqliteStore
 

@@ -5,7 +5,7 @@ import pytest
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.service.store.protocol import SnapshotDamaged, SnapshotMissing, StoreError
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreError
 from manyclass.service.store.snapshot_file import SnapshotFile
 
 

@@ -4,7 +4,8 @@ from threading import Thread
 
 import pytest
 
-from manyclass.service.store.protocol import LogDamaged, SnapshotInfo, SnapshotMissing
+from manyclass.service.store.errors import LogDamaged, SnapshotMissing
+from manyclass.service.store.protocol import SnapshotInfo
 
 MIB = 2**20
 

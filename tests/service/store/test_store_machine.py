@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from manyclass.service.store import open_store
-from manyclass.service.store.protocol import (
-    LogDamaged,
-    SnapshotInfo,
-    SnapshotMissing,
-    StoreError,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import LogDamaged, SnapshotMissing, StoreError, StoreUnavailable
+from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite import file as sqlite_file
 from tests.service.store.conftest import Leading
 

@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
-from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import FaultyStore, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
 

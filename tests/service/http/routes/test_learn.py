@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from manyclass.service.store.protocol import StoreFull
+from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import FaultyStore, in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.store.protocol import CommitOutcomeUnknown, StoreUnavailable
+from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from tests.service.faulty import PATIENCE, in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
 from tests.service.shared import SharedLog

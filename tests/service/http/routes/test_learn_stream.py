@@ -19,7 +19,7 @@ from manyclass.service.http.routes.learn_stream import LearnStream, Lines
 from manyclass.service.ingest.event_builder import EventBuilder
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.observability.metrics import Metrics
-from manyclass.service.store.protocol import StoreFull
+from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 

@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 

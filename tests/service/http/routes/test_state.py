@@ -6,7 +6,7 @@ import re
 from manyclass.core.model import Model
 from manyclass.service.http.routes import state as state_module
 from manyclass.service.http.state_downloads import MOST_READERS
-from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -2,7 +2,7 @@ import pytest
 from redis import exceptions
 from redis._parsers import _RESP2Parser
 
-from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreFull, StoreUnavailable
+from manyclass.service.store.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
 from manyclass.service.store.redis.errors import errors_of_store, lost, store_error
 
 

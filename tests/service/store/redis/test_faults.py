@@ -8,14 +8,14 @@ import pytest
 import redis
 
 from manyclass.service.store.batch import join_batch
-from manyclass.service.store.protocol import (
-    Batch,
+from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogRewound,
     StoreError,
     StoreFull,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import Batch
 from manyclass.service.store.redis.entry import EPOCH, entry_head
 from manyclass.service.store.redis.link import Link
 from manyclass.service.store.redis.scripts import APPEND

@@ -2,7 +2,7 @@
 
 import pytest
 
-from manyclass.service.store.protocol import LogDamaged, StoreUnavailable
+from manyclass.service.store.errors import LogDamaged, StoreUnavailable
 from manyclass.service.store.redis.entry import EPOCH, LAST_EPOCH
 
 HIGHEST_ID = f"{2**64 - 1}-{2**64 - 1}"

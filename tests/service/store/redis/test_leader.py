@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from manyclass.service.store.protocol import LogDamaged, StoreUnavailable
+from manyclass.service.store.errors import LogDamaged, StoreUnavailable
 from tests.service.store.waiting import until
 
 SHORT = 0.2  # seconds a process counts as alive, where a test waits for its end

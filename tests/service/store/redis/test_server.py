@@ -7,7 +7,7 @@ import time
 import pytest
 
 from deploy.ports import free_port
-from manyclass.service.store.protocol import LogRewound, StoreError, StoreUnavailable
+from manyclass.service.store.errors import LogRewound, StoreError, StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.service.store.tls_proxy import TlsProxy, make_certificate
 from tests.service.store.waiting import SOON, until

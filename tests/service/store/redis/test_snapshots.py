@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     SnapshotDamaged,
-    SnapshotInfo,
     SnapshotMissing,
     StoreError,
     StoreUnavailable,
 )
+from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.redis import snapshots as redis_snapshots
 
 CHUNK = 100  # bytes, so that a few hundred make several

@@ -5,14 +5,8 @@ import time
 
 import pytest
 
-from manyclass.service.store.protocol import (
-    Batch,
-    LogDamaged,
-    LogRewound,
-    PeerMessage,
-    StoreError,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import LogDamaged, LogRewound, StoreError, StoreUnavailable
+from manyclass.service.store.protocol import Batch, PeerMessage
 from manyclass.service.store.redis.durability import UNKNOWN
 from manyclass.service.store.redis.store import RedisStore
 

@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.service.store.protocol import StoreError
+from manyclass.service.store.errors import StoreError
 from manyclass.service.store.redis.url import OPTIONS, Kind, is_redis, parse
 
 

@@ -22,7 +22,7 @@ from manyclass.core.model import Model
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.batch import batch_checksum, join_batch
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     LogDamaged,
     SnapshotDamaged,
     StoreDamaged,

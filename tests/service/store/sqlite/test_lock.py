@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from load_tests import interleavings
-from manyclass.service.store.protocol import StoreDamaged, StoreError, StoreInUse
+from manyclass.service.store.errors import StoreDamaged, StoreError, StoreInUse
 from manyclass.service.store.sqlite.store import SqliteStore
 
 OPEN = """

@@ -13,7 +13,7 @@ from time import monotonic
 import pytest
 
 from manyclass.service.store.batch import join_batch
-from manyclass.service.store.protocol import (
+from manyclass.service.store.errors import (
     LogDamaged,
     SnapshotDamaged,
     SnapshotMissing,

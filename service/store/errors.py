@@ -1,0 +1,76 @@
+"""The errors that a store raises: each says what happened and what an operator can do."""
+
+
+class StoreError(Exception):
+    """Base of what a store raises. `hint` says what an operator can do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot do this now and may later. Nothing was changed."""
+
+
+class CommitOutcomeUnknown(StoreUnavailable):
+    """Whether these events are in the log is not known: they may be learned yet."""
+
+
+class StoreFull(StoreUnavailable):
+    """There is no room left for this. Nothing was changed."""
+
+
+class StoreMissing(StoreError):
+    """There is no such store, and none was to be made."""
+
+
+class StoreInUse(StoreError):
+    """Another process has this store."""
+
+
+class StoreDamaged(StoreError):
+    """The store as a whole cannot be read, or has lost what it once acknowledged."""
+
+
+class LogDamaged(StoreError):
+    """Event `seq` cannot be had, so none after it can be applied."""
+
+    def __init__(self, seq: int, reason: str) -> None:
+        super().__init__(
+            f"the log is damaged at event {seq}: {reason}",
+            "put a backup of the store in its place; what follows this event cannot be replayed",
+        )
+        self.seq = seq
+        self.reason = reason
+
+
+class LogRewound(StoreError):
+    """The log has lost events that it gave to this process, up to and with event `seq`."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(
+            f"the log no longer holds event {seq} as it was applied",
+            "the store lost its last writes; make every write durable there to prevent this",
+        )
+        self.seq = seq
+
+
+class SnapshotMissing(StoreError):
+    """No snapshot was taken at `seq`, or it has been deleted since."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(f"there is no snapshot {seq}", "`manyclass snapshot list` shows them")
+        self.seq = seq
+
+
+class SnapshotDamaged(StoreError):
+    """The snapshot at `seq` is not what was saved. `part` says where: "manifest", "chunk 3"."""
+
+    def __init__(self, seq: int, part: str, reason: str) -> None:
+        super().__init__(
+            f"snapshot {seq} is damaged, {part}: {reason}", "use an older one, or take a new one"
+        )
+        self.seq = seq
+        self.part = part
+        self.reason = reason
