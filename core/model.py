@@ -1,6 +1,6 @@
 """The whole state of a service, and the one way to change it: events, in the order of the log."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -53,6 +53,13 @@ class Outcome(NamedTuple):
     label: str = ""
     shadows: tuple[ShadowOutcome, ...] = ()
     seconds: float = 0.0
+
+
+class EventKey(NamedTuple):
+    """The id of an event and the fingerprint of its content, by which a retry is recognised."""
+
+    event_id: str | None
+    fingerprint: int
 
 
 class Answer(NamedTuple):
@@ -254,21 +261,22 @@ class Model:
                 raise
             return asked
 
-    def repeats(self, events: Sequence[Event]) -> dict[int, int]:
-        """Which of the events of one request, next in the log, were seen before under their id:
-        position -> seq of the event each repeats, which may be in the same request.
+    def repeats(self, events: Sequence[Event | EventKey]) -> dict[int, int]:
+        """Return the retries among the events of one request, which come next in the log.
 
-        EventConflict when one was seen with another content: then none of them may be applied.
+        By position: the seq of the event that each repeats, which may be in the same request. All
+        decisions on event ids are made here. Raises EventConflict when an id was seen with another
+        content: then none of the events may be applied.
         """
         repeated: dict[int, int] = {}
-        mine: dict[str, tuple[int, int]] = {}
+        new: dict[str, tuple[int, int]] = {}
         for position, event in enumerate(events):
             event_id = event.event_id
             if event_id is None:
                 continue
-            known = mine.get(event_id) or self.recent.find(event_id)
+            known = new.get(event_id) or self.recent.find(event_id)
             if known is None:
-                mine[event_id] = (self.seq + 1 + position, event.fingerprint)
+                new[event_id] = (self.seq + 1 + position, event.fingerprint)
                 continue
             seq, fingerprint = known
             if fingerprint != event.fingerprint:
@@ -277,8 +285,29 @@ class Model:
         return repeated
 
     def pass_over(self, events: int = 1) -> None:
-        """Count the next events of the log without a change: what they say is not to be applied."""
+        """Count the next events of the log without applying them."""
         self.seq += events
+
+    def apply_request(
+        self, events: Sequence[Event], clock: Callable[[], float] | None = None
+    ) -> Iterator[Outcome | int]:
+        """Apply the events of one request, which come next in the log: all of them, or none.
+
+        Yields the outcome of each event; of a retry, which changes nothing, the seq of the event
+        that it repeats. Raises EventConflict before the first event is applied; then the request
+        is passed over.
+        """
+        try:
+            repeated = self.repeats(events)
+        except EventConflict:
+            self.pass_over(len(events))
+            raise
+        for position, event in enumerate(events):
+            if position in repeated:
+                self.pass_over()
+                yield repeated[position]
+            else:
+                yield self.apply(self.seq + 1, event, clock)
 
     def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
         """Change the state as a checked event says.

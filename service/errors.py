@@ -102,8 +102,10 @@ def with_hint(error: Exception) -> str:
     return f"{error}; {hint}" if hint else str(error)
 
 
-def without_place(error: StoreError) -> str:
-    """Return the error and its hint for clients, without the place of the store."""
+def without_place(error: Exception) -> str:
+    """Return the error for clients, of a store with its hint and without the store's place."""
+    if not isinstance(error, StoreError):
+        return str(error)
     match error:
         case SnapshotMissing() | SnapshotDamaged() | LogDamaged():
             return with_hint(error)

@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import CoreError
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Rejected
@@ -72,31 +73,36 @@ class App(HotPath):
     ) -> None:
         metrics = Metrics()
         keys = ApiKeys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
-        late = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
+        pending = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
         self.edge = Edge(settings)
+        cluster = Cluster(store)
+        peer_lookup = PeerLookup(cluster, pending, metrics)
         self.engine = Engine(
-            settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
+            settings,
+            cluster,
+            clock,
+            hash_seed=randbits(63),
+            on_applied=metrics.applied,
+            on_message=peer_lookup.on_message,
         )
-        neighbours = PeerLookup(self.engine, late, metrics)
-        self.engine.on_letter = neighbours.hear
-        intake = EventBuilder(
-            self.engine, late, neighbours, metrics, settings.max_features_per_instance
+        event_builder = EventBuilder(
+            self.engine, pending, peer_lookup, metrics, settings.max_features_per_instance
         )
-        stream = LearnStream(settings, intake, metrics, self.stopping)
-        self.api = _api(self.engine, neighbours)
+        stream = LearnStream(settings, event_builder, metrics, self.stopping)
+        self.api = _api(self.engine, peer_lookup)
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.downloads = StateDownloads(self.engine)
-        self.api.state.late = late
+        self.api.state.late = pending
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
             metrics, EdgeState(self.edge), State(self.engine, metrics, wall_clock)
         )
         document = cache(partial(openapi.document, self.api, settings, keys.open))
         self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
-        ranking = rank.Rank(settings, self.engine, keys, late, metrics, self.edge.admission)
-        learning = learn.Learn(settings, self.engine, keys, intake, metrics, stream)
+        ranking = rank.Rank(settings, self.engine, keys, pending, metrics, self.edge.admission)
+        learning = learn.Learn(settings, self.engine, keys, event_builder, metrics, stream)
         hot = {"/rank": ranking.answer, "/learn": learning.answer}
         origins = Origins(settings.host, keys.open, settings.allowed_origins)
         super().__init__(hot, self.api, origins, metrics, self.edge.budget)
@@ -122,7 +128,7 @@ def create_app(
     return App(settings, store, clock, wall_clock)
 
 
-def _api(engine: Engine, neighbours: PeerLookup) -> FastAPI:
+def _api(engine: Engine, peer_lookup: PeerLookup) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         starting = asyncio.create_task(engine.start())  # meanwhile the health checks are answered
@@ -130,7 +136,7 @@ def _api(engine: Engine, neighbours: PeerLookup) -> FastAPI:
             yield
         finally:
             await engine.close()
-            await neighbours.close()
+            await peer_lookup.close()
             await starting
 
     api = FastAPI(

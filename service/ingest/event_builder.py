@@ -1,4 +1,4 @@
-"""What is sent to be learned, on its way to the engine: one event, many, or a stream of them."""
+"""Builds events from the bodies of clients, and submits them to the engine."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -6,8 +6,8 @@ from hashlib import blake2b
 import msgspec
 from msgspec import UNSET
 
-from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event, Instance
+from manyclass.core.model import EventKey
 from manyclass.service.engine import Engine
 from manyclass.service.http.large_body import is_large, large_instance_of
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
@@ -20,55 +20,59 @@ from manyclass.service.http.schemas import (
 )
 from manyclass.service.http.turn import in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
-from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
-from manyclass.service.log.apply_loop import Result
+from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
+from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
-Known = Mapping[str, Kept | Absence]  # what there is for an id
+Known = Mapping[str, StoredInstance | Absence]  # by id
 
 
 class EventBuilder:
-    """Makes events of what clients send, and hands them to the engine.
+    """Builds events from forms, and submits them to the engine.
 
-    A retry of a late label may come when its instance is no longer kept: it is known by its
-    event_id before the instance is looked for, and becomes a Result right away.
+        form ──► event                                       (features or text)
+        form ──► instance of its id ──► event                (pending, or of a peer)
+        form ──► Result of the event that it repeats         (known by its event_id)
+
+    A retry of a delayed label may come when its instance is no longer stored. So its event_id is
+    looked up before its instance, and the engine gets the Result in place of the event.
     """
 
     def __init__(
         self,
         engine: Engine,
-        late: PendingLabels,
-        neighbours: PeerLookup,
+        pending: PendingLabels,
+        peer_lookup: PeerLookup,
         metrics: Metrics,
         most_features: int,
     ) -> None:
         self._engine = engine
-        self._late = late
-        self._neighbours = neighbours
+        self._pending = pending
+        self._peer_lookup = peer_lookup
         self._metrics = metrics
         self._most_features = most_features
 
     async def instances(self, forms: Iterable[LearnEvent | LearnRequest]) -> Known:
-        """What there is for each id the forms name: kept here, or else by another process."""
-        known: dict[str, Kept | Absence] = {}
+        """Return the instance of each id in the forms, of this process or else of another."""
+        known: dict[str, StoredInstance | Absence] = {}
         lacking: dict[str, Absence] = {}
         for form in forms:
             if form.id is UNSET:
                 continue
-            known[form.id] = found = self._late.find(form.id)
+            known[form.id] = found = self._pending.find(form.id)
             if isinstance(found, Absence) and not self._was_learned(form):
                 lacking[form.id] = found
         if lacking:
-            for instance_id, said in (await self._neighbours.find(lacking)).items():
+            for instance_id, said in (await self._peer_lookup.find(lacking)).items():
                 known[instance_id] = (
-                    said if isinstance(said, Kept) else max(said, lacking[instance_id])
+                    said if isinstance(said, StoredInstance) else max(said, lacking[instance_id])
                 )
         return known
 
     def event(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
-        """The event a form describes, or the Result of the one it repeats.
+        """Return the event that a form describes, or the Result of the event that it repeats.
 
-        `known`: what `instances` said of the form, among others.
+        `known` is the result of `instances` for this form, and perhaps for others.
         """
         if form.id is UNSET:
             return self._event_of(form, instance_of(form, self._most_features))
@@ -79,14 +83,14 @@ class EventBuilder:
         fingerprint = 0
         if event_id is not None:
             fingerprint = _fingerprint(form.id, classes)
-            repeated = self._repeated(event_id, fingerprint)
-            if repeated is not None:
-                return repeated
-        kept = known[form.id]
-        if isinstance(kept, Absence):
-            raise self._without_instance(form.id, kept)
-        self._metrics.label_delay.observe(kept.age)
-        return _learn(Instance.from_bytes(kept.data), classes, event_id, fingerprint)
+            repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
+            if repeated:
+                return Result.of_retry(repeated[0])
+        stored = known[form.id]
+        if isinstance(stored, Absence):
+            raise self._without_instance(form.id, stored)
+        self._metrics.label_delay.observe(stored.age)
+        return _learn(Instance.from_bytes(stored.data), classes, event_id, fingerprint)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
@@ -103,19 +107,9 @@ class EventBuilder:
         fingerprint = _fingerprint(sorted(instance.items()), classes)
         return _learn(instance, classes, form.event_id, fingerprint)
 
-    async def submit(self, events: Sequence[Event | Result], wait: bool = False) -> list[Result]:
-        """A Result for each, in order, when all are durable and learned; or none is taken.
-
-        With `wait`, waits for room when the queue is full.
-        """
-        fresh = [event for event in events if isinstance(event, Event)]
-        try:
-            # Also when there are none: a shared store has to say that what was repeated is durable.
-            learned = iter(await self._engine.submit(fresh, wait))
-        except EventConflict as conflict:
-            position = events.index(fresh[conflict.position])
-            raise EventConflict(position, conflict.event_id, conflict.seq) from conflict
-        return [event if isinstance(event, Result) else next(learned) for event in events]
+    async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
+        """Return the results of `Engine.submit`, which takes all entries or none."""
+        return await self._engine.submit(entries, wait)
 
     def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
         match absence:
@@ -132,15 +126,6 @@ class EventBuilder:
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None
-
-    def _repeated(self, event_id: str, fingerprint: int) -> Result | None:
-        seen = self._engine.model.seen(event_id)
-        if seen is None:
-            return None
-        seq, its_fingerprint = seen
-        if its_fingerprint != fingerprint:
-            raise EventConflict(0, event_id, seq)  # of one event; who has many knows its place
-        return Result(seq, True, None, False)
 
 
 def is_without_features(event: Event | Result) -> bool:
@@ -166,7 +151,7 @@ def _learn(
     return Event.learn(instance, classes, event_id, fingerprint)
 
 
-def _fingerprint(what: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:
-    """64 bits that tell what is learned, whatever the order of features and of classes."""
-    content = msgspec.json.encode((what, sorted({str(name) for name in classes})))
+def _fingerprint(instance: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:
+    """Return 64 bits of the content, independent of the order of features and of classes."""
+    content = msgspec.json.encode((instance, sorted({str(name) for name in classes})))
     return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")

@@ -1,4 +1,4 @@
-"""What processes on the same store write to each other about late labels, as bytes."""
+"""Messages between processes on the same store about delayed labels, as bytes."""
 
 from typing import Annotated
 from zlib import crc32
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from manyclass.service.http.schemas import Id
 
-LETTER_IDS = 1000  # asked for in one letter
+MESSAGE_IDS = 1000  # in one question
 SEAL_BYTES = 4
 
 _Age = Annotated[float, Meta(ge=0, le=1e12)]
@@ -18,13 +18,13 @@ class Question(msgspec.Struct, tag="question", array_like=True):
     """Asks for the instances of these ids. The answers carry its number."""
 
     number: int
-    ids: Annotated[list[Id], Meta(max_length=LETTER_IDS)]
+    ids: Annotated[list[Id], Meta(max_length=MESSAGE_IDS)]
 
 
 class Answer(msgspec.Struct, tag="answer", array_like=True):
-    """What one process knows of some ids of a question, or of all.
+    """The knowledge of one process about some ids of a question, or all of them.
 
-    Of those kept: the id, how many seconds ago it was ranked, and the instance as bytes.
+    `kept` has the id, the seconds since it was ranked, and the instance as bytes.
     """
 
     number: int
@@ -38,15 +38,15 @@ _decoder: msgspec.msgpack.Decoder[Question | Answer] = msgspec.msgpack.Decoder(Q
 
 
 def sealed(message: Question | Answer) -> bytes:
-    """The letter, which shows when it was damaged."""
+    """Return the message as bytes with a checksum."""
     packed = _encode(message)
     return crc32(packed).to_bytes(SEAL_BYTES, "little") + packed
 
 
-def opened(letter: bytes) -> Question | Answer:
-    """What the letter says; DecodeError when it is damaged, or nothing this version knows."""
-    packed = letter[SEAL_BYTES:]
-    if letter[:SEAL_BYTES] != crc32(packed).to_bytes(SEAL_BYTES, "little"):
+def opened(body: bytes) -> Question | Answer:
+    """Return the message in a body; DecodeError if it is damaged, or of another version."""
+    packed = body[SEAL_BYTES:]
+    if body[:SEAL_BYTES] != crc32(packed).to_bytes(SEAL_BYTES, "little"):
         raise msgspec.DecodeError("it is damaged")
     try:
         return _decoder.decode(packed)

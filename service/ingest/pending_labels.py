@@ -1,4 +1,4 @@
-"""Ranked instances that wait for their label, by id: for a time and within a byte limit."""
+"""Stores ranked instances until their label comes, for a time and within a byte limit."""
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -9,43 +9,43 @@ from typing import NamedTuple
 
 from manyclass.core.event import Instance
 
-# What an entry takes beside its instance, and what an id it was given takes beside its text; a
-# test compares them with the truth.
+# The memory of an entry beside its instance, and of a client's id beside its text. A test compares
+# both with measurements.
 ENTRY_BYTES = 160
 GIVEN_BYTES = 160
 MOST_FORGOTTEN = 100_000
 AGED_AT_ONCE = 1000
 
-Entry = tuple[float, bytes, str | None]  # when it was ranked, the instance, the id it was given
+Entry = tuple[float, bytes, str | None]  # time of ranking, instance, id of the client
 
 
-class Kept(NamedTuple):
-    """An instance that was ranked, as bytes, and how many seconds ago that was."""
+class StoredInstance(NamedTuple):
+    """A ranked instance as bytes, and its age in seconds."""
 
     data: bytes
     age: float
 
 
 class Absence(IntEnum):
-    """Why there is no instance for an id. Of what several say, the greatest counts."""
+    """The reason why an id has no instance. When processes disagree, the highest value wins."""
 
     NEVER_SEEN = 0
-    TOO_LATE = 1  # it was ranked, and is no longer kept
-    NO_ANSWER = 2  # who may know did not say
+    TOO_LATE = 1  # it was ranked, and is no longer stored
+    NO_ANSWER = 2  # of a process that may have ranked it
 
 
 class PendingLabels:
-    """Gives back the instance of an id it made or was given, as long as it is kept.
+    """Maps ids, made here or by clients, to instances, as long as these are stored.
 
-    Instances are numbered as they come. An id made here holds the number; of those given, a table
-    does. The oldest go first, so the numbers of those kept are without a gap:
+    Instances are numbered as they come. An id made here holds the number; a table has the numbers
+    of clients' ids. The oldest instances go first, so the stored numbers are without a gap:
 
         number     first ............ last
         entries    [entry, entry, ... entry]
 
-    Ids that are no longer kept are remembered (those made here by their number, the last
+    Ids whose instance is gone are remembered (those made here by their number, the last
     MOST_FORGOTTEN others by a hash), so that "too late" differs from "never seen".
-    Nothing of this is stored: after a restart an id was never seen.
+    All of this is in memory only: after a restart no id was ever seen.
     Belongs to the event loop's thread.
     """
 
@@ -65,7 +65,7 @@ class PendingLabels:
         return len(self._entries)
 
     def keep(self, instance: Instance, given_id: str | None = None) -> str:
-        """The id the instance is kept under: the one given, or one that no other instance has.
+        """Store an instance and return its id: the given one, or a new unique one.
 
         When an id comes again, the newest instance counts.
         """
@@ -81,8 +81,8 @@ class PendingLabels:
             self._evict(now)
         return f"{self._prefix}{number}" if given_id is None else given_id
 
-    def find(self, instance_id: str) -> Kept | Absence:
-        """The instance kept under the id, or why there is none."""
+    def find(self, instance_id: str) -> StoredInstance | Absence:
+        """Return the instance of an id, or the reason why there is none."""
         now = self._clock()
         self._evict(now)
         number = self._given.get(instance_id) or self._number_made(instance_id)
@@ -93,10 +93,10 @@ class PendingLabels:
         time, data, _ = self._entries[number - self._first]
         if time <= now - self._seconds:
             return Absence.TOO_LATE
-        return Kept(data, now - time)
+        return StoredInstance(data, now - time)
 
     def _number_made(self, instance_id: str) -> int | None:
-        """The number in an id that was made here."""
+        """Return the number in an id that was made here; None for other ids."""
         digits = instance_id.removeprefix(self._prefix)
         if digits == instance_id or not digits.isdecimal() or len(digits) > 20:
             return None
@@ -104,13 +104,13 @@ class PendingLabels:
         if not 1 <= number <= self._last:
             return None
         if number >= self._first and self._entries[number - self._first][2] is not None:
-            return None  # this one was given its id
+            return None  # this instance has an id of the client
         return number
 
     def _evict(self, now: float) -> None:
-        """Forget some of what is too old, then the oldest until the rest is within the limit.
+        """Forget some outdated instances, then the oldest until the rest is within the limit.
 
-        After a quiet hour very many may be too old at once: the next calls forget the others.
+        After a quiet hour very many may be outdated at once: the next calls forget the others.
         """
         entries = self._entries
         aged = AGED_AT_ONCE

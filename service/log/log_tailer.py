@@ -1,59 +1,62 @@
-"""Brings what is in a shared log to the event loop, as it comes."""
+"""Reads a shared log as it grows, and hands it to the event loop."""
 
 import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from manyclass.service.store.protocol import Batch, PeerMessage, SharedStore
 
 log = logging.getLogger(__name__)
 
 # Read from the log and not applied yet, at most; then the thread waits. So a process that is
-# behind reads the log at the pace it can learn.
+# behind reads the log at the pace at which it learns.
 MOST_AHEAD_BYTES = 16 * 2**20
 BATCH_BYTES = 400  # of memory, beside its events
 EVENT_BYTES = 80  # beside its own bytes
 
+Deliver = Callable[[Batch, Callable[[], None]], None]  # a batch, and a call for when it is applied
+OnMessage = Callable[[PeerMessage], None]
+
 
 class LogTailer:
-    """A thread that follows the log from one event on, until it is told to stop.
+    """A thread that reads the log from one event on, until `stop`.
 
-    What it reads is handed over, in order, on the event loop it was made in: `on_batch`,
-    `on_letter`, and at last `on_end` when the log cannot be followed any more, with the reason.
+        store.follow ──► thread ──► event loop ──► deliver, on_message
+                           ▲                           │
+                           └── waits for room ◄── applied
+
+    `deliver` and `on_message` are called in the order of the log, on the event loop in which the
+    tailer was made. `ended` gets the reason why the log cannot be read any more.
     """
 
     def __init__(
-        self,
-        store: SharedStore,
-        after: int,
-        on_batch: Callable[[Batch], None],
-        on_letter: Callable[[PeerMessage], None],
-        on_end: Callable[[Exception], None],
+        self, store: SharedStore, after: int, deliver: Deliver, on_message: OnMessage
     ) -> None:
         self._store = store
-        self._on_batch = on_batch
-        self._on_letter = on_letter
-        self._on_end = on_end
+        self._deliver = deliver
+        self._on_message = on_message
         self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[Exception] = self._loop.create_future()
         self._stopped = threading.Event()
         self._room = threading.Condition()
-        self._ahead = 0  # bytes handed over and not applied
+        self._ahead = 0  # bytes delivered and not applied
         self._thread = threading.Thread(target=self._run, args=(after,), name="follow")
         self._thread.start()
 
-    def applied(self, batch: Batch) -> None:
-        """Make room for more: this one is worked off. From any thread."""
-        with self._room:
-            self._ahead -= _size(batch)
-            self._room.notify()
-
     async def stop(self) -> None:
-        """Return when the thread has ended; nothing is handed over any more."""
+        """Return when the thread has ended; nothing is delivered any more."""
         self._stopped.set()
         with self._room:
             self._room.notify()
         await asyncio.to_thread(self._thread.join)
+
+    def _applied(self, size: int) -> None:
+        """Make room for more."""
+        with self._room:
+            self._ahead -= size
+            self._room.notify()
 
     def _run(self, after: int) -> None:
         try:
@@ -63,23 +66,27 @@ class LogTailer:
                 if isinstance(found, Batch):
                     self._hand_over(found)
                 elif found is not None:
-                    self._loop.call_soon_threadsafe(self._unless_stopped, self._on_letter, found)
-        except Exception as error:  # whatever it is, the loop has to know that nothing more comes
+                    self._call(partial(self._on_message, found))
+        except Exception as error:  # whatever it is, the loop must learn that nothing more comes
             if not self._stopped.is_set():
-                self._loop.call_soon_threadsafe(self._unless_stopped, self._on_end, error)
+                self._call(partial(self.ended.set_result, error))
 
     def _hand_over(self, batch: Batch) -> None:
+        size = _size(batch)
         with self._room:
             while self._ahead > MOST_AHEAD_BYTES and not self._stopped.is_set():
                 self._room.wait()
-            self._ahead += _size(batch)
-        self._loop.call_soon_threadsafe(self._unless_stopped, self._on_batch, batch)
+            self._ahead += size
+        self._call(partial(self._deliver, batch, partial(self._applied, size)))
 
-    def _unless_stopped(self, tell: Callable[..., None], what: object) -> None:
+    def _call(self, call: Callable[[], None]) -> None:
+        self._loop.call_soon_threadsafe(self._unless_stopped, call)
+
+    def _unless_stopped(self, call: Callable[[], None]) -> None:
         if not self._stopped.is_set():
-            tell(what)
+            call()
 
 
 def _size(batch: Batch) -> int:
-    """What it takes in memory, about: that of small events is mostly not their bytes."""
+    """Return the memory a batch takes, about: of small events, most is not their bytes."""
     return BATCH_BYTES + sum(EVENT_BYTES + len(event) for event in batch.events)

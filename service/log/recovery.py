@@ -1,7 +1,8 @@
-"""Brings the state back: the newest snapshot that can be used, and the events after it."""
+"""Restores the state: the newest usable snapshot, and the events after it."""
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
@@ -10,7 +11,6 @@ from manyclass.core.errors import (
     EventError,
     OptionError,
     RulesDiffer,
-    SnapshotError,
     UnknownName,
 )
 from manyclass.core.event import Event
@@ -24,36 +24,27 @@ from manyclass.service.errors import (
     OlderRules,
     RecoveryError,
 )
+from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
-SAY_SECONDS = 5.0  # a long replay says how far it is this often
-LOOK_EVENTS = 1000  # and looks at the clock, and whether to give up, after so many events
+LOG_SECONDS = 5.0  # a long replay logs its progress this often
+CHECK_EVENTS = 1000  # the replay reads the clock, and whether to give up, after so many events
 
 
 @dataclass(slots=True)
 class Recovery:
-    """How a recovery goes, written by its thread and read by whoever is asked about it."""
+    """The progress of a recovery, written by its thread and read by the event loop."""
 
     snapshot: SnapshotInfo | None = None  # the one that was loaded
-    refused: dict[int, str] = field(default_factory=dict)  # snapshots that were not, and why
+    refused: dict[int, str] = field(default_factory=dict)  # damaged snapshots, and the reasons
     replayed: int = 0
-    last_seq: int = 0  # where the replay will end
+    last_seq: int = 0  # the replay will end there
     seconds: float = 0.0
+    rules_raised_at: int = 0  # seq of the event by which this process raised the rules
     given_up: bool = False  # set to make it stop
-
-
-def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
-    """The model as it was at `seq`; SnapshotMissing, SnapshotDamaged, RulesDiffer."""
-    try:
-        model = Model.load(store.open_snapshot(seq), hash_seed)
-    except SnapshotError as error:
-        raise SnapshotDamaged(seq, "model", str(error)) from error
-    if model.seq != seq:
-        raise SnapshotDamaged(seq, "model", f"it holds the state at {model.seq}")
-    return model
 
 
 def recover(
@@ -64,16 +55,16 @@ def recover(
     hash_seed: int = 0,
     named: bool = True,
 ) -> Model:
-    """The model after the last event of the log. Blocks: run it in a thread.
+    """Return the model after the last event of the log. Blocks: run it in a thread.
 
     Its rules may be of an older version, when a snapshot holds the last event: then apply the event
     that raises them before any other.
 
-    A store without events gets a snapshot of the empty model first, so that the learners a log was
-    made with are always stored before it. When others append meanwhile, the model is at least as
-    far as the log was at first. `model_set` is only asked for where no snapshot can be used; a log
-    is then replayed from its beginning if they were `named`, for others would make another model of
-    it, and as one begun under the rules of this release. Raises RecoveryError and StoreError.
+    A store without events gets a snapshot of the empty model first, so that the learners of a log
+    are always stored before its events. When other processes append meanwhile, the model holds at
+    least the events that the log had at first. `model_set` is needed only if no snapshot is usable;
+    the log is then replayed from its beginning, but only if the learners were `named`: others would
+    make another model of it. Raises RecoveryError and StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -141,7 +132,7 @@ def _rules_at_first(store: Store) -> int:
 
 
 def _begun(store: Store, model: Model, recovery: Recovery, hash_seed: int) -> Model:
-    """The model every process on this store begins with: the one that was first stored."""
+    """Return the model with which every process on this store begins: the first stored one."""
     recovery.snapshot = store.save_snapshot(0, model.dump(), keep_existing=True)
     try:
         return load_snapshot(store, 0, hash_seed)
@@ -180,17 +171,17 @@ def _replay(
     hash_seed: int,
     strict: bool,
 ) -> Model:
-    """The model after the events that follow it in the log.
+    """Return the model after the events that follow it in the log.
 
-    `strict`: the learners it begins with are not from a snapshot, so RecoveryError when the log
-    changes learners there are none of.
+    `strict`: its learners are not from a snapshot, so RecoveryError when the log changes learners
+    that the model lacks.
 
-    A restore mark replaces the state, so what came before the last mark does not matter: a mark
-    whose snapshot is gone is an error only when no later mark follows.
+    A restore mark replaces the state, so events before the last mark do not matter: a mark whose
+    snapshot is gone is an error only when no later mark follows.
     """
     lost: RecoveryError | None = None
-    said = clock()
-    looked = 0
+    logged_at = clock()
+    checked = 0
     for request in _requests(store, model.seq):
         [(seq, first), *_] = request
         recovery.replayed += len(request)
@@ -213,13 +204,13 @@ def _replay(
         if lost is None:
             if strict:
                 _fit(model, request)
-            _apply(model, request)
-        if recovery.replayed - looked >= LOOK_EVENTS:
-            looked = recovery.replayed
+            _apply(model, [event for _, event in request])
+        if recovery.replayed - checked >= CHECK_EVENTS:
+            checked = recovery.replayed
             if recovery.given_up:
                 raise RecoveryError("the service was stopped while it recovered", "start it again")
-            if clock() - said >= SAY_SECONDS:
-                said = clock()
+            if clock() - logged_at >= LOG_SECONDS:
+                logged_at = clock()
                 log.info("replaying event %d of %d", seq, recovery.last_seq)
     if lost is not None:
         raise lost
@@ -227,7 +218,7 @@ def _replay(
 
 
 def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
-    """Raise RecoveryError when a request changes the learners of another model than this."""
+    """Raise RecoveryError when a request changes learners that this model lacks."""
     for seq, event in request:
         if event.kind in ("promote", "configure"):
             try:
@@ -240,7 +231,7 @@ def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
 
 
 def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
-    """The events of the log with their numbers, those of one request together."""
+    """Yield the events of the log with their numbers, one request at a time."""
     request: list[tuple[int, Event]] = []
     for seq, payload in store.read(after):
         event = Event.from_bytes(payload)
@@ -252,15 +243,8 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
         yield request
 
 
-def _apply(model: Model, request: list[tuple[int, Event]]) -> None:
-    """What the ApplyLoop does, at one go."""
-    try:
-        repeated = model.repeats([event for _, event in request])
-    except EventConflict:
-        model.pass_over(len(request))
-        return
-    for position, (seq, event) in enumerate(request):
-        if position in repeated:
-            model.pass_over()
-        else:
-            model.apply(seq, event)
+def _apply(model: Model, events: list[Event]) -> None:
+    """Apply a request as the ApplyLoop does, without a break."""
+    with suppress(EventConflict):  # which keeps the whole request out
+        for _ in model.apply_request(events):
+            pass

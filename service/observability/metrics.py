@@ -24,10 +24,11 @@ from manyclass.core.event import Event
 from manyclass.core.model import Model, Outcome
 from manyclass.core.model_set import Role
 from manyclass.core.reliability import calibration_error
-from manyclass.service.engine import Engine, EngineStats
+from manyclass.service.engine import Engine
+from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady
 from manyclass.service.http.edge import Edge
-from manyclass.service.log.apply_loop import Counts
+from manyclass.service.log.live_model import LearnerCounts
 from manyclass.service.observability.out_of_memory import OutOfMemory
 
 PREFIX = "manyclass_"
@@ -260,7 +261,7 @@ class State(Collector):
             model = self._engine.model
         except NotReady:
             return
-        figures = self._engine.figures()
+        figures = self._engine.stats()
         yield from self._of_the_learners(model)
         yield from self._of_the_one_that_answers(model, figures.counts)
         yield from self._of_the_log(model, figures)
@@ -298,7 +299,7 @@ class State(Collector):
                 hits.add_metric([label, role, str(k)], count)
         yield from (examples, hits, ranks, seconds)
 
-    def _of_the_one_that_answers(self, model: Model, counts: Counts) -> Iterator[Metric]:
+    def _of_the_one_that_answers(self, model: Model, counts: LearnerCounts) -> Iterator[Metric]:
         learner = model.learner
         yield _gauge("features", learner.features)
         yield _gauge("classes", learner.classes)
@@ -334,18 +335,17 @@ class State(Collector):
         yield _counter("foreign_entries_total", value=figures.foreign_entries)
         yield _gauge("store_away_seconds", figures.store_away_seconds)
         yield _gauge("store_full", figures.store_full)
-        yield _gauge("leader", figures.leads)
+        yield _gauge("leader", figures.is_leader)
         yield _gauge("processes", figures.processes)
 
     def _of_snapshots(self, figures: EngineStats) -> Iterator[Metric]:
-        engine = self._engine
         yield _counter("snapshot_failures_total", value=figures.snapshot_failures)
-        newest = engine.newest_snapshot
+        newest = self._engine.newest_snapshot
         if newest is not None:
             yield _gauge("snapshot_age_seconds", max(0.0, self._wall_clock() - newest.taken_at))
             yield _gauge("snapshot_bytes", newest.bytes)
-        if engine.snapshot_seconds is not None:
-            yield _gauge("snapshot_duration_seconds", engine.snapshot_seconds)
+        if figures.snapshot_seconds is not None:
+            yield _gauge("snapshot_duration_seconds", figures.snapshot_seconds)
         if figures.snapshot_pause_seconds is not None:
             yield _gauge("snapshot_pause_seconds", figures.snapshot_pause_seconds)
 

@@ -77,7 +77,7 @@ async def side_by_side(**settings):
         calling(store=log.store("two"), **settings) as two,
     ):
         engines = [one.app.engine, two.app.engine]
-        while not all(engine.beat and len(engine.beat.processes) == 2 for engine in engines):
+        while not all(engine.cluster.peers() for engine in engines):
             for engine in engines:
                 engine.tick()
             await asyncio.sleep(0)

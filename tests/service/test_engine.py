@@ -7,8 +7,10 @@ import pytest
 
 from manyclass.core.event import Event, Instance
 from manyclass.service import engine as engine_module
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
-from manyclass.service.engine import Engine, EngineStats
+from manyclass.service.engine import Engine
+from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.log import recovery as recovery_module
 from manyclass.service.store import open_store
@@ -17,7 +19,7 @@ from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
 
 
 async def started(store=None, **settings):
-    engine = Engine(Settings(**settings), store or FaultyStore(), Clock())
+    engine = Engine(Settings(**settings), Cluster(store or FaultyStore()), Clock())
     await engine.start()
     return engine
 
@@ -43,27 +45,27 @@ async def test_learns_and_ranks_once_it_is_ready():
     engine = await started()
     assert (engine.status, engine.failure) == ("ready", None)
     await engine.submit([learn("a b", "x"), learn("b c", "y")])
-    assert engine.rank(Instance(["a"]))[0][0] == "x"
-    assert len(engine.rank(Instance(["b"]), k=1)) == 1
-    assert engine.rank(Instance(["b"]), threshold=1.0) == []
+    assert engine.model.rank(Instance(["a"]))[0][0] == "x"
+    assert len(engine.model.rank(Instance(["b"]), k=1)) == 1
+    assert engine.model.rank(Instance(["b"]), threshold=1.0) == []
     await engine.close()
 
 
 @in_loop
 async def test_refuses_everything_while_it_recovers():
     store = FaultyStore()
-    engine = Engine(Settings(), store, Clock())
+    engine = Engine(Settings(), Cluster(store), Clock())
     assert engine.status == "recovering"
     with store.before_read.shut() as gate:
         starting = asyncio.create_task(engine.start())
         await gate.reached()
         await assert_refuses(engine, "recovering")
         with pytest.raises(NotReady):
-            engine.rank(Instance(["a"]))
+            engine.model.rank(Instance(["a"]))
         with pytest.raises(NotReady):
             _ = engine.model
-        assert engine.figures() == EngineStats()
-        assert (engine.newest_snapshot, engine.snapshot_seconds) == (None, None)
+        assert engine.stats() == EngineStats()
+        assert (engine.newest_snapshot, engine.stats().snapshot_seconds) == (None, None)
     await starting
     assert engine.status == "ready"
     await engine.close()
@@ -93,7 +95,7 @@ async def test_a_damaged_log_fails_the_start_with_a_reason():
     assert "log cannot be replayed" in again.failure
     await assert_refuses(again, "failed")
     with pytest.raises(NotReady, match="log cannot be replayed"):
-        again.rank(Instance(["a"]))
+        again.model.rank(Instance(["a"]))
     for each in (again, engine):
         await each.close()
 
@@ -116,7 +118,7 @@ async def test_a_store_that_is_away_fails_the_start(caplog):
 async def test_a_start_that_breaks_is_raised_and_known(caplog):
     store = FaultyStore()
     store.save_error = ZeroDivisionError("bug")
-    engine = Engine(Settings(), store, Clock())
+    engine = Engine(Settings(), Cluster(store), Clock())
     with pytest.raises(ZeroDivisionError):
         await engine.start()
     assert engine.status == "failed"
@@ -346,8 +348,8 @@ async def test_a_sender_may_wait_for_room():
             asyncio.create_task(engine.submit([learn("c", "x")] * 2, wait=True)) for _ in range(3)
         ]
         await asyncio.sleep(0)
-        figures = engine.figures()
-        assert (figures.queued_events, figures.queue_full) == (2, 1)
+        stats = engine.stats()
+        assert (stats.queued_events, stats.queue_full) == (2, 1)
     await asyncio.gather(first, second)
     numbers = [result.seq for results in await asyncio.gather(*waiting) for result in results]
     assert sorted(numbers) == [3, 4, 5, 6, 7, 8]
@@ -365,7 +367,7 @@ async def test_a_full_disk_stops_learning_not_ranking():
     with pytest.raises(StoreFull):
         await engine.take_snapshot()
     assert engine.status == "ready"
-    assert engine.rank(Instance(["a"]))
+    assert engine.model.rank(Instance(["a"]))
     store.append_error = store.save_error = None
     assert (await engine.submit([learn("b", "y")]))[0].seq == 2
     await engine.close()
@@ -376,7 +378,7 @@ async def test_forgets_as_told():
     engine = await started()
     await engine.submit([learn("a", "x y")])
     await engine.submit([Event.forget_class("x")])
-    assert [name for name, _ in engine.rank(Instance(["a"]))] == ["y"]
+    assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["y"]
     await engine.close()
 
 
@@ -389,7 +391,7 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
     with pytest.raises(NotReady):
         await engine.submit([learn("c", "z")])
     assert "numbered" in engine.failure
-    assert engine.rank(Instance(["a"]))
+    assert engine.model.rank(Instance(["a"]))
     await assert_refuses(engine, "failed")
     await engine.close()
     assert [info.seq for info in store.snapshots()] == [0]
@@ -402,7 +404,9 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
 async def test_its_figures():
     store = FaultyStore()
     heard = []
-    engine = Engine(Settings(), store, Clock(), on_applied=lambda *args: heard.append(args))
+    engine = Engine(
+        Settings(), Cluster(store), Clock(), on_applied=lambda *args: heard.append(args)
+    )
     await engine.start()
     event = learn("a", "x", "one")
     await engine.submit([event])
@@ -410,10 +414,10 @@ async def test_its_figures():
     store.append_errors = [StoreUnavailable("away")]
     with pytest.raises(StoreUnavailable):
         await engine.submit([learn("b", "y")])
-    figures = engine.figures()
-    assert (figures.commits, figures.failed_commits) == (1, 1)
-    assert (figures.queued_events, figures.queued_bytes, figures.log_lag) == (0, 0, 0)
-    assert figures.commit_seconds > 0
+    stats = engine.stats()
+    assert (stats.commits, stats.failed_commits) == (1, 1)
+    assert (stats.queued_events, stats.queued_bytes, stats.log_lag) == (0, 0, 0)
+    assert stats.commit_seconds > 0
     assert [applied for applied, _, _ in heard] == [event]
     await engine.close()
 
@@ -485,7 +489,7 @@ async def test_close_without_a_last_snapshot_loses_nothing(error):
 @in_loop
 async def test_close_may_come_twice_and_before_the_start():
     store = FaultyStore()
-    engine = Engine(Settings(), store, Clock())
+    engine = Engine(Settings(), Cluster(store), Clock())
     await engine.close()
     await engine.close()
     assert store.closed
@@ -520,11 +524,11 @@ def engine_threads():
 
 @in_loop
 async def test_close_ends_a_recovery(monkeypatch):
-    monkeypatch.setattr(recovery_module, "LOOK_EVENTS", 1)
+    monkeypatch.setattr(recovery_module, "CHECK_EVENTS", 1)
     store = FaultyStore()
     engine = await started(store)
     await engine.submit([learn("a", "x")] * 3)
-    again = Engine(Settings(), store, Clock())
+    again = Engine(Settings(), Cluster(store), Clock())
     with store.before_read.shut() as gate:
         starting = asyncio.create_task(again.start())
         await gate.reached()
@@ -541,7 +545,7 @@ async def test_close_ends_a_recovery(monkeypatch):
 @in_loop
 async def test_close_after_a_start_that_was_cancelled():
     store = FaultyStore()
-    engine = Engine(Settings(), store, Clock())
+    engine = Engine(Settings(), Cluster(store), Clock())
     with store.before_read.shut() as gate:
         starting = asyncio.create_task(engine.start())
         await gate.reached()
@@ -561,7 +565,7 @@ def test_comes_back_from_a_file(tmp_path, killed):
     events = [learn(f"f{n % 5} g{n % 7}", f"c{n % 3}", f"id {n}") for n in range(100)]
 
     async def first_life():
-        engine = Engine(Settings(), open_store(url, Clock()), Clock())
+        engine = Engine(Settings(), Cluster(open_store(url, Clock())), Clock())
         await engine.start()
         await asyncio.gather(*(engine.submit([event]) for event in events[:50]))
         await engine.take_snapshot()
@@ -571,7 +575,7 @@ def test_comes_back_from_a_file(tmp_path, killed):
         return digest
 
     async def second_life():
-        engine = Engine(Settings(), open_store(url, Clock()), Clock())
+        engine = Engine(Settings(), Cluster(open_store(url, Clock())), Clock())
         await engine.start()
         found = (engine.model.digest(), engine.recovery.replayed)
         retry = await engine.submit([events[70]])

@@ -11,12 +11,15 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.service import cluster as cluster_module
 from manyclass.service import engine as engine_module
+from manyclass.service import pipeline
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
 from manyclass.service.log import group_commit
-from manyclass.service.log.apply_loop import Result
+from manyclass.service.log.request import Result
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
@@ -30,15 +33,17 @@ from tests.service.shared import SharedLog, SharedMemoryStore
 @pytest.fixture(autouse=True)
 def no_long_waits(monkeypatch):
     monkeypatch.setattr(engine_module, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(engine_module, "AGAIN_SECONDS", 0.02)
-    monkeypatch.setattr(group_commit, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(cluster_module, "AWAY_SECONDS", 0.06)
+    monkeypatch.setattr(cluster_module, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0.02)
+    monkeypatch.setattr(group_commit, "EXPIRY_SECONDS", 0.02)
 
 
 @asynccontextmanager
 async def engine_on(log, name, ready=True, **settings):
     """An engine of its own on the log, ready unless told otherwise, closed in the end."""
     wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
-    engine = Engine(Settings(**wanted), log.store(name), Clock())
+    engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
     starting = asyncio.create_task(engine.start())
     try:
         if ready:
@@ -97,7 +102,7 @@ async def test_an_answer_is_given_when_the_event_is_applied_there():
             engine = (first, second)[n % 2]
             [result] = await engine.submit([learn("a", f"c{n}")])
             assert engine.model.seq >= result.seq
-            assert f"c{n}" in [name for name, _ in engine.rank(Instance(["a"]), 100)]
+            assert f"c{n}" in [name for name, _ in engine.model.rank(Instance(["a"]), 100)]
 
 
 @in_loop
@@ -117,8 +122,8 @@ async def test_one_that_comes_later_is_where_the_others_are():
 @in_loop
 async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
     log = SharedLog()
-    first = Engine(Settings(rating=3, store_seconds=0.3), log.store("A"), Clock())
-    second = Engine(Settings(rating=5, store_seconds=0.3), log.store("B"), Clock())
+    first = Engine(Settings(rating=3, store_seconds=0.3), Cluster(log.store("A")), Clock())
+    second = Engine(Settings(rating=5, store_seconds=0.3), Cluster(log.store("B")), Clock())
     await asyncio.gather(first.start(), second.start())
     assert sorted([first.status, second.status]) == ["failed", "ready"]
     await asyncio.gather(first.close(), second.close())
@@ -242,7 +247,7 @@ async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back()
         log.away = True
         with pytest.raises(StoreUnavailable):
             await engine.submit([learn("b", "y", "one")])
-        assert engine.rank(Instance(["a"]))
+        assert engine.model.rank(Instance(["a"]))
         assert engine.status == "ready"
         log.away = False
         assert (await engine.submit([learn("b", "y", "one")]))[0].seq == 2
@@ -261,7 +266,7 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowe
             with pytest.raises(StoreUnavailable) as caught:
                 await waiting
             assert not isinstance(caught.value, CommitOutcomeUnknown)
-            assert engine.figures().queued_events == 0
+            assert engine.stats().queued_events == 0
         await engine.reached(1, PATIENCE)  # the first one was on its way
         assert await engine.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
         assert await engine.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
@@ -276,7 +281,7 @@ async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once():
         event = learn("a", "x", "one")
         with pytest.raises(CommitOutcomeUnknown):
             await first.submit([event])
-        assert first.figures().uncertain == 1
+        assert first.stats().uncertain == 1
         assert await second.submit([event]) == [Result(1, True, None, False)]
         await equal(first, second)
 
@@ -382,12 +387,12 @@ async def test_what_nobody_waits_for_any_more_is_not_kept_for():
         event = learn("a", "x", "one")
         for _ in range(5):
             await engine.submit([event])
-        assert engine._writer._landing == {}
+        assert engine._pipeline.group_commit._landing == {}
         with engine.store.follows.shut() as gate:
             await gate.reached()
             with pytest.raises(CommitOutcomeUnknown):
                 await engine.submit([learn("b", "y")])
-            await until(lambda: engine._writer._landing == {})
+            await until(lambda: engine._pipeline.group_commit._landing == {})
         assert await engine.reached(2, PATIENCE)
 
 
@@ -422,22 +427,22 @@ async def test_the_lag_counts_what_is_in_the_log_of_others():
         with second.store.follows.shut() as gate:
             await gate.reached()
             await first.submit([learn("a", "x")] * 7)
-            await until(lambda: second.figures().log_lag == 7)
-        await until(lambda: second.figures().log_lag == 0)
-        await until(lambda: second.figures().processes == 2)
+            await until(lambda: second.stats().log_lag == 7)
+        await until(lambda: second.stats().log_lag == 0)
+        await until(lambda: second.stats().processes == 2)
 
 
 @in_loop
 async def test_the_store_is_said_to_be_away(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
-        await until(lambda: engine.beat is not None)
-        assert engine.figures().store_away_seconds == 0
+        await until(lambda: engine.cluster.heartbeat is not None)
+        assert engine.stats().store_away_seconds == 0
         log.away = True
-        await until(lambda: engine.figures().store_away_seconds > 0.1)
-        assert not engine.figures().leads
+        await until(lambda: engine.stats().store_away_seconds > 0.1)
+        assert not engine.stats().is_leader
         log.away = False
-        await until(lambda: engine.figures().store_away_seconds == 0)
+        await until(lambda: engine.stats().store_away_seconds == 0)
 
 
 # --- snapshots ------------------------------------------------------------------------------------
@@ -449,8 +454,8 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
     async with engine_on(log, "B", snapshot_events=5, snapshot_keep=2) as second:
         log.leader = None
         async with engine_on(log, "A", snapshot_events=5, snapshot_keep=2) as first:
-            await until(lambda: first.figures().leads != second.figures().leads)
-            leads = first if first.figures().leads else second
+            await until(lambda: first.stats().is_leader != second.stats().is_leader)
+            leads = first if first.stats().is_leader else second
             for n in range(30):
                 await (first, second)[n % 2].submit([learn("a", f"c{n}")])
                 await asyncio.sleep(0.005)
@@ -461,7 +466,7 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
                 list(log.inner.read(0))
         if leads is second:
             return
-        await until(lambda: second.figures().leads)
+        await until(lambda: second.stats().is_leader)
         await second.submit([learn("a", "y")] * 10)
         await until(lambda: log.inner.snapshots()[0].seq > taken)
 
@@ -475,7 +480,7 @@ async def test_going_back_to_a_snapshot_is_followed_by_all():
         await second.submit([learn("a", "y", "two"), learn("b", "y")])
         assert await second.restore(1) == 4
         await equal(first, second)
-        assert [name for name, _ in first.rank(Instance(["a", "b"]))] == ["x"]
+        assert [name for name, _ in first.model.rank(Instance(["a", "b"]))] == ["x"]
         again = await first.submit([learn("a", "y", "two"), learn("a", "x", "one")])
         assert [result.duplicate for result in again] == [False, True]
         await equal(first, second)
@@ -487,8 +492,8 @@ async def test_going_back_to_a_snapshot_is_followed_by_all():
 async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.figures().leads or second.figures().leads)
-        leader, other = (first, second) if first.figures().leads else (second, first)
+        await until(lambda: first.stats().is_leader or second.stats().is_leader)
+        leader, other = (first, second) if first.stats().is_leader else (second, first)
         await other.submit([learn("a", "x")])
         await equal(first, second)
         await leader.take_snapshot()
@@ -517,13 +522,13 @@ async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost():
             taking = asyncio.create_task(engine.take_snapshot())
             await gate.reached()
             log.lose_after(2)
-            await until(lambda: engine.figures().rewinds == 1)
+            await until(lambda: engine.stats().rewinds == 1)
             await until(lambda: engine.status == "ready")
             await engine.submit([learn("new", "new")])
         with pytest.raises(StoreUnavailable, match="lost events"):
             await taking
         assert log.inner.last_seq == 3
-        assert engine.rank(Instance(["new"]))
+        assert engine.model.rank(Instance(["new"]))
         assert engine.newest_snapshot.seq <= 2
         assert (await engine.take_snapshot()).seq == 3
 
@@ -539,7 +544,7 @@ async def test_when_the_log_has_lost_events_all_go_back_to_what_it_holds(caplog)
         await first.submit([learn("b", "y", "two")])
         await equal(first, second)
         log.lose_after(1)
-        await until(lambda: (first.figures().rewinds, second.figures().rewinds) == (1, 1))
+        await until(lambda: (first.stats().rewinds, second.stats().rewinds) == (1, 1))
         await until(lambda: first.status == second.status == "ready")
         assert first.model.seq == 1
         assert any("no longer holds event 2" in record.message for record in caplog.records)
@@ -557,20 +562,20 @@ async def test_ranking_goes_on_while_the_state_is_restored_anew():
         log.away = True
         log.lose_after(1)
         await until(lambda: engine.status == "recovering")
-        assert engine.rank(Instance(["b"]))
+        assert engine.model.rank(Instance(["b"]))
         with pytest.raises(NotReady):
             await engine.submit([learn("c", "z")])
         log.away = False
         await until(lambda: engine.status == "ready")
-        assert not engine.rank(Instance(["b"]))
+        assert not engine.model.rank(Instance(["b"]))
 
 
 @in_loop
 async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.figures().leads or second.figures().leads)
-        leader, other = (first, second) if first.figures().leads else (second, first)
+        await until(lambda: first.stats().is_leader or second.stats().is_leader)
+        leader, other = (first, second) if first.stats().is_leader else (second, first)
         with other.store.follows.shut() as gate:
             await gate.reached()
             for n in range(5):
@@ -579,7 +584,7 @@ async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
         await until(lambda: other.model.seq == 5)
         await until(lambda: other.status == "ready")
         await equal(first, second)
-        assert other.figures().rewinds == 0  # nothing was lost
+        assert other.stats().rewinds == 0  # nothing was lost
 
 
 @in_loop
@@ -590,7 +595,7 @@ async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
         log.store("newer").append([b"\x09" + bytes(20)], 1)
         await until(lambda: engine.status == "failed")
         assert "event 1" in engine.failure
-        assert engine.rank(Instance(["a"]))
+        assert engine.model.rank(Instance(["a"]))
         with pytest.raises(NotReady):
             await engine.submit([learn("a", "x")])
 
@@ -599,7 +604,7 @@ async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
 async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it():
     log = SharedLog()
     async with engine_on(log, "A", snapshot_keep=1) as failing:
-        await until(lambda: failing.figures().leads)
+        await until(lambda: failing.stats().is_leader)
         await failing.submit([learn("a", "x")])
         stranger = log.store("newer")
         stranger.append([b"\x09" + bytes(20)])
@@ -607,10 +612,10 @@ async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it()
         await until(lambda: failing.status == "failed")
         await many_turns()
         assert failing.model.seq == 1
-        assert not failing.rank(Instance(["b"]))
+        assert not failing.model.rank(Instance(["b"]))
         assert not await failing.reached(3, 0)
-        assert not failing.figures().leads
-        assert failing.figures().store_away_seconds == 0
+        assert not failing.stats().is_leader
+        assert failing.stats().store_away_seconds == 0
         beats = failing.store.beats
         await asyncio.sleep(0.1)
         assert failing.store.beats == beats
@@ -647,7 +652,7 @@ async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
         info, _ = log.inner._snapshots[2]
         log.inner._snapshots[2] = (info, [b"rubbish"])
         log.lose_after(2)
-        await until(lambda: engine.figures().rewinds == 1 and engine.status == "ready")
+        await until(lambda: engine.stats().rewinds == 1 and engine.status == "ready")
         assert engine.recovery.snapshot.seq == 1
         await until(lambda: b"".join(log.inner.open_snapshot(2)) != b"rubbish")
         assert Model.load(log.inner.open_snapshot(2)).digest() == engine.model.digest()
@@ -658,11 +663,11 @@ async def test_a_store_that_is_away_is_told_of_once(caplog):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         log.away = True
-        await until(lambda: engine.figures().store_away_seconds > 0.2)
+        await until(lambda: engine.stats().store_away_seconds > 0.2)
         told = [r.message for r in caplog.records if "the store does not answer" in r.message]
         assert len(told) == 1
         log.away = False
-        await until(lambda: engine.figures().store_away_seconds == 0)
+        await until(lambda: engine.stats().store_away_seconds == 0)
 
 
 # --- a full store ---------------------------------------------------------------------------------
@@ -672,7 +677,7 @@ async def test_a_store_that_is_away_is_told_of_once(caplog):
 async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=3) as (first, second):
-        await until(lambda: first.figures().leads or second.figures().leads)
+        await until(lambda: first.stats().is_leader or second.stats().is_leader)
         for n in range(3):
             await first.submit([learn("a", f"c{n}")])
             await first.take_snapshot()
@@ -684,9 +689,9 @@ async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_i
             await second.submit([learn("a", "d")])
         await until(lambda: [info.seq for info in log.inner.snapshots()] == [4])
         await until(lambda: not log.batches)
-        assert second.figures().store_full
+        assert second.stats().store_full
         log.full = False
-        await until(lambda: not (first.figures().store_full or second.figures().store_full))
+        await until(lambda: not (first.stats().store_full or second.stats().store_full))
         await second.submit([learn("a", "d")])
         await equal(first, second)
         assert [info.seq for info in log.inner.snapshots()] == [4]  # the schedule asks for none
@@ -699,12 +704,12 @@ async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_i
 async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as leader:
-        await until(lambda: leader.figures().leads)
+        await until(lambda: leader.stats().is_leader)
         monkeypatch.setattr(engine_module, "TICK_SECONDS", 60)  # no beat tells it that A is gone
         async with engine_on(log, "B") as last:
             await leader.close()
             await last.submit([learn("a", "c")])
-            assert not last.figures().leads
+            assert not last.stats().is_leader
         assert log.inner.snapshots()[0].seq == log.inner.last_seq
 
 
@@ -714,7 +719,7 @@ async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
-        await until(lambda: older.figures().leads)
+        await until(lambda: older.stats().is_leader)
     monkeypatch.setattr(rules, "RULES", 2)
     async with AsyncExitStack() as stack:
         engines = [
@@ -740,13 +745,13 @@ async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
         elder.beat(1)
     monkeypatch.setattr(rules, "RULES", 2)
     async with engine_on(log, "B", ready=False) as newer:
-        await until(lambda: newer.waiting is not None)
+        await until(lambda: newer.cluster.waiting is not None)
         await asyncio.sleep(0.1)
-        assert "older release" in newer.waiting
-        assert newer.rank(Instance({"a": 1})) != []  # meanwhile it ranks
+        assert "older release" in newer.cluster.waiting
+        assert newer.model.rank(Instance({"a": 1})) != []  # meanwhile it ranks
         with pytest.raises(NotReady):
             await newer.submit([learn("a", "d")])
-        assert not newer.figures().leads
+        assert not newer.stats().is_leader
         assert log.leader is not newer.store
         elder.close()
         await until(lambda: newer.status == "ready")

@@ -22,10 +22,11 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import DEFAULT_LEARNER, Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
-from manyclass.service.log.apply_loop import Result
-from manyclass.service.snapshots.schedule import _changes
+from manyclass.service.log.request import Result
+from manyclass.service.snapshots.restore import learner_changes
 from manyclass.service.store.errors import SnapshotDamaged, StoreUnavailable
 from tests.service.faulty import Clock, FaultyStore, learn
 
@@ -60,7 +61,7 @@ class EngineStates(RuleBasedStateMachine):
             snapshot_keep=self.keep,
             max_queue_events=1000,
         )
-        self.engine = Engine(wanted, self.store, self.clock)
+        self.engine = Engine(wanted, Cluster(self.store), self.clock)
         self.run(self.engine.start())
         assert self.engine.status == "ready", self.engine.failure
 
@@ -181,7 +182,7 @@ class EngineStates(RuleBasedStateMachine):
     @rule(names=NAMES, k=st.integers(1, 3))
     def rank(self, names, k):
         instance = Instance(names.split())
-        assert self.engine.rank(instance, k) == self.twin.rank(instance, k)
+        assert self.engine.model.rank(instance, k) == self.twin.rank(instance, k)
 
     @rule()
     def take_snapshot(self):
@@ -218,7 +219,7 @@ class EngineStates(RuleBasedStateMachine):
         mark, before = self.twin.seq + 1, self.twin.model_set
         self.twin = Model.load(self.dumps[seq])
         self.twin.restored(mark, seq)
-        for event in _changes(before, self.twin):
+        for event in learner_changes(before, self.twin):
             self.twin.apply(self.twin.seq + 1, event)
         assert not self.twin.model_set.differences(before.promoted(self.twin.answering.label))
         assert last == self.twin.seq
@@ -256,7 +257,7 @@ class EngineStates(RuleBasedStateMachine):
             for answer in answers:
                 answer.cancel()
             # The thread has to end, but the engine does not get to see what it did.
-            await asyncio.to_thread(self.engine._writer._thread.shutdown)
+            await asyncio.to_thread(self.engine._pipeline.group_commit._thread.shutdown)
             return in_log
 
         in_log = self.run(until_the_end())

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service import engine as engine_module
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
@@ -47,7 +48,7 @@ class SharedStates(RuleBasedStateMachine):
 
     def start(self):
         self.names += 1
-        engine = Engine(WANTED, self.log.store(f"p{self.names}"), Clock())
+        engine = Engine(WANTED, Cluster(self.log.store(f"p{self.names}")), Clock())
         self.run(engine.start())
         assert engine.status == "ready", engine.failure
         return engine

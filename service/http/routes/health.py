@@ -51,15 +51,15 @@ async def readyz(
         return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
     if engine.status == "recovering":
         recovery = engine.recovery
-        if engine.waiting is not None:
-            raise unavailable(f"the service waits to learn: {engine.waiting}")
+        if engine.cluster.waiting is not None:
+            raise unavailable(f"the service waits to learn: {engine.cluster.waiting}")
         raise unavailable(
             f"the service is recovering: {recovery.replayed} events replayed, up to event"
             f" {recovery.last_seq}"
         )
-    if engine.shared is None or engine.status != "ready":
+    if engine.cluster.shared is None or engine.status != "ready":
         await engine.snapshots()  # asks the store
-    elif await engine.look() is None:  # asks it once for all who ask at a time
+    elif await engine.cluster.poll() is None:  # asks it once for all who ask at a time
         raise unavailable("the store does not answer")
     return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
 

@@ -45,7 +45,7 @@ from manyclass.service.http.schemas import (
 )
 from manyclass.service.http.turn import Turn
 from manyclass.service.ingest.event_builder import EventBuilder, is_without_features
-from manyclass.service.log.apply_loop import Result
+from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)

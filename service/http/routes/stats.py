@@ -36,19 +36,19 @@ async def stats(
         require(Scope.ADMIN, request)
         seq, hashed = await engine.digest()
     model = engine.model
-    figures = engine.figures()
+    figures = engine.stats()
     learner = model.learner
     newest = engine.newest_snapshot
     outdegrees = learner.outdegrees().tolist()
     while outdegrees and not outdegrees[-1]:
         outdegrees.pop()
-    shared = engine.shared
+    shared = engine.cluster.shared
     return Stats(
         seq=seq,
         digest=hashed,
         process=None if shared is None else shared.name,
-        leads=None if shared is None else figures.leads,
-        processes=None if shared is None else _processes(engine.beat),
+        leads=None if shared is None else figures.is_leader,
+        processes=None if shared is None else _processes(engine.cluster.heartbeat),
         log_seq=model.seq + figures.log_lag,
         store_away_seconds=figures.store_away_seconds,
         features=learner.features,

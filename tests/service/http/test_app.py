@@ -69,7 +69,7 @@ def test_opens_the_store_the_settings_name(tmp_path):
     path = tmp_path / "deep" / "my.db"
     app = create_app(Settings(store=f"sqlite:{path}"))
     assert path.exists()
-    assert app.engine._clock is time.monotonic  # snapshots and late labels
+    assert app.engine.clock is time.monotonic  # snapshots and late labels
     app.engine.store.close()
     with pytest.raises(StoreError):
         create_app(Settings(store="nowhere:"))
@@ -81,7 +81,7 @@ async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labe
     wall_clock = Clock()
     settings = {"snapshot_events": 0, "snapshot_seconds": 60, "late_label_seconds": 100}
     async with calling(wall_clock=wall_clock, **settings) as call:
-        snapshots = call.app.engine._snapshots
+        snapshots = call.app.engine._pipeline.schedule
         label = {"id": "i", "classes": ["a"]}
         await call("POST", "/rank", {"features": ["f"], "id": "i"})
         await call.learn(("f", "a"))

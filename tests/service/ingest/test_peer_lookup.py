@@ -9,7 +9,7 @@ from manyclass.core.event import Instance
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, Kept, PendingLabels
+from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
@@ -34,14 +34,14 @@ async def time_passes():
 
 
 class Office:
-    """Brings letters from desk to desk, and keeps a copy of each."""
+    """Brings messages from desk to desk, and keeps a copy of each."""
 
     def __init__(self):
         self.desks = {}
         self.sent = []
         self.error = None
         self.gate = Gate()
-        self.deaf = set()  # get no letters
+        self.deaf = set()  # get no messages
 
     def process(self, name):
         desk = self.desks[name] = Desk(self, name)
@@ -51,60 +51,66 @@ class Office:
         """They all know of each other."""
         desks = [self.process(name) for name in names]
         for desk in desks:
-            await desk.look()
+            await desk.poll()
         return desks
 
-    def post(self, sender, letters):
+    def post(self, sender, messages):
         self.gate.pass_through()
         if self.error is not None:
             raise self.error
-        for name, body in letters:
+        for name, body in messages:
             self.sent.append((sender, name, body))
             if name in self.desks and name not in self.deaf:
                 desk = self.desks[name]
-                desk.loop.call_soon_threadsafe(desk.neighbours.hear, PeerMessage(sender, body))
+                desk.loop.call_soon_threadsafe(
+                    desk.peer_lookup.on_message, PeerMessage(sender, body)
+                )
 
-    async def has_sent(self, letters):
+    async def has_sent(self, messages):
         """Return when so many were sent, and each has been taken."""
-        while len(self.sent) < letters:
+        while len(self.sent) < messages:
             await asyncio.to_thread(int)
         await asyncio.sleep(0)
 
 
 class Desk:
-    """A process as the others meet it: it stands for its engine, and for the store it uses."""
+    """A process as the others meet it: it stands for its cluster, and for the store it uses."""
 
     def __init__(self, office, name):
         self.office = office
         self.name = name
         self.shared = self
         self.clock = Clock()
-        self.late = PendingLabels(60.0, 10**8, self.clock)
+        self.pending = PendingLabels(60.0, 10**8, self.clock)
         self.metrics = Metrics()
-        self.neighbours = PeerLookup(self, self.late, self.metrics)
+        self.peer_lookup = PeerLookup(self, self.pending, self.metrics)
         self.loop = asyncio.get_running_loop()
 
-        self.beat = None
-        self.looks = 0
+        self.heartbeat = None
+        self.polls = 0
 
-    async def look(self):
-        self.looks += 1
+    async def poll(self):
+        self.polls += 1
         if self.office.error is not None:
             return None
         alive = [Process(each.name, 7, False, 0.0) for each in self.office.desks.values()]
-        self.beat = Heartbeat(7, False, [], alive)
-        return self.beat
+        self.heartbeat = Heartbeat(7, False, [], alive)
+        return self.heartbeat
 
-    def post(self, letters):
+    def peers(self):
+        processes = [] if self.heartbeat is None else self.heartbeat.processes
+        return [process.name for process in processes if process.name != self.name]
+
+    def post(self, messages):
         assert threading.current_thread() is not threading.main_thread()
-        self.office.post(self.name, letters)
+        self.office.post(self.name, messages)
 
     async def find(self, *ids):
         """What the others say, without the time passing."""
-        return await asyncio.wait_for(self.neighbours.find(list(ids)), PATIENCE)
+        return await asyncio.wait_for(self.peer_lookup.find(list(ids)), PATIENCE)
 
     def ask(self, *ids):
-        return asyncio.create_task(self.neighbours.find(list(ids)))
+        return asyncio.create_task(self.peer_lookup.find(list(ids)))
 
 
 # --- finding --------------------------------------------------------------------------------------
@@ -113,16 +119,19 @@ class Desk:
 @in_loop
 async def test_finds_what_another_process_ranked():
     one, two, three = await Office().processes("one", "two", "three")
-    made, given = two.late.keep(A), three.late.keep(B, "given")
+    made, given = two.pending.keep(A), three.pending.keep(B, "given")
     two.clock.now += 5
-    assert await one.find(made, given) == {made: Kept(bytes(A), 5), given: Kept(bytes(B), 0)}
+    assert await one.find(made, given) == {
+        made: StoredInstance(bytes(A), 5),
+        given: StoredInstance(bytes(B), 0),
+    }
     assert one.metrics.late_questions == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
 
 
 @in_loop
 async def test_too_late_differs_from_never_seen():
     one, two, three = await Office().processes("one", "two", "three")
-    made, given = two.late.keep(A), three.late.keep(B, "given")
+    made, given = two.pending.keep(A), three.pending.keep(B, "given")
     two.clock.now = three.clock.now = two.clock.now + 60
     said = await one.find(made, given, "never")
     assert said == {made: TOO_LATE, given: TOO_LATE, "never": NEVER_SEEN}
@@ -133,13 +142,13 @@ async def test_too_late_differs_from_never_seen():
 async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
-    two.late.keep(A, "id")
+    two.pending.keep(A, "id")
     two.clock.now += 60
     with office.gate.shut():
         asking = one.ask("id")
         await office.gate.reached()
-        office.desks["three"].late.keep(B, "id")
-    assert await asking == {"id": Kept(bytes(B), 0)}
+        office.desks["three"].pending.keep(B, "id")
+    assert await asking == {"id": StoredInstance(bytes(B), 0)}
 
 
 @in_loop
@@ -147,16 +156,16 @@ async def test_the_first_instance_is_enough():
     office = Office()
     one, two, _ = await office.processes("one", "two", "silent")
     office.deaf.add("silent")
-    made = two.late.keep(A)
-    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+    made = two.pending.keep(A)
+    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 @in_loop
 async def test_the_age_is_never_below_zero():
     one, two = await Office().processes("one", "two")
-    made = two.late.keep(A)
+    made = two.pending.keep(A)
     two.clock.now -= 100
-    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 @in_loop
@@ -176,24 +185,27 @@ async def test_whoever_has_just_begun_is_asked_too():
     office = Office()
     one, two = await office.processes("one", "two")
     three = office.process("three")  # nobody has heard of it
-    made, gone = three.late.keep(A), two.late.keep(B)
-    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+    made, gone = three.pending.keep(A), two.pending.keep(B)
+    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
     two.clock.now += 60
-    office.process("four").late.keep(B, gone)
-    assert await one.find(made, gone) == {made: Kept(bytes(A), 0), gone: Kept(bytes(B), 0)}
+    office.process("four").pending.keep(B, gone)
+    assert await one.find(made, gone) == {
+        made: StoredInstance(bytes(A), 0),
+        gone: StoredInstance(bytes(B), 0),
+    }
     four = office.process("five")
-    assert await four.find(made) == {made: Kept(bytes(A), 0)}
+    assert await four.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 @in_loop
-async def test_nobody_looks_around_for_what_is_found():
+async def test_nobody_polls_around_for_what_is_found():
     one, two = await Office().processes("one", "two")
-    made = two.late.keep(A)
-    looks = one.looks
+    made = two.pending.keep(A)
+    polls = one.polls
     await one.find(made)
-    assert one.looks == looks
+    assert one.polls == polls
     await asyncio.gather(*(one.find(f"never {number}") for number in range(50)))
-    assert looks < one.looks  # those who ask the engine at once share a call
+    assert polls < one.polls  # those who ask the engine at once share a call
 
 
 @in_loop
@@ -213,23 +225,23 @@ async def test_silence_is_no_answer():
     office = Office()
     one, two, _ = await office.processes("one", "two", "silent")
     office.deaf.add("silent")
-    made = two.late.keep(A)
+    made = two.pending.keep(A)
     asking = one.ask(made, "never")
     await office.has_sent(3)
     await time_passes()
-    assert await asking == {made: Kept(bytes(A), 0), "never": NO_ANSWER}
+    assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
     assert one.metrics.late_questions["no_answer"] == 1
 
 
 @in_loop
-async def test_letters_that_cannot_be_sent_are_not_waited_for():
+async def test_messages_that_cannot_be_sent_are_not_waited_for():
     office = Office()
     one, two = await office.processes("one", "two")
-    made = two.late.keep(A)
+    made = two.pending.keep(A)
     office.error = StoreUnavailable("the cable is cut")
     assert await one.find(made) == {made: NO_ANSWER}
     office.error = None
-    assert await one.find(made) == {made: Kept(bytes(A), 0)}
+    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 @in_loop
@@ -251,24 +263,24 @@ async def test_so_many_ids_wait_and_no_more(monkeypatch):
     office = Office()
     one, two = await office.processes("one", "two")
     for name in "abcde":
-        two.late.keep(A, name)
+        two.pending.keep(A, name)
     with office.gate.shut():
         first = one.ask("a", "b", "c")
         await office.gate.reached()
         second = one.ask("d", "e")
         await asyncio.sleep(0)
         assert await one.find("f", "g") == {"f": NO_ANSWER, "g": NO_ANSWER}
-    assert await first | await second == dict.fromkeys("abcde", Kept(bytes(A), 0))
+    assert await first | await second == dict.fromkeys("abcde", StoredInstance(bytes(A), 0))
 
 
-# --- letters --------------------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------------
 
 
 @in_loop
-async def test_what_is_asked_while_letters_are_posted_goes_into_one_to_each():
+async def test_what_is_asked_while_messages_are_posted_goes_into_one_to_each():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
-    made = [two.late.keep(Instance([f"f{number}"])) for number in range(20)]
+    made = [two.pending.keep(Instance([f"f{number}"])) for number in range(20)]
     with office.gate.shut():
         first = one.ask(made[0])
         await office.gate.reached()
@@ -279,30 +291,30 @@ async def test_what_is_asked_while_letters_are_posted_goes_into_one_to_each():
     for each in others:
         found |= await each
     assert set(found) == set(made)
-    assert all(isinstance(kept, Kept) for kept in found.values())
+    assert all(isinstance(kept, StoredInstance) for kept in found.values())
     assert [name for sender, name, _ in office.sent if sender == "one"] == ["two", "three"] * 2
 
 
 @in_loop
-async def test_many_ids_are_asked_for_in_several_letters(monkeypatch):
-    monkeypatch.setattr(peer_lookup, "LETTER_IDS", 10)
+async def test_many_ids_are_asked_for_in_several_messages(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MESSAGE_IDS", 10)
     office = Office()
     one, two = await office.processes("one", "two")
-    made = [two.late.keep(A) for _ in range(25)]
+    made = [two.pending.keep(A) for _ in range(25)]
     said = await one.find(*made)
-    assert said == dict.fromkeys(made, Kept(bytes(A), 0))
+    assert said == dict.fromkeys(made, StoredInstance(bytes(A), 0))
     assert len([name for sender, name, _ in office.sent if sender == "one"]) == 3
 
 
 @in_loop
-async def test_large_instances_come_in_several_letters(monkeypatch):
-    monkeypatch.setattr(peer_lookup, "LETTER_BYTES", 1000)
+async def test_large_instances_come_in_several_messages(monkeypatch):
+    monkeypatch.setattr(peer_lookup, "MESSAGE_BYTES", 1000)
     office = Office()
     one, two = await office.processes("one", "two")
-    made = [two.late.keep(Instance([f"{number} {'x' * 300}"])) for number in range(10)]
+    made = [two.pending.keep(Instance([f"{number} {'x' * 300}"])) for number in range(10)]
     said = await one.find(*made)
     assert set(said) == set(made)
-    assert all(isinstance(each, Kept) for each in said.values())
+    assert all(isinstance(each, StoredInstance) for each in said.values())
     sizes = [len(body) for sender, _, body in office.sent if sender == "two"]
     assert len(sizes) == 3
     assert max(sizes) < 2000
@@ -317,8 +329,8 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     size = 600
 
     def ask(number):
-        made = two.late.keep(Instance(["x" * size]))
-        two.neighbours.hear(PeerMessage("one", sealed(Question(number, [made]))))
+        made = two.pending.keep(Instance(["x" * size]))
+        two.peer_lookup.on_message(PeerMessage("one", sealed(Question(number, [made]))))
 
     with office.gate.shut() as gate:
         ask(1)
@@ -330,7 +342,7 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     await office.has_sent(3)
     size = 2000
     ask(5)  # nor for one so large
-    await two.neighbours.close()
+    await two.peer_lookup.close()
     await many_turns()
     assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]
 
@@ -340,12 +352,12 @@ async def test_only_who_was_asked_is_believed_and_only_about_that():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
     office.deaf.update(("two", "three"))
-    made = two.late.keep(A)
+    made = two.pending.keep(A)
     asking = one.ask(made)
     await office.has_sent(2)
 
     def answer(sender, number, *what):
-        one.neighbours.hear(PeerMessage(sender, sealed(Answer(number, *what))))
+        one.peer_lookup.on_message(PeerMessage(sender, sealed(Answer(number, *what))))
 
     answer("stranger", 1, [(made, 0.0, bytes(B))])
     answer("one", 1, [(made, 0.0, bytes(B))])
@@ -356,7 +368,7 @@ async def test_only_who_was_asked_is_believed_and_only_about_that():
     assert not asking.done()
     answer("two", 1, [(made, 2.0, bytes(A))])
     answer("two", 1, [(made, 3.0, bytes(B))])
-    assert await asking == {made: Kept(bytes(A), 2)}
+    assert await asking == {made: StoredInstance(bytes(A), 2)}
 
 
 @in_loop
@@ -366,23 +378,23 @@ async def test_what_is_asked_is_forgotten():
     office.deaf.add("two")
     asking = one.ask("id")
     await office.has_sent(1)
-    assert len(one.neighbours._rounds) == 1
+    assert len(one.peer_lookup._rounds) == 1
     await time_passes()
     await asking
     await many_turns()
-    assert not one.neighbours._rounds
-    assert not one.neighbours._next
+    assert not one.peer_lookup._rounds
+    assert not one.peer_lookup._next
 
 
 @in_loop
-async def test_close_waits_for_the_letters_under_way():
+async def test_close_waits_for_the_messages_under_way():
     office = Office()
     one, _ = await office.processes("one", "two")
-    await one.neighbours.close()
+    await one.peer_lookup.close()
     with office.gate.shut():
         asking = one.ask("id")
         await office.gate.reached()
-        closing = asyncio.create_task(one.neighbours.close())
+        closing = asyncio.create_task(one.peer_lookup.close())
         await many_turns()
         assert not closing.done()
     await asyncio.wait_for(closing, PATIENCE)
@@ -392,35 +404,35 @@ async def test_close_waits_for_the_letters_under_way():
 # --- damage ---------------------------------------------------------------------------------------
 
 
-async def letters_of_a_question():
+async def messages_of_a_question():
     """A process that waits for an answer, and the question and the answer, undelivered."""
     office = Office()
     one, two = await office.processes("one", "two")
-    made = two.late.keep(A)
+    made = two.pending.keep(A)
     office.deaf.update(("one", "two"))
     asking = one.ask(made)
     await office.has_sent(1)
-    two.neighbours.hear(PeerMessage("one", office.sent[0][2]))
+    two.peer_lookup.on_message(PeerMessage("one", office.sent[0][2]))
     await office.has_sent(2)
     return office, asking, made, [body for _, _, body in office.sent]
 
 
 @in_loop
-async def test_damaged_letters_are_left_unread():
-    office, asking, made, (question, answer) = await letters_of_a_question()
+async def test_damaged_messages_are_left_unread():
+    office, asking, made, (question, answer) = await messages_of_a_question()
     one, two = office.desks.values()
     for body in (question, answer):
         for place in range(len(body)):
             flipped = bytearray(body)
             flipped[place] ^= 1 << place % 8
             for damaged in (bytes(flipped), body[:place], body[place + 1 :]):
-                one.neighbours.hear(PeerMessage("two", damaged))
-                two.neighbours.hear(PeerMessage("one", damaged))
+                one.peer_lookup.on_message(PeerMessage("two", damaged))
+                two.peer_lookup.on_message(PeerMessage("one", damaged))
     await many_turns()
     assert len(office.sent) == 2
     assert not asking.done()
-    one.neighbours.hear(PeerMessage("two", answer))
-    assert await asking == {made: Kept(bytes(A), 0)}
+    one.peer_lookup.on_message(PeerMessage("two", answer))
+    assert await asking == {made: StoredInstance(bytes(A), 0)}
 
 
 @pytest.mark.parametrize(
@@ -444,8 +456,8 @@ async def test_damaged_letters_are_left_unread():
     ],
 )
 @in_loop
-async def test_letters_that_make_no_sense_are_left_unread(said):
-    office, asking, made, (_, answer) = await letters_of_a_question()
+async def test_messages_that_make_no_sense_are_left_unread(said):
+    office, asking, made, (_, answer) = await messages_of_a_question()
     one, _ = office.desks.values()
 
     def with_id(each):
@@ -453,12 +465,12 @@ async def test_letters_that_make_no_sense_are_left_unread(said):
             return [with_id(one) for one in each]
         return made if each == "{made}" else each
 
-    one.neighbours.hear(PeerMessage("two", sealed(with_id(said))))
+    one.peer_lookup.on_message(PeerMessage("two", sealed(with_id(said))))
     await many_turns()
     assert len(office.sent) == 2
     assert not asking.done()
-    one.neighbours.hear(PeerMessage("two", answer))
-    assert await asking == {made: Kept(bytes(A), 0)}
+    one.peer_lookup.on_message(PeerMessage("two", answer))
+    assert await asking == {made: StoredInstance(bytes(A), 0)}
 
 
 @settings(max_examples=50)
@@ -466,10 +478,10 @@ async def test_letters_that_make_no_sense_are_left_unread(said):
 def test_an_instance_may_be_any_bytes(data):
     @in_loop
     async def hears():
-        office, asking, made, (_, answer) = await letters_of_a_question()
+        office, asking, made, (_, answer) = await messages_of_a_question()
         one, _ = office.desks.values()
-        one.neighbours.hear(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
-        one.neighbours.hear(PeerMessage("two", answer))
+        one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
+        one.peer_lookup.on_message(PeerMessage("two", answer))
         [found] = (await asking).values()
         assert Instance.from_bytes(found.data)
 

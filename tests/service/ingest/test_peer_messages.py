@@ -21,27 +21,27 @@ def test_says_what_was_written(message):
 
 @pytest.mark.parametrize("message", LETTERS)
 def test_shows_every_damage(message):
-    letter = sealed(message)
-    for place in range(len(letter)):
+    message = sealed(message)
+    for place in range(len(message)):
         for bit in range(8):
-            damaged = bytearray(letter)
+            damaged = bytearray(message)
             damaged[place] ^= 1 << bit
             with pytest.raises(msgspec.DecodeError):
                 opened(bytes(damaged))
         with pytest.raises(msgspec.DecodeError):
-            opened(letter[:place])
+            opened(message[:place])
 
 
 def whole(data):
-    """A letter of any content whose seal is right."""
+    """A message of any content whose seal is right."""
     return crc32(data).to_bytes(SEAL_BYTES, "little") + data
 
 
 @given(st.binary())
-def test_other_bytes_are_no_letter(data):
-    for letter in (data, whole(data)):
+def test_other_bytes_are_no_message(data):
+    for message in (data, whole(data)):
         with pytest.raises(msgspec.DecodeError):
-            opened(letter)
+            opened(message)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_other_bytes_are_no_letter(data):
         b"\x93\xa8question\x01\xdd\xff\xff\xff\xff",  # of billions of ids
     ],
 )
-def test_what_a_whole_letter_says_is_doubted_too(data):
+def test_what_a_whole_message_says_is_doubted_too(data):
     with pytest.raises(msgspec.DecodeError):
         opened(whole(data))

@@ -1,4 +1,4 @@
-"""The applier: what the log brings, in its order, the same in every process."""
+"""ApplyLoop: the events of the log, in its order, the same in every process."""
 
 import asyncio
 import random
@@ -10,32 +10,49 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
-from manyclass.service.log.apply_loop import ApplyLoop, Request, Result
+from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.log.request import Request, Result
 from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
 from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
 
 
+class Loader:
+    """Loads by the given function."""
+
+    def __init__(self, load):
+        self.load = load
+
+
 class Applying:
-    """An applier, what it said of requests, and why it broke."""
+    """An ApplyLoop, the outcomes of requests, and the model."""
 
     def __init__(self, load=None):
-        self.broken = []
-        self.heard = []
-        self.applier = ApplyLoop(Model(Options()), load or self._nothing, self.broken.append)
+        self.outcomes = []
+        self.live = LiveModel()
+        self.live.use(Model(Options()))
+        self.loop = ApplyLoop(self.live, Loader(load or self._nothing))
 
     async def _nothing(self, seq):
         raise SnapshotMissing(seq)
 
+    @property
+    def model(self):
+        return self.live.model
+
     def request(self, *events):
-        return Request(events, self.heard.append)
+        return Request(events, self.outcomes.append)
 
     async def done(self):
         async with asyncio.timeout(PATIENCE):
-            while not self.applier.idle:
-                await self.applier.progress()
+            while not self.loop.idle:
+                await self.loop.progress()
+
+    async def broken(self):
+        return await asyncio.wait_for(self.loop.broken(), PATIENCE)
 
 
 def batch(first_seq, *events):
@@ -46,21 +63,21 @@ def batch(first_seq, *events):
 async def test_requests_and_batches_are_applied_in_order():
     applying = Applying()
     one, two, three = learn("a", "x", "one"), learn("b", "y"), learn("a", "x", "one")
-    applying.applier.extend([applying.request(one), batch(2, two), applying.request(three)])
+    applying.loop.extend([applying.request(one), batch(2, two), applying.request(three)])
     await applying.done()
-    assert applying.heard == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
-    assert applying.applier.model.seq == 3
+    assert applying.outcomes == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
+    assert applying.model.seq == 3
 
 
 @in_loop
 async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     applying = Applying()
     conflict = learn("c", "z", "one").join()
-    applying.applier.extend(
+    applying.loop.extend(
         [batch(1, learn("a", "x", "one"), learn("b", "y", "two"), conflict, learn("d", "w"))]
     )
     await applying.done()
-    model = applying.applier.model
+    model = applying.model
     assert (model.seq, model.learner.learned) == (4, 2)
     assert model.seen("two") is None
 
@@ -68,10 +85,10 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
 @in_loop
 async def test_one_that_is_waited_for_is_told():
     applying = Applying()
-    applying.applier.extend([applying.request(learn("a", "x", "one"))])
-    applying.applier.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
+    applying.loop.extend([applying.request(learn("a", "x", "one"))])
+    applying.loop.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
     await applying.done()
-    [_, conflict] = applying.heard
+    [_, conflict] = applying.outcomes
     assert isinstance(conflict, EventConflict)
     assert conflict.position == 1
 
@@ -79,11 +96,11 @@ async def test_one_that_is_waited_for_is_told():
 @in_loop
 async def test_a_batch_out_of_its_place_is_not_applied():
     applying = Applying()
-    applying.applier.extend([batch(2, learn("a", "x"))])
-    [error] = applying.broken
-    assert isinstance(error, EventError)
-    assert applying.applier.model.seq == 0
-    assert applying.applier.idle
+    applying.loop.extend([batch(2, learn("a", "x"))])
+    assert isinstance(await applying.broken(), EventError)
+    assert not applying.live.is_current
+    assert applying.model.seq == 0
+    assert applying.loop.idle
 
 
 @pytest.mark.parametrize(
@@ -99,13 +116,13 @@ async def test_a_batch_out_of_its_place_is_not_applied():
 async def test_others_have_their_turns_whatever_comes(monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
-    applying.applier.extend([batch(1, *events)])
+    applying.loop.extend([batch(1, *events)])
     turns = 0
-    while not applying.applier.idle:
+    while not applying.loop.idle:
         await asyncio.sleep(0)
         turns += 1
     assert turns > 300
-    assert applying.applier.model.seq == 500
+    assert applying.model.seq == 500
 
 
 @in_loop
@@ -113,12 +130,12 @@ async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     for seq in range(1, 101):
-        applying.applier.extend([batch(seq, learn("a", "x"))], soon=True)
-    assert applying.applier.model.seq == 0
+        applying.loop.extend([batch(seq, learn("a", "x"))], soon=True)
+    assert applying.model.seq == 0
     await asyncio.sleep(0)
-    assert 1 <= applying.applier.model.seq < 10
+    assert 1 <= applying.model.seq < 10
     await applying.done()
-    assert applying.applier.model.seq == 100
+    assert applying.model.seq == 100
 
 
 # --- waiting for an event -------------------------------------------------------------------------
@@ -131,13 +148,13 @@ async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
     woken = []
 
     async def wait(seq):
-        await applying.applier.reached(seq)
-        woken.append((seq, applying.applier.model.seq))
+        await applying.loop.reached(seq)
+        woken.append((seq, applying.model.seq))
 
     order = [5, 1, 9, 1, 3, 0]
     waiting = [asyncio.create_task(wait(seq)) for seq in order]
     await many_turns()
-    applying.applier.extend([batch(1, *[learn("a", "x")] * 9)])
+    applying.loop.extend([batch(1, *[learn("a", "x")] * 9)])
     await asyncio.wait_for(asyncio.gather(*waiting), PATIENCE)
     assert [seq for seq, _ in woken] == sorted(order)
     assert all(seq <= at <= seq + 3 for seq, at in woken)
@@ -146,15 +163,15 @@ async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
 @in_loop
 async def test_those_who_give_up_waiting_are_forgotten():
     applying = Applying()
-    staying = asyncio.create_task(applying.applier.reached(3))
+    staying = asyncio.create_task(applying.loop.reached(3))
     for seq in range(10, 400):
-        waiting = asyncio.create_task(applying.applier.reached(seq))
+        waiting = asyncio.create_task(applying.loop.reached(seq))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-    assert len(applying.applier._awaited) < 10
-    applying.applier.extend([batch(1, *[learn("a", "x")] * 3)])
+    assert len(applying.loop._awaited) < 10
+    applying.loop.extend([batch(1, *[learn("a", "x")] * 3)])
     await asyncio.wait_for(staying, PATIENCE)
 
 
@@ -171,26 +188,23 @@ async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
         return await loaded
 
     applying = Applying(load)
-    applying.applier.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
+    applying.loop.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
     assert await asked == 0
     await many_turns()
-    assert applying.applier.model.seq == 1
+    assert applying.model.seq == 1
     loaded.set_result(Model(Options()))
     await applying.done()
-    model = applying.applier.model
+    model = applying.model
     assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
 
 
 @in_loop
 async def test_a_mark_whose_snapshot_is_gone_stops_it():
     applying = Applying()
-    applying.applier.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
-    async with asyncio.timeout(PATIENCE):
-        while not applying.broken:
-            await asyncio.sleep(0)
-    assert isinstance(applying.broken[0], SnapshotMissing)
-    assert applying.applier.model.seq == 1
-    assert applying.applier.idle
+    applying.loop.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
+    assert isinstance(await applying.broken(), SnapshotMissing)
+    assert applying.model.seq == 1
+    assert applying.loop.idle
 
 
 @in_loop
@@ -201,15 +215,28 @@ async def test_what_is_cleared_amid_a_load_is_not_applied_later():
         return await loaded
 
     applying = Applying(load)
-    applying.applier.extend([batch(1, Event.restore(0), learn("b", "y"))])
+    applying.loop.extend([batch(1, Event.restore(0), learn("b", "y"))])
     await many_turns()
-    applying.applier.clear()
-    applying.applier.use(Model(Options()))
-    applying.applier.extend([batch(1, learn("c", "z"))])
+    applying.loop.resume(Model(Options()))
+    applying.loop.extend([batch(1, learn("c", "z"))])
     await applying.done()
-    assert applying.applier.model.seq == 1
-    assert applying.applier.model.restores == []
-    assert applying.broken == []
+    assert applying.model.seq == 1
+    assert applying.model.restores == []
+    assert applying.live.is_current
+
+
+@in_loop
+async def test_after_an_error_nothing_is_applied_until_it_resumes():
+    applying = Applying()
+    applying.loop.extend([batch(2, learn("a", "x"))])
+    await applying.broken()
+    applying.loop.extend([batch(1, learn("a", "x"))])
+    assert applying.loop.idle
+    applying.loop.resume(Model(Options()))
+    applying.loop.extend([batch(1, learn("b", "y"))])
+    await applying.done()
+    assert applying.model.seq == 1
+    assert applying.live.is_current
 
 
 # --- the same as recovery -------------------------------------------------------------------------
@@ -240,19 +267,18 @@ async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
         return Model.load(store.open_snapshot(seq))
 
     applying = Applying(load)
-    applier = applying.applier
-    store.save_snapshot(0, applier.model.dump())
+    store.save_snapshot(0, applying.model.dump())
     snapshots = [0]
     for request in random_requests(chance, snapshots):
         store.append([bytes(event) for event in request])
-        whole = batch(applier.model.seq + 1, *request)
-        applier.extend([chance.choice([whole, applying.request(*request)])])
+        whole = batch(applying.model.seq + 1, *request)
+        applying.loop.extend([chance.choice([whole, applying.request(*request)])])
         await applying.done()
-        assert applying.broken == []
+        assert applying.live.is_current
         if chance.random() < 0.2:
-            snapshots.append(applier.model.seq)
-            store.save_snapshot(applier.model.seq, applier.model.dump())
-    digest = applier.model.digest()
+            snapshots.append(applying.model.seq)
+            store.save_snapshot(applying.model.seq, applying.model.dump())
+    digest = applying.model.digest()
     assert recover(store, Options(), float, Recovery()).digest() == digest
     damaged = MemoryStore(float)  # whose newest snapshots are gone, but for those marks name
     for seq, data in store.read(0):

@@ -1,4 +1,4 @@
-"""The writer: 200 means durable and applied, whole or nothing, once."""
+"""GroupCommit: 200 means durable and applied, whole or nothing, once."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -11,25 +11,43 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.errors import NotReady, QueueFull
-from manyclass.service.log import apply_loop, group_commit
-from manyclass.service.log.apply_loop import STRETCH_SECONDS, Counts, Result
+from manyclass.service.log import apply_loop
+from manyclass.service.log import group_commit as group_commit_module
+from manyclass.service.log.apply_loop import STRETCH_SECONDS, ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.live_model import LearnerCounts, LiveModel
+from manyclass.service.log.request import Result
+from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
 
 
+class Parts:
+    """A GroupCommit over a store in memory, and the parts that it works with."""
+
+    def __init__(self, store, max_events, max_bytes, on_applied):
+        self.store = store
+        self.live = LiveModel()
+        self.live.use(Model(Options()))
+        self.apply_loop = ApplyLoop(self.live, SnapshotLoader(store), on_applied)
+        self.group_commit = GroupCommit(store, self.live, self.apply_loop, max_events, max_bytes)
+
+    @property
+    def model(self):
+        return self.live.model
+
+
 @asynccontextmanager
-async def writing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
-    """A writer over a store in memory, closed in the end."""
-    store = store or FaultyStore()
-    writer = GroupCommit(store, Model(Options()), max_events, max_bytes, on_applied)
+async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
+    """The parts, and their GroupCommit, which is closed in the end."""
+    parts = Parts(store or FaultyStore(), max_events, max_bytes, on_applied)
     try:
-        yield writer, store
+        yield parts, parts.group_commit
     finally:
-        await writer.close()
+        await parts.group_commit.close()
 
 
-def assert_holds_just(writer, store, *events):
+def assert_holds_just(parts, *events):
     """The log holds these events and no other, and the model is the one they make, each once."""
     expected = Model(Options())
     for seq, event in enumerate(events, start=1):
@@ -37,11 +55,12 @@ def assert_holds_just(writer, store, *events):
             expected.seq = seq
         else:
             expected.apply(seq, event)
-    assert writer.model.digest() == expected.digest()
-    logged = [Event.from_bytes(data) for _, data in store.read(0)]
+    assert parts.model.digest() == expected.digest()
+    logged = [Event.from_bytes(data) for _, data in parts.store.read(0)]
     assert [event.join() for event in events] == [event.join() for event in logged]
-    assert writer.appended == len(events)
-    assert (writer.events, writer.bytes) == (0, 0)
+    group_commit = parts.group_commit
+    assert group_commit.appended == len(events)
+    assert (group_commit.events, group_commit.bytes) == (0, 0)
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -49,35 +68,35 @@ def assert_holds_just(writer, store, *events):
 
 @in_loop
 async def test_answers_with_number_and_rank_before_learning():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         first, second = learn("a b", "x"), learn("a b", "x")
-        assert await writer.admit([first]) == [Result(1, False, None, True)]
-        assert await writer.admit([second]) == [Result(2, False, 1, False)]
-        assert_holds_just(writer, store, first, second)
+        assert await group_commit.admit([first]) == [Result(1, False, None, True)]
+        assert await group_commit.admit([second]) == [Result(2, False, 1, False)]
+        assert_holds_just(parts, first, second)
 
 
 @in_loop
 async def test_answers_many_in_order():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         events = [learn("a", "x"), learn("b", "y"), learn("c", "z")]
-        results = await writer.admit(events)
+        results = await group_commit.admit(events)
         assert [result.seq for result in results] == [1, 2, 3]
-        assert_holds_just(writer, store, *events)
+        assert_holds_just(parts, *events)
 
 
 @in_loop
 async def test_nothing_submitted_is_answered_with_nothing():
-    async with writing() as (writer, store):
-        assert await writer.admit([]) == []
-        assert store.appends == []
+    async with committing() as (parts, group_commit):
+        assert await group_commit.admit([]) == []
+        assert parts.store.appends == []
 
 
 @in_loop
 async def test_tells_about_each_applied_event():
     heard = []
-    async with writing(on_applied=lambda *args: heard.append(args)) as (writer, _):
+    async with committing(on_applied=lambda *args: heard.append(args)) as (_, group_commit):
         events = [learn("a", "x"), learn("a", "x")]
-        await writer.admit(events)
+        await group_commit.admit(events)
     assert [event for event, _, _ in heard] == events
     assert [(outcome.seq, outcome.rank) for _, outcome, _ in heard] == [(1, None), (2, 1)]
     assert all(seconds >= 0 for _, _, seconds in heard)
@@ -88,23 +107,26 @@ async def test_tells_about_each_applied_event():
 
 @in_loop
 async def test_one_bad_event_keeps_all_of_them_out():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         with pytest.raises(UnknownName):
-            writer.admit([learn("a", "x"), Event.forget_class("nobody")])
-        assert_holds_just(writer, store)
+            group_commit.admit([learn("a", "x"), Event.forget_class("nobody")])
+        assert_holds_just(parts)
 
 
 @in_loop
 async def test_a_refusing_store_leaves_everything_as_it_was(caplog):
-    async with writing() as (writer, store):
-        store.append_error = StoreFull("no room", "make some")
+    async with committing() as (parts, group_commit):
+        parts.store.append_error = StoreFull("no room", "make some")
         caplog.clear()
-        answers = [writer.admit([learn("a", "x", "one")]), writer.admit([learn("b", "y")])]
+        answers = [
+            group_commit.admit([learn("a", "x", "one")]),
+            group_commit.admit([learn("b", "y")]),
+        ]
         for answer in answers:
             with pytest.raises(StoreFull, match="no room"):
                 await answer
-        assert_holds_just(writer, store)
-        assert (writer.commits, writer.failed_commits) == (0, 1)
+        assert_holds_just(parts)
+        assert (group_commit.commits, group_commit.failed_commits) == (0, 1)
         assert [record.message for record in caplog.records] == [
             "the store takes no events: no room; make some"
         ]
@@ -112,14 +134,14 @@ async def test_a_refusing_store_leaves_everything_as_it_was(caplog):
 
 @in_loop
 async def test_goes_on_when_the_store_does():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
-        store.append_error = StoreUnavailable("away")
+        parts.store.append_error = StoreUnavailable("away")
         with pytest.raises(StoreUnavailable):
-            await writer.admit([event])
-        store.append_error = None
-        assert await writer.admit([event]) == [Result(1, False, None, True)]
-        assert_holds_just(writer, store, event)
+            await group_commit.admit([event])
+        parts.store.append_error = None
+        assert await group_commit.admit([event]) == [Result(1, False, None, True)]
+        assert_holds_just(parts, event)
 
 
 @pytest.mark.parametrize(
@@ -127,39 +149,39 @@ async def test_goes_on_when_the_store_does():
 )
 @in_loop
 async def test_whatever_the_store_raises_is_unavailable_to_the_sender(error):
-    async with writing() as (writer, store):
-        store.append_error = error
+    async with committing() as (parts, group_commit):
+        parts.store.append_error = error
         with pytest.raises(StoreUnavailable) as caught:
-            await writer.admit([learn("a", "x")])
+            await group_commit.admit([learn("a", "x")])
         assert caught.value.__cause__ is error
         assert caught.value.hint == getattr(error, "hint", "")
-        assert_holds_just(writer, store)
+        assert_holds_just(parts)
 
 
 @in_loop
 async def test_what_waits_is_not_lost_when_the_append_before_it_fails():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         later = learn("b", "y", "two")
-        store.append_errors = [StoreUnavailable("away")]
-        with store.before_append.shut() as gate:
-            failing = writer.admit([learn("a", "x", "one")])
+        parts.store.append_errors = [StoreUnavailable("away")]
+        with parts.store.before_append.shut() as gate:
+            failing = group_commit.admit([learn("a", "x", "one")])
             await gate.reached()
-            waiting = writer.admit([later])
+            waiting = group_commit.admit([later])
         with pytest.raises(StoreUnavailable):
             await failing
         assert await waiting == [Result(1, False, None, True)]
-        assert_holds_just(writer, store, later)
+        assert_holds_just(parts, later)
 
 
 @in_loop
 async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
-    async with writing() as (writer, store):
-        store.append_errors = [StoreUnavailable("away")] * 3
+    async with committing() as (parts, group_commit):
+        parts.store.append_errors = [StoreUnavailable("away")] * 3
         for _ in range(3):
             with pytest.raises(StoreUnavailable):
-                await writer.admit([learn("a", "x")])
+                await group_commit.admit([learn("a", "x")])
         for _ in range(3):
-            await writer.admit([learn("a", "x")])
+            await group_commit.admit([learn("a", "x")])
     assert [record.message for record in caplog.records] == [
         "the store takes no events: away",
         "the store takes events again",
@@ -171,35 +193,37 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
 
 @in_loop
 async def test_what_comes_during_an_append_shares_the_next():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         events = [learn(f"f{n}", "x") for n in range(11)]
-        with store.before_append.shut() as gate:
-            answers = [writer.admit([events[0]])]
+        with parts.store.before_append.shut() as gate:
+            answers = [group_commit.admit([events[0]])]
             await gate.reached()
-            answers += [writer.admit([event]) for event in events[1:]]
+            answers += [group_commit.admit([event]) for event in events[1:]]
         await asyncio.gather(*answers)
-        assert store.appends == [1, 10]
-        assert writer.commits == 2
-        assert_holds_just(writer, store, *events)
+        assert parts.store.appends == [1, 10]
+        assert group_commit.commits == 2
+        assert_holds_just(parts, *events)
 
 
 @in_loop
 async def test_what_comes_in_the_same_turn_of_the_loop_goes_together():
-    async with writing() as (writer, store):
-        await asyncio.gather(*(writer.admit([learn("a", "x")]) for _ in range(5)))
-        assert store.appends == [5]
+    async with committing() as (parts, group_commit):
+        await asyncio.gather(*(group_commit.admit([learn("a", "x")]) for _ in range(5)))
+        assert parts.store.appends == [5]
 
 
 @pytest.mark.parametrize(("events", "size"), [(2, 2**20), (1000, 60)])
 @in_loop
 async def test_one_append_is_bounded_but_takes_what_came_together(monkeypatch, events, size):
-    monkeypatch.setattr(group_commit, "COMMIT_EVENTS", events)
-    monkeypatch.setattr(group_commit, "COMMIT_BYTES", size)
-    async with writing() as (writer, store):
+    monkeypatch.setattr(group_commit_module, "COMMIT_EVENTS", events)
+    monkeypatch.setattr(group_commit_module, "COMMIT_BYTES", size)
+    async with committing() as (parts, group_commit):
         one = learn("a", "x")
         assert 2 * len(bytes(one)) <= 60 < 3 * len(bytes(one))
-        await asyncio.gather(*(writer.admit([one]) for _ in range(3)), writer.admit([one] * 5))
-        assert store.appends == [2, 1, 5]
+        await asyncio.gather(
+            *(group_commit.admit([one]) for _ in range(3)), group_commit.admit([one] * 5)
+        )
+        assert parts.store.appends == [2, 1, 5]
 
 
 @in_loop
@@ -211,11 +235,11 @@ async def test_the_next_append_begins_before_the_last_is_applied():
             assert store.begun.acquire(timeout=PATIENCE)
             assert store.begun.acquire(timeout=PATIENCE)
 
-    async with writing(store, on_applied=wait_for_the_second) as (writer, _):
+    async with committing(store, on_applied=wait_for_the_second) as (_, group_commit):
         with store.before_append.shut() as gate:
-            first = writer.admit([learn("a", "x")])
+            first = group_commit.admit([learn("a", "x")])
             await gate.reached()
-            second = writer.admit([learn("b", "y")])
+            second = group_commit.admit([learn("b", "y")])
         assert (await first)[0].seq == 1
         assert (await second)[0].seq == 2
 
@@ -228,33 +252,33 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
 
     now = 0.0
     monkeypatch.setattr(apply_loop, "perf_counter", lambda: now)
-    async with writing(on_applied=takes_its_time) as (writer, store):
+    async with committing(on_applied=takes_its_time) as (parts, group_commit):
         events = [learn("a b c", "x")] * 50
-        answers = [writer.admit(events), *(writer.admit(events[:1]) for _ in range(50))]
+        answers = [group_commit.admit(events), *(group_commit.admit(events[:1]) for _ in range(50))]
         seen = [0]
         while not answers[-1].done():
-            seen.append(writer.model.seq)
+            seen.append(parts.model.seq)
             await asyncio.sleep(0)
         seen.append(100)
         steps = [after - before for before, after in pairwise(seen) if after > before]
         # the clock was read before this event made it go on, so it is one event late
         assert set(steps[:-1]) <= {4, 5}
-        assert_holds_just(writer, store, *events * 2)
+        assert_holds_just(parts, *events * 2)
 
 
 @in_loop
 async def test_an_event_that_takes_longer_than_a_stretch_is_applied_alone(monkeypatch):
     ticks = count(step=10 * STRETCH_SECONDS)
     monkeypatch.setattr(apply_loop, "perf_counter", lambda: next(ticks))
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         events = [learn("a", "x")] * 5
-        answer = writer.admit(events)
+        answer = group_commit.admit(events)
         seen = [0]
         while not answer.done():
-            seen.append(writer.model.seq)
+            seen.append(parts.model.seq)
             await asyncio.sleep(0)
         assert {after - before for before, after in pairwise([*seen, 5])} <= {0, 1}
-        assert_holds_just(writer, store, *events)
+        assert_holds_just(parts, *events)
 
 
 # --- retries -------------------------------------------------------------------------------------
@@ -262,113 +286,115 @@ async def test_an_event_that_takes_longer_than_a_stretch_is_applied_alone(monkey
 
 @in_loop
 async def test_a_retry_is_answered_with_the_number_of_the_first():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y")
-        await writer.admit([event])
-        results = await writer.admit([event, other, event])
+        await group_commit.admit([event])
+        results = await group_commit.admit([event, other, event])
         assert results == [
             Result(1, True, None, False),
             Result(2, False, None, True),
             Result(1, True, None, False),
         ]
-        assert_holds_just(writer, store, event, other)
+        assert_holds_just(parts, event, other)
 
 
 @in_loop
 async def test_a_retry_is_answered_while_the_store_is_away():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
-        await writer.admit([event])
-        store.append_error = StoreUnavailable("away")
-        assert await writer.admit([event]) == [Result(1, True, None, False)]
+        await group_commit.admit([event])
+        parts.store.append_error = StoreUnavailable("away")
+        assert await group_commit.admit([event]) == [Result(1, True, None, False)]
 
 
 @in_loop
 async def test_a_retry_waits_for_the_first_one_in_flight():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
-        with store.before_append.shut() as gate:
-            first = writer.admit([event])
+        with parts.store.before_append.shut() as gate:
+            first = group_commit.admit([event])
             await gate.reached()
-            retry = writer.admit([event])
+            retry = group_commit.admit([event])
             await asyncio.sleep(0)
             assert not retry.done()
         assert await first == [Result(1, False, None, True)]
         assert await retry == [Result(1, True, None, False)]
-        assert_holds_just(writer, store, event, event)
+        assert_holds_just(parts, event, event)
 
 
 @in_loop
 async def test_a_retry_of_what_is_durable_but_not_yet_applied_is_recognised(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         before = [learn("b", "y")] * 50
         event = learn("a", "x", "one")
-        first = writer.admit([*before, event])
-        while writer.appended == 0:
-            await writer.applier.progress()
-        assert writer.model.seq < 51
-        retry = writer.admit([event])
+        first = group_commit.admit([*before, event])
+        while group_commit.appended == 0:
+            await parts.apply_loop.progress()
+        assert parts.model.seq < 51
+        retry = group_commit.admit([event])
         assert (await first)[-1].seq == 51
         assert await retry == [Result(51, True, None, False)]
-        assert_holds_just(writer, store, *before, event, event)
+        assert_holds_just(parts, *before, event, event)
 
 
 @in_loop
 async def test_retries_among_those_that_wait_go_the_way_of_the_first():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
-        store.append_error = StoreUnavailable("away")
-        with store.before_append.shut() as gate:
-            head = writer.admit([learn("z", "z")])
+        parts.store.append_error = StoreUnavailable("away")
+        with parts.store.before_append.shut() as gate:
+            head = group_commit.admit([learn("z", "z")])
             await gate.reached()
-            both = [writer.admit([event]), writer.admit([event])]
+            both = [group_commit.admit([event]), group_commit.admit([event])]
         failed = await asyncio.gather(head, *both, return_exceptions=True)
         assert all(isinstance(error, StoreUnavailable) for error in failed)
-        store.append_error = None
+        parts.store.append_error = None
         other = learn("b", "y")
-        results = await asyncio.gather(*(writer.admit([each]) for each in (other, event, event)))
+        results = await asyncio.gather(
+            *(group_commit.admit([each]) for each in (other, event, event))
+        )
         assert [(result.seq, result.duplicate) for [result] in results] == [
             (1, False),
             (2, False),
             (2, True),
         ]
-        assert_holds_just(writer, store, other, event, event)
+        assert_holds_just(parts, other, event, event)
 
 
 @in_loop
 async def test_an_id_with_other_content_is_a_conflict():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
-        await writer.admit([event])
+        await group_commit.admit([event])
         with pytest.raises(EventConflict) as caught:
-            await writer.admit([learn("b", "y"), learn("a", "z", "one")])
+            await group_commit.admit([learn("b", "y"), learn("a", "z", "one")])
         assert (caught.value.position, caught.value.event_id, caught.value.seq) == (1, "one", 1)
-        assert_holds_just(writer, store, event)
-        assert writer.conflicts == 1
+        assert_holds_just(parts, event)
+        assert group_commit.conflicts == 1
 
 
 @in_loop
 async def test_a_conflict_within_one_request_keeps_all_of_it_out():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         with pytest.raises(EventConflict):
-            await writer.admit([learn("a", "x", "one"), learn("a", "z", "one")])
-        assert_holds_just(writer, store)
+            await group_commit.admit([learn("a", "x", "one"), learn("a", "z", "one")])
+        assert_holds_just(parts)
         event = learn("a", "z", "one")
-        assert await writer.admit([event]) == [Result(1, False, None, True)]
+        assert await group_commit.admit([event]) == [Result(1, False, None, True)]
 
 
 @in_loop
 async def test_a_conflict_harms_nobody_else():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y", "two")
-        with store.before_append.shut() as gate:
-            head = writer.admit([learn("z", "z")])
+        with parts.store.before_append.shut() as gate:
+            head = group_commit.admit([learn("z", "z")])
             await gate.reached()
-            first = writer.admit([event])
-            conflict = writer.admit([learn("c", "c", "three"), learn("a", "z", "one")])
-            retry = writer.admit([event])
-            last = writer.admit([other])
+            first = group_commit.admit([event])
+            conflict = group_commit.admit([learn("c", "c", "three"), learn("a", "z", "one")])
+            retry = group_commit.admit([event])
+            last = group_commit.admit([other])
         with pytest.raises(EventConflict):
             await conflict
         assert await first == [Result(2, False, None, True)]
@@ -380,17 +406,17 @@ async def test_a_conflict_harms_nobody_else():
         expected.apply(2, event)
         expected.seq = 5  # two of the conflict and the retry are in the log and change nothing
         expected.apply(6, other)
-        assert writer.model.digest() == expected.digest()
-        assert store.last_seq == 6
-        assert writer.conflicts == 1
+        assert parts.model.digest() == expected.digest()
+        assert parts.store.last_seq == 6
+        assert group_commit.conflicts == 1
 
 
 @in_loop
 async def test_a_conflict_alone_is_worked_off_too():
-    async with writing() as (writer, _):
-        await writer.admit([learn("a", "x", "one")])
-        conflict = writer.admit([learn("b", "y", "one")])
-        await asyncio.wait_for(writer.drain(), PATIENCE)
+    async with committing() as (_, group_commit):
+        await group_commit.admit([learn("a", "x", "one")])
+        conflict = group_commit.admit([learn("b", "y", "one")])
+        await asyncio.wait_for(group_commit.drain(), PATIENCE)
         assert isinstance(conflict.exception(), EventConflict)
 
 
@@ -399,66 +425,65 @@ async def test_a_conflict_alone_is_worked_off_too():
 
 @in_loop
 async def test_refuses_more_events_than_may_wait():
-    async with writing(max_events=3) as (writer, store):
-        with store.before_append.shut() as gate:
-            answers = [writer.admit([learn("a", "x")])]
+    async with committing(max_events=3) as (parts, group_commit):
+        with parts.store.before_append.shut() as gate:
+            answers = [group_commit.admit([learn("a", "x")])]
             await gate.reached()
-            answers.append(writer.admit([learn("b", "x"), learn("c", "x")]))
+            answers.append(group_commit.admit([learn("b", "x"), learn("c", "x")]))
             with pytest.raises(QueueFull) as caught:
-                writer.admit([learn("d", "x")])
+                group_commit.admit([learn("d", "x")])
         assert caught.value.events == 3
         assert caught.value.retry_after > 0
         await asyncio.gather(*answers)
-        assert (await writer.admit([learn("d", "x")]))[0].seq == 4
+        assert (await group_commit.admit([learn("d", "x")]))[0].seq == 4
 
 
 @in_loop
 async def test_refuses_more_bytes_than_may_wait():
     event = learn("a", "x")
-    async with writing(max_bytes=2 * len(bytes(event))) as (writer, store):
-        with store.before_append.shut():
-            answers = [writer.admit([event]), writer.admit([event])]
+    async with committing(max_bytes=2 * len(bytes(event))) as (parts, group_commit):
+        with parts.store.before_append.shut():
+            answers = [group_commit.admit([event]), group_commit.admit([event])]
             with pytest.raises(QueueFull) as caught:
-                writer.admit([event])
+                group_commit.admit([event])
         assert caught.value.bytes == 2 * len(bytes(event))
         await asyncio.gather(*answers)
 
 
 @in_loop
 async def test_an_empty_queue_takes_a_request_of_any_size():
-    async with writing(max_events=2, max_bytes=10) as (writer, _):
-        assert len(await writer.admit([learn("a", "x")] * 5)) == 5
+    async with committing(max_events=2, max_bytes=10) as (_, group_commit):
+        assert len(await group_commit.admit([learn("a", "x")] * 5)) == 5
 
 
 @in_loop
 async def test_tells_when_there_may_be_room_again():
-    async with writing(max_events=1) as (writer, store):
-        with store.before_append.shut() as gate:
-            answer = writer.admit([learn("a", "x")])
-            progress = asyncio.ensure_future(writer.applier.progress())
+    async with committing(max_events=1) as (parts, group_commit):
+        with parts.store.before_append.shut() as gate:
+            answer = group_commit.admit([learn("a", "x")])
+            progress = asyncio.ensure_future(parts.apply_loop.progress())
             await gate.reached()
             assert not progress.done()
         await progress
         assert answer.done()
-        await writer.admit([learn("b", "x")])
+        await group_commit.admit([learn("b", "x")])
 
 
 @in_loop
 async def test_counts_go_on_over_a_change_of_model():
-    async with writing() as (writer, _):
+    async with committing() as (parts, group_commit):
         for text in ("a b", "a b c"):
-            await writer.admit([learn(text, "x")])
-        before = writer.applier.counts()
-        assert before == Counts.of(writer.model)
+            await group_commit.admit([learn(text, "x")])
+        before = parts.live.counts()
+        assert before == LearnerCounts.of(parts.model.learner)
         assert before.active_features_ranked == 5
         other = Model(Options())
         other.apply(1, learn("d", "y"))
         assert other.learner.active_features_ranked == 1
-        async with writer.applier.quiet():
-            writer.applier.use(other)
-        assert writer.applier.counts() == before
+        parts.live.use(other)
+        assert parts.live.counts() == before
         other.rank(Instance(["d"]), 1)
-        assert writer.applier.counts() == before._replace(
+        assert parts.live.counts() == before._replace(
             active_features_ranked=before.active_features_ranked + 1,
             edges_touched=before.edges_touched + 1,
         )
@@ -469,29 +494,29 @@ async def test_counts_go_on_over_a_change_of_model():
 
 @in_loop
 async def test_events_of_a_sender_that_went_away_are_learned_once():
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
 
         async def send():
-            return await writer.admit([event])
+            return await group_commit.admit([event])
 
-        with store.before_append.shut() as gate:
+        with parts.store.before_append.shut() as gate:
             sender = asyncio.create_task(send())
             await gate.reached()
             sender.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sender
-        assert await writer.admit([event]) == [Result(1, True, None, False)]
-        assert_holds_just(writer, store, event, event)
+        assert await group_commit.admit([event]) == [Result(1, True, None, False)]
+        assert_holds_just(parts, event, event)
 
 
 @in_loop
 async def test_a_sender_that_went_away_may_also_be_refused():
-    async with writing() as (writer, store):
-        store.append_error = StoreUnavailable("away")
-        writer.admit([learn("a", "x")]).cancel()
-        await writer.drain()
-        assert_holds_just(writer, store)
+    async with committing() as (parts, group_commit):
+        parts.store.append_error = StoreUnavailable("away")
+        group_commit.admit([learn("a", "x")]).cancel()
+        await group_commit.drain()
+        assert_holds_just(parts)
 
 
 # --- quiet ---------------------------------------------------------------------------------------
@@ -500,51 +525,51 @@ async def test_a_sender_that_went_away_may_also_be_refused():
 @in_loop
 async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    async with writing() as (writer, _):
-        before = writer.admit([learn("a", "x")] * 30)
-        while writer.model.seq == 0:
+    async with committing() as (parts, group_commit):
+        before = group_commit.admit([learn("a", "x")] * 30)
+        while parts.model.seq == 0:
             await asyncio.sleep(0)
-        async with writer.applier.quiet():
+        async with parts.apply_loop.quiet():
             assert before.done()
-            assert writer.model.seq == 30
-            after = writer.admit([learn("b", "y")])
-            while writer.appended < 31:
+            assert parts.model.seq == 30
+            after = group_commit.admit([learn("b", "y")])
+            while group_commit.appended < 31:
                 await many_turns()
             await many_turns()
-            assert writer.model.seq == 30
+            assert parts.model.seq == 30
             assert not after.done()
         assert (await after)[0].seq == 31
 
 
 @in_loop
 async def test_those_who_want_it_quiet_take_turns():
-    async with writing() as (writer, _):
+    async with committing() as (parts, group_commit):
         inside = 0
 
         async def hold():
             nonlocal inside
-            async with writer.applier.quiet():
+            async with parts.apply_loop.quiet():
                 inside += 1
                 assert inside == 1
-                seq = writer.model.seq
+                seq = parts.model.seq
                 await many_turns()
-                assert writer.model.seq == seq
+                assert parts.model.seq == seq
                 inside -= 1
 
         holding = [asyncio.create_task(hold()) for _ in range(3)]
         await asyncio.sleep(0)
-        answer = writer.admit([learn("a", "x")])
+        answer = group_commit.admit([learn("a", "x")])
         await asyncio.gather(*holding)
         assert (await answer)[0].seq == 1
 
 
 @in_loop
 async def test_quiet_ends_also_with_an_error():
-    async with writing() as (writer, _):
+    async with committing() as (parts, group_commit):
         with pytest.raises(ZeroDivisionError):
-            async with writer.applier.quiet():
+            async with parts.apply_loop.quiet():
                 raise ZeroDivisionError
-        assert (await writer.admit([learn("a", "x")]))[0].seq == 1
+        assert (await group_commit.admit([learn("a", "x")]))[0].seq == 1
 
 
 # --- the end -------------------------------------------------------------------------------------
@@ -553,36 +578,49 @@ async def test_quiet_ends_also_with_an_error():
 @in_loop
 async def test_close_works_off_what_was_admitted():
     store = FaultyStore()
-    async with writing(store) as (writer, _):
-        answers = [writer.admit([learn("a", "x")]) for _ in range(3)]
+    async with committing(store) as (_, group_commit):
+        answers = [group_commit.admit([learn("a", "x")]) for _ in range(3)]
     assert [answer.result()[0].seq for answer in answers] == [1, 2, 3]
 
 
 @in_loop
 async def test_stops_when_the_log_numbers_otherwise():
-    async with writing() as (writer, store):
-        await writer.admit([learn("a", "x")])
-        store.inner.append([b"from somebody else"])
-        answer, waiting = writer.admit([learn("b", "y", "two")]), writer.admit([learn("c", "z")])
+    async with committing() as (parts, group_commit):
+        await group_commit.admit([learn("a", "x")])
+        parts.store.inner.append([b"from somebody else"])
+        answer, waiting = (
+            group_commit.admit([learn("b", "y", "two")]),
+            group_commit.admit([learn("c", "z")]),
+        )
         for refused in (answer, waiting):
             with pytest.raises(NotReady, match="numbered"):
                 await refused
         with pytest.raises(NotReady, match="numbered"):
-            writer.admit([learn("d", "x")])
-        assert writer.model.seq == 1
+            group_commit.admit([learn("d", "x")])
+        assert parts.model.seq == 1
 
 
 @in_loop
-async def test_stops_when_an_event_cannot_be_applied(monkeypatch):
+async def test_after_an_event_that_cannot_be_applied_none_is_answered_as_learned(monkeypatch):
     def broken(self, seq, event, clock):
         raise MemoryError("no more")
 
-    async with writing() as (writer, store):
+    async with committing() as (parts, group_commit):
         monkeypatch.setattr(Model, "apply", broken)
-        with pytest.raises(NotReady, match=r"event 1 .* no more"):
-            await writer.admit([learn("a", "x")])
-        assert writer.failure
-        assert store.last_seq == 1
+        answer = group_commit.admit([learn("a", "x")])
+        assert isinstance(await parts.apply_loop.broken(), MemoryError)
+        assert not parts.live.is_current
         monkeypatch.undo()
+        later = group_commit.admit([learn("b", "y")])
+        while parts.store.last_seq < 2:
+            await many_turns()
+        await many_turns()
+        assert not answer.done()
+        assert not later.done()
+        group_commit.fail("a test wants it so")
+        for refused in (answer, later):
+            with pytest.raises(NotReady, match="a test wants it so"):
+                await refused
         with pytest.raises(NotReady):
-            writer.admit([learn("b", "y")])
+            group_commit.admit([learn("c", "z")])
+        assert parts.model.seq == 0

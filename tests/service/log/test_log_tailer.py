@@ -1,4 +1,4 @@
-"""The follower: all of the log, in order, at the pace it is worked off."""
+"""LogTailer: the whole log, in order, at the pace at which it is applied."""
 
 import asyncio
 
@@ -12,15 +12,17 @@ from tests.service.faulty import PATIENCE, in_loop, many_turns
 from tests.service.shared import SharedLog
 
 
-class Desk:
-    """What a follower brings."""
+class Receiver:
+    """A tailer, and everything it delivered."""
 
     def __init__(self, log, after=0):
         self.store = log.store("A")
-        self.batches, self.letters, self.ends = [], [], []
-        self.follower = LogTailer(
-            self.store, after, self.batches.append, self.letters.append, self.ends.append
-        )
+        self.batches, self.applied, self.messages = [], [], []
+        self.tailer = LogTailer(self.store, after, self.deliver, self.messages.append)
+
+    def deliver(self, batch, applied):
+        self.batches.append(batch)
+        self.applied.append(applied)
 
     async def until(self, condition):
         async with asyncio.timeout(PATIENCE):
@@ -29,49 +31,49 @@ class Desk:
 
 
 @in_loop
-async def test_brings_batches_and_letters_and_then_nothing_more():
+async def test_brings_batches_and_messages_and_then_nothing_more():
     log = SharedLog()
-    desk = Desk(log)
+    receiver = Receiver(log)
     other = log.store("B")
     other.append([b"1", b"2"])
-    desk.store.append([b"3"], 7)
+    receiver.store.append([b"3"], 7)
     other.post([("A", b"hello")])
-    await desk.until(lambda: len(desk.batches) == 2 and desk.letters)
-    assert desk.batches == [Batch(1, [b"1", b"2"], 0), Batch(3, [b"3"], 7)]
-    assert [(letter.sender, letter.body) for letter in desk.letters] == [("B", b"hello")]
-    await desk.follower.stop()
+    await receiver.until(lambda: len(receiver.batches) == 2 and receiver.messages)
+    assert receiver.batches == [Batch(1, [b"1", b"2"], 0), Batch(3, [b"3"], 7)]
+    assert [(message.sender, message.body) for message in receiver.messages] == [("B", b"hello")]
+    await receiver.tailer.stop()
     other.append([b"4"])
     await many_turns()
-    assert len(desk.batches) == 2
-    assert desk.ends == []
+    assert len(receiver.batches) == 2
+    assert not receiver.tailer.ended.done()
 
 
 @in_loop
 async def test_begins_amid_a_batch():
     log = SharedLog()
     log.store("B").append([b"1", b"2", b"3"])
-    desk = Desk(log, after=1)
-    await desk.until(lambda: desk.batches)
-    assert desk.batches == [Batch(2, [b"2", b"3"], 0)]
-    await desk.follower.stop()
+    receiver = Receiver(log, after=1)
+    await receiver.until(lambda: receiver.batches)
+    assert receiver.batches == [Batch(2, [b"2", b"3"], 0)]
+    await receiver.tailer.stop()
 
 
 @in_loop
 async def test_waits_until_there_is_room(monkeypatch):
     monkeypatch.setattr(log_tailer, "MOST_AHEAD_BYTES", 2000)
     log = SharedLog()
-    desk = Desk(log)
+    receiver = Receiver(log)
     for _ in range(20):
         log.store("B").append([bytes(300)])
-    await desk.until(lambda: len(desk.batches) >= 3)
+    await receiver.until(lambda: len(receiver.batches) >= 3)
     await many_turns()
-    brought = len(desk.batches)
+    brought = len(receiver.batches)
     assert brought < 6
-    desk.follower.applied(desk.batches[0])
-    await desk.until(lambda: len(desk.batches) == brought + 1)
+    receiver.applied[0]()
+    await receiver.until(lambda: len(receiver.batches) == brought + 1)
     await many_turns()
-    assert len(desk.batches) == brought + 1
-    await desk.follower.stop()  # also while it waits
+    assert len(receiver.batches) == brought + 1
+    await receiver.tailer.stop()  # also while it waits
 
 
 @pytest.mark.parametrize("error", [LogRewound(2), ZeroDivisionError()])
@@ -84,8 +86,7 @@ async def test_says_why_it_cannot_go_on(monkeypatch, error):
         raise error
 
     monkeypatch.setattr("tests.service.shared.SharedMemoryStore.follow", follow)
-    desk = Desk(log)
-    await desk.until(lambda: desk.ends)
-    assert desk.ends == [error]
-    assert desk.batches == [Batch(1, [b"1"], 0)]
-    await desk.follower.stop()
+    receiver = Receiver(log)
+    assert await asyncio.wait_for(receiver.tailer.ended, PATIENCE) is error
+    assert receiver.batches == [Batch(1, [b"1"], 0)]
+    await receiver.tailer.stop()

@@ -9,7 +9,8 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import OptionsDiffer, RecoveryError
 from manyclass.service.log import recovery as recovery_module
-from manyclass.service.log.recovery import Recovery, load_snapshot, recover
+from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
 from tests.service.faulty import Clock, FaultyStore, learn
 
@@ -284,7 +285,7 @@ def test_only_the_last_mark_needs_its_snapshot(life):
 
 
 def test_says_how_far_it_is(life, caplog, monkeypatch):
-    monkeypatch.setattr(recovery_module, "LOOK_EVENTS", 10)
+    monkeypatch.setattr(recovery_module, "CHECK_EVENTS", 10)
     life.learn(*LESSONS)
     clock = iter(range(0, 1000, 3))
     caplog.set_level(logging.INFO)
@@ -295,7 +296,7 @@ def test_says_how_far_it_is(life, caplog, monkeypatch):
 
 
 def test_can_be_given_up(life, monkeypatch):
-    monkeypatch.setattr(recovery_module, "LOOK_EVENTS", 10)
+    monkeypatch.setattr(recovery_module, "CHECK_EVENTS", 10)
     life.learn(*LESSONS)
     recovery = Recovery(given_up=True)
     with pytest.raises(RecoveryError, match="stopped"):

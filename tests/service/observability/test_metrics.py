@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from manyclass.core.event import Event
 from manyclass.core.model import Outcome, ShadowOutcome
-from manyclass.service.engine import EngineStats
+from manyclass.service.engine_stats import EngineStats
 from manyclass.service.observability.metrics import (
     FAST_SECONDS,
     HELP,
@@ -204,9 +204,9 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
 async def test_tells_how_it_stands_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
-            leads=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+            is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
         )
-        monkeypatch.setattr(call.app.engine, "figures", lambda: figures)
+        monkeypatch.setattr(call.app.engine, "stats", lambda: figures)
         seen = await call.metrics()
     names = ("leader", "processes", "log_rewinds_total", "store_away_seconds")
     assert [seen[name] for name in names] == [0, 3, 4, 5.5]

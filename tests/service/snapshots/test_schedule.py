@@ -13,10 +13,12 @@ from manyclass.core.errors import OptionError
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
-from manyclass.service.log.recovery import Recovery, load_snapshot, recover
+from manyclass.service.log.recovery import Recovery, recover
+from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.snapshots.schedule import LOW_PRIORITY, RETRY_SECONDS
 from manyclass.service.store.errors import (
     SnapshotDamaged,
@@ -31,7 +33,7 @@ from tests.service.faulty import Clock, FaultyStore, Gate, in_loop, learn, many_
 async def running(store=None, **settings):
     """An engine that is ready, closed in the end."""
     store = store or FaultyStore()
-    engine = Engine(Settings(**settings), store, Clock())
+    engine = Engine(Settings(**settings), Cluster(store), Clock())
     await engine.start()
     assert engine.status == "ready", engine.failure
     try:
@@ -92,7 +94,7 @@ async def test_ranking_and_learning_go_on_while_it_is_written():
             taking = asyncio.create_task(engine.take_snapshot())
             await gate.reached()
             await teach(engine, "b -> y")
-            assert [name for name, _ in engine.rank(Instance(["b"]))] == ["y"]
+            assert [name for name, _ in engine.model.rank(Instance(["b"]))] == ["y"]
             assert not taking.done()
         assert (await taking).seq == 1
         assert load_snapshot(store, 1, 0).seq == 1
@@ -116,7 +118,7 @@ async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(mon
             await gate.reached()
             answer = engine.admit([learn("a", "y")])
             await many_turns()
-            assert [name for name, _ in engine.rank(Instance(["a"]))] == ["x"]
+            assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["x"]
             assert (engine.model.seq, answer.done()) == (1, False)
         await taking
         assert (await answer)[0].seq == 2
@@ -167,7 +169,7 @@ async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing():
         store.save_error = StoreFull("no room")
         with pytest.raises(StoreFull):
             await engine.take_snapshot()
-        assert engine.figures().snapshot_failures == 1
+        assert engine.stats().snapshot_failures == 1
         assert engine.newest_snapshot.seq == 0
         await teach(engine, "b -> y")
         store.save_error = None
@@ -180,7 +182,7 @@ async def test_failing_to_clean_up_is_counted_and_mended_next_time():
         await teach(engine, "a -> x")
         store.trim_error = StoreUnavailable("away")
         assert (await engine.take_snapshot()).seq == 1
-        assert engine.figures().snapshot_failures == 1
+        assert engine.stats().snapshot_failures == 1
         assert store.first_seq() == 1
         store.trim_error = None
         await teach(engine, "b -> y")
@@ -192,16 +194,16 @@ async def test_failing_to_clean_up_is_counted_and_mended_next_time():
 async def test_its_figures():
     clock = Clock()
     store = FaultyStore(clock=lambda: 77.0)
-    engine = Engine(Settings(), store, clock)
+    engine = Engine(Settings(), Cluster(store), clock)
     await engine.start()
-    assert engine.snapshot_seconds is None
+    assert engine.stats().snapshot_seconds is None
     await teach(engine, "a -> x")
     with store.before_save.shut() as gate:
         taking = asyncio.create_task(engine.take_snapshot())
         await gate.reached()
         clock.now += 3
     info = await taking
-    assert engine.snapshot_seconds == 3
+    assert engine.stats().snapshot_seconds == 3
     assert (info.seq, info.taken_at) == (1, 77.0)
     assert info.bytes == sum(map(len, store.open_snapshot(1)))
     await engine.close()
@@ -252,7 +254,7 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 async def ticked(engine):
     """Let the schedule look, and wait for what it started; the newest snapshot's seq."""
     engine.tick()
-    await asyncio.gather(*engine._tasks, return_exceptions=True)
+    await engine._tasks.join()
     return engine.newest_snapshot.seq
 
 
@@ -260,7 +262,7 @@ async def ticked(engine):
 async def test_one_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
-        engine._clock.now += 1e9
+        engine.clock.now += 1e9
         assert await ticked(engine) == 0
         await teach(engine, "c -> x")
         assert await ticked(engine) == 3
@@ -273,20 +275,20 @@ async def test_one_is_due_after_so_many_events():
 @in_loop
 async def test_one_is_due_after_a_time_if_something_changed():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
-        engine._clock.now += 61
+        engine.clock.now += 61
         store.save_error = StoreFull("not even tried")
         assert await ticked(engine) == 0
-        assert engine.figures().snapshot_failures == 0
+        assert engine.stats().snapshot_failures == 0
         store.save_error = None
         await teach(engine, "a -> x")
         assert await ticked(engine) == 1
-        engine._clock.now += 61
+        engine.clock.now += 61
         engine.tick()
         assert not engine._tasks  # it does not even look for something to do
         await teach(engine, "b -> x")
-        engine._clock.now += 59 - 61
+        engine.clock.now += 59 - 61
         assert await ticked(engine) == 1
-        engine._clock.now += 1
+        engine.clock.now += 1
         assert await ticked(engine) == 2
 
 
@@ -294,7 +296,7 @@ async def test_one_is_due_after_a_time_if_something_changed():
 async def test_both_can_be_switched_off():
     async with running(snapshot_events=0, snapshot_seconds=0) as (engine, _):
         await teach(engine, *["a -> x"] * 10)
-        engine._clock.now += 1e9
+        engine.clock.now += 1e9
         assert await ticked(engine) == 0
 
 
@@ -307,11 +309,11 @@ async def test_after_a_failure_the_schedule_waits():
         store.save_error = None
         assert await ticked(engine) == 0
         await teach(engine, "b -> x")
-        engine._clock.now += RETRY_SECONDS - 1
+        engine.clock.now += RETRY_SECONDS - 1
         assert await ticked(engine) == 0
-        engine._clock.now += 1
+        engine.clock.now += 1
         assert await ticked(engine) == 2
-        assert engine.figures().snapshot_failures == 1
+        assert engine.stats().snapshot_failures == 1
 
 
 @in_loop
@@ -411,13 +413,13 @@ async def test_one_that_a_mark_names_is_kept_until_the_mark_is_trimmed():
 async def test_goes_back_to_the_state_of_a_snapshot():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
-        ranked = engine.rank(Instance(["a"]))
+        ranked = engine.model.rank(Instance(["a"]))
         await engine.take_snapshot()
         await teach(engine, "a -> y", "a -> y", "b -> y")
-        assert engine.rank(Instance(["a"])) != ranked
+        assert engine.model.rank(Instance(["a"])) != ranked
         assert await engine.restore(1) == 5
-        assert engine.rank(Instance(["a"])) == ranked
-        assert engine.rank(Instance(["b"])) == []
+        assert engine.model.rank(Instance(["a"])) == ranked
+        assert engine.model.rank(Instance(["b"])) == []
         assert engine.model.seq == 5
         assert engine.newest_snapshot.seq == 5
         await teach(engine, "b -> z")
@@ -445,7 +447,7 @@ async def test_ranks_and_queues_while_it_goes_back():
             restoring = asyncio.create_task(engine.restore(1))
             await gate.reached()
             queued = engine.admit([learn("b", "z")])
-            assert engine.rank(Instance(["a"]))
+            assert engine.model.rank(Instance(["a"]))
             assert not queued.done()
         assert await restoring == 3
         assert (await queued)[0].seq == 4
@@ -623,7 +625,7 @@ async def test_going_back_is_finished_when_the_one_who_asked_has_gone():
             with pytest.raises(asyncio.CancelledError):
                 await restoring
         await teach(engine, "b -> y")
-        assert engine.rank(Instance(["a"])) == []
+        assert engine.model.rank(Instance(["a"])) == []
         assert engine.model.seq == 3
         assert recovered(store).digest() == engine.model.digest()
 
@@ -697,8 +699,8 @@ async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
         await teach(engine, "a -> x")
         store.save_error = StoreFull("no room")
         assert await engine.restore(0) == 2
-        assert engine.rank(Instance(["a"])) == []
-        assert engine.figures().snapshot_failures == 1
+        assert engine.model.rank(Instance(["a"])) == []
+        assert engine.stats().snapshot_failures == 1
         assert recovered(store).digest() == engine.model.digest()
 
 
@@ -713,7 +715,7 @@ async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch)
         with pytest.raises(NotReady, match=r"event 2 .* no more"):
             await engine.restore(0)
         assert (engine.status, engine.model.seq, store.last_seq) == ("failed", 1, 2)
-        assert engine.rank(Instance(["a"]))
+        assert engine.model.rank(Instance(["a"]))
         with pytest.raises(NotReady):
             await engine.submit([learn("b", "y")])
         monkeypatch.undo()
@@ -727,10 +729,10 @@ async def test_has_gone_back_also_when_its_snapshot_breaks():
         await teach(engine, "a -> x")
         store.save_error = ZeroDivisionError("a defect")
         assert await engine.restore(0) == 2
-        assert engine.rank(Instance(["a"])) == []
+        assert engine.model.rank(Instance(["a"])) == []
         store.save_error, store.trim_error = None, ZeroDivisionError("another")
         assert (await engine.take_snapshot()).seq == 2
-        assert engine.figures().snapshot_failures == 2
+        assert engine.stats().snapshot_failures == 2
 
 
 @pytest.mark.parametrize("durable", [False, True], ids=["before the mark", "after the mark"])
@@ -738,7 +740,7 @@ def test_a_crash_while_it_goes_back_leaves_the_one_state_or_the_other(durable):
     store = FaultyStore()
 
     async def until_the_crash():
-        engine = Engine(Settings(), store, Clock())
+        engine = Engine(Settings(), Cluster(store), Clock())
         await engine.start()
         await teach(engine, "a -> x")
         before = engine.model.digest()

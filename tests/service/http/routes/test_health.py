@@ -162,7 +162,7 @@ async def test_a_process_without_memory_says_so_for_a_while(monkeypatch, caplog)
         with monkeypatch.context() as patched:
             patched.setattr(call.app.engine.model, "answer", fails)
             patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
-            patched.setattr(call.app.engine._writer, "admit", fails)
+            patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
             event = {"features": ["a"], "classes": ["x"]}
             for method, path, body in (
                 ("POST", "/rank", {"features": ["a"]}),

@@ -171,7 +171,7 @@ def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
     budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
     engine, late = call.app.engine, call.app.api.state.late
-    intake = EventBuilder(engine, late, PeerLookup(engine, late, metrics), metrics, 100)
+    intake = EventBuilder(engine, late, PeerLookup(engine.cluster, late, metrics), metrics, 100)
     stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds, line_seconds)
     origins = Origins("127.0.0.1", True)
     front = HotPath({"/learn": stream.answer}, None, origins, metrics, budget)

@@ -30,7 +30,7 @@ async def test_it_can_be_had_while_the_store_is_away_or_learning_has_stopped():
         await call.learn(("a", "x"))
         call.store.append_error = call.store.save_error = StoreUnavailable("away")
         assert (await call("GET", "/state")).status_code == 200
-        call.app.engine._writer.fail("a test wants it so")
+        call.app.engine._pipeline.group_commit.fail("a test wants it so")
         assert call.app.engine.status == "failed"
         answer = await call("GET", "/state")
         assert Model.load([answer.content]).digest() == call.digest()

@@ -1,0 +1,352 @@
+"""The processes on one store: heartbeats, leadership, and a state that all of them agree on."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from manyclass.core import rules
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
+from manyclass.service.errors import NewerRules, OlderRules, RecoveryError, with_hint
+from manyclass.service.log.apply_loop import ApplyLoop
+from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.live_model import LiveModel
+from manyclass.service.log.log_tailer import LogTailer, OnMessage
+from manyclass.service.log.recovery import recover
+from manyclass.service.store.errors import (
+    LogDamaged,
+    LogRewound,
+    SnapshotDamaged,
+    SnapshotMissing,
+    StoreError,
+    StoreUnavailable,
+)
+from manyclass.service.store.protocol import Heartbeat, Store, as_shared
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS = 1.0
+AWAY_SECONDS = 3.0  # without an answer, after which the store counts as away
+RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
+TRIES = 3  # to restore the state from a store that answers
+
+RESTORABLE = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | StoreUnavailable
+
+
+class Cluster:
+    """The membership of this process among those that use the store; alone, it always leads.
+
+        live.position ──► heartbeat ──► store ──► last_seq, snapshots, processes, lease
+
+    The leader takes the snapshots by the schedule and trims the log. A process that waits for
+    older releases does not lead, and one that has resigned sends no more heartbeats.
+
+    Belongs to the event loop's thread.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.shared = as_shared(store)
+        self.live = LiveModel()
+        self.heartbeat: Heartbeat | None = None  # the newest, of a shared store
+        self.waiting: str | None = None  # the reason why the rules cannot be raised yet
+        self.is_away = False  # the newest heartbeat was not answered
+        self._resigned = False
+        self._polling = asyncio.Lock()
+        self._poll_began = 0.0  # by the loop's clock
+        self._silent_since: float | None = None  # by the loop's clock: the newest answer
+
+    @property
+    def is_leader(self) -> bool:
+        """True if this process takes the snapshots by the schedule, and trims the log."""
+        if self.shared is None:
+            return True
+        is_member = not (self._resigned or self.is_away)
+        return is_member and self.heartbeat is not None and self.heartbeat.leads
+
+    @property
+    def is_polling(self) -> bool:
+        """True while a heartbeat waits for its answer."""
+        return self._polling.locked()
+
+    @property
+    def is_closed(self) -> bool:
+        """True when the engine is closed, so that nothing needs to be waited for."""
+        return self.live.recovery.given_up
+
+    def peers(self) -> list[str]:
+        """Return the names of the other live processes, by the newest heartbeat."""
+        if self.shared is None or self.heartbeat is None:
+            return []
+        return [each.name for each in self.heartbeat.processes if each.name != self.shared.name]
+
+    async def poll(self) -> Heartbeat | None:
+        """Send a heartbeat and return the state of the cluster; concurrent calls share one.
+
+        None when the store does not answer, or is not shared.
+        """
+        now = asyncio.get_running_loop().time
+        asked = now()
+        if self._silent_since is None:
+            self._silent_since = asked
+        async with self._polling:
+            if self.shared is None or self._resigned:
+                return None
+            if self._poll_began <= asked:
+                self._poll_began = now()
+                await self._send_heartbeat()
+            return None if self.is_away else self.heartbeat
+
+    async def poll_until(self, holds: Callable[[Heartbeat], bool]) -> None:
+        """Return when this holds for a new heartbeat, or none is to be expected any more."""
+        while self.shared is not None and not (self.is_closed or self._resigned):
+            heartbeat = await self.poll()
+            if heartbeat is not None and holds(heartbeat):
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+
+    def resign(self) -> None:
+        """Leave the cluster, so that the others need not wait for this process."""
+        self._resigned = True
+
+    def store_away_seconds(self) -> float:
+        """Return the seconds since a shared store last answered, 0 while it does."""
+        if self._silent_since is None or self.shared is None or self._resigned:
+            return 0.0
+        away = asyncio.get_running_loop().time() - self._silent_since
+        return away if away > AWAY_SECONDS else 0.0
+
+    def other_has(self, seq: int) -> bool:
+        """Return whether another process has applied event `seq`, so that it may store it."""
+        if self.shared is None or self.heartbeat is None:
+            return False
+        others = (each for each in self.heartbeat.processes if each.name != self.shared.name)
+        return any((each.seq or 0) >= seq for each in others)
+
+    async def _send_heartbeat(self) -> None:
+        assert self.shared is not None
+        may_lead = self.waiting is None
+        try:
+            heartbeat = await asyncio.to_thread(
+                self.shared.beat, self.live.position, rules.RULES, may_lead
+            )
+        except StoreError as error:
+            if not self.is_away:  # once: it may be away for long
+                log.warning("the store does not answer: %s", with_hint(error))
+            self.is_away = True
+        else:
+            self.is_away = False
+            self.heartbeat = heartbeat
+            self._silent_since = asyncio.get_running_loop().time()
+
+
+class StateRestorer:
+    """Restores the state from the store, and puts the rules of this release in force.
+
+    recover ──► older rules? ──► wait for older processes ──► append the event ──► model
+       ▲                                                        that raises them
+       └── the store is away, or others went on meanwhile
+    """
+
+    def __init__(
+        self, cluster: Cluster, clock: Callable[[], float], hash_seed: int, named: bool
+    ) -> None:
+        """`named`: the settings name the learners."""
+        self._cluster = cluster
+        self._live = cluster.live
+        self._clock = clock
+        self._hash_seed = hash_seed
+        self._named = named
+        self._recovering: asyncio.Future[Model] | None = None
+
+    async def restore(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model | None:
+        """Return the restored model; None when the engine was closed meanwhile.
+
+        Other processes may trim a shared log behind newer snapshots than the one being loaded.
+        """
+        cluster, recovery = self._cluster, self._live.recovery
+        again = 0 if cluster.shared is None else TRIES
+        cluster.waiting = None
+        while not cluster.is_closed:
+            try:
+                model = await self._recover(model_set)
+            except StoreUnavailable as error:
+                if cluster.shared is None:
+                    raise
+                log.warning("the state cannot be restored yet: %s", with_hint(error))
+                await asyncio.sleep(RETRY_SECONDS)
+            except NewerRules:
+                raise
+            except OlderRules as error:
+                if cluster.shared is None:
+                    raise
+                self._live.stand_in(error.model)
+                await self._wait(str(error), self._has_newer_snapshot)
+            except (RecoveryError, LogRewound) as error:
+                if not cluster.other_has(recovery.last_seq):
+                    again -= 1
+                if again <= 0:
+                    raise
+                log.warning("the state cannot be restored, next try soon: %s", error)
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                if cluster.is_closed:
+                    return None
+                if model.rules == rules.RULES or await self._raise_rules(model):
+                    cluster.waiting = None
+                    return model
+        return None
+
+    async def finished(self) -> None:
+        """Return when no thread reads the store any more."""
+        if self._recovering is not None:
+            await asyncio.wait([self._recovering])
+
+    async def _recover(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model:
+        named = self._named or isinstance(model_set, ModelSet)
+        store, recovery = self._cluster.store, self._live.recovery
+        work = asyncio.to_thread(
+            recover, store, model_set, self._clock, recovery, self._hash_seed, named
+        )
+        self._recovering = asyncio.ensure_future(work)
+        return await asyncio.shield(self._recovering)
+
+    async def _raise_rules(self, model: Model) -> bool:
+        """Put the rules of this release in force right behind the last event, which `model` has.
+
+        Returns False when that is not the last event any more: then restore the state again. The
+        leader appends the event. While processes of an older release live, there is no leader:
+        they learn on, and the last of them leaves a snapshot when it stops.
+        """
+        cluster = self._cluster
+        event = Event.use_rules(rules.RULES)
+        if cluster.shared is None:
+            await asyncio.to_thread(cluster.store.append, [bytes(event)])
+        else:
+            self._live.stand_in(model)
+            await self._wait(
+                f"processes of an older release learn by version {model.rules} of the rules, and"
+                f" this one by version {rules.RULES}; it goes on when they have stopped",
+                lambda heartbeat: heartbeat.last_seq != model.seq or _all_know_the_rules(heartbeat),
+            )
+            cluster.waiting = None  # from here on this process may lead
+            await cluster.poll_until(
+                lambda heartbeat: heartbeat.last_seq != model.seq or heartbeat.leads
+            )
+            if cluster.is_closed:
+                return False
+            try:
+                await asyncio.to_thread(cluster.shared.append, [bytes(event)], 0, model.seq)
+            except StoreUnavailable as error:
+                log.warning("the rules cannot be raised yet: %s", with_hint(error))
+                await asyncio.sleep(RETRY_SECONDS)
+                return False
+        model.apply(model.seq + 1, event)
+        log.warning("event %d raised the rules to version %d", model.seq, rules.RULES)
+        self._live.recovery.rules_raised_at = model.seq
+        return True
+
+    async def _wait(self, reason: str, holds: Callable[[Heartbeat], bool]) -> None:
+        """Let the others learn on, and log the reason, until this holds for a heartbeat."""
+        if self._cluster.waiting is None:
+            log.warning("learning waits: %s", reason)
+        self._cluster.waiting = reason
+        await self._cluster.poll_until(holds)
+
+    def _has_newer_snapshot(self, heartbeat: Heartbeat) -> bool:
+        loaded = self._live.recovery.snapshot
+        newest = heartbeat.snapshots[0].seq if heartbeat.snapshots else -1
+        return newest > (-1 if loaded is None else loaded.seq)
+
+
+class Replica:
+    """Keeps the model the state that the log describes, until it is cancelled.
+
+        follow the log ──► error ──► restore the state anew ──► follow the log
+                             └────► fail: rank on, and learn no more
+
+    Only a state from a shared store is restored anew, because its log had lost events, or was
+    trimmed beyond the last applied event. Meanwhile the old model ranks.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        restorer: StateRestorer,
+        apply_loop: ApplyLoop,
+        group_commit: GroupCommit,
+        on_message: OnMessage,
+    ) -> None:
+        """`on_message` gets the messages of other processes to this one."""
+        self.rewinds = 0  # times the log had lost events
+        self._cluster = cluster
+        self._live = cluster.live
+        self._restorer = restorer
+        self._apply_loop = apply_loop
+        self._group_commit = group_commit
+        self._on_message = on_message
+        self._restoring = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Return when the engine is closed, or when nothing can be learned any more."""
+        restored = True
+        while restored:
+            error = await self._error_of_the_log()
+            async with self._restoring:
+                restored = await self._restore_after(error)
+
+    async def finished(self) -> None:
+        """Return when no state is being restored."""
+        async with self._restoring:
+            pass
+
+    async def _error_of_the_log(self) -> Exception:
+        """Follow the log; return the error that ended this."""
+        broken = asyncio.ensure_future(self._apply_loop.broken())
+        if self._cluster.shared is None:
+            return await broken
+        tailer = LogTailer(
+            self._cluster.shared, self._live.model.seq, self._group_commit.deliver, self._on_message
+        )
+        try:
+            await asyncio.wait([broken, tailer.ended], return_when=asyncio.FIRST_COMPLETED)
+            self._live.stop()
+            return broken.result() if broken.done() else tailer.ended.result()
+        finally:
+            broken.cancel()
+            await tailer.stop()
+
+    async def _restore_after(self, error: Exception) -> bool:
+        """Restore the state anew if that helps against the error; return whether it was."""
+        seq = self._live.model.seq
+        if self._cluster.shared is None:
+            reason = str(error) or type(error).__name__
+            self._fail(f"event {seq + 1} is in the log but could not be applied: {reason}")
+            return False
+        if not isinstance(error, RESTORABLE):
+            self._fail(f"the log cannot be followed after event {seq}: {error}")
+            return False
+        if isinstance(error, LogRewound):
+            log.critical("acknowledged events are lost: %s", with_hint(error))
+            self.rewinds += 1
+        log.warning("the state is restored anew: %s", error)
+        self._live.lose()
+        try:
+            model = await self._restorer.restore(self._live.model.model_set)
+        except Exception as failure:  # whatever it is, nothing can be learned without the state
+            log.critical("the state cannot be restored: %r", failure)
+            self._fail(f"the state cannot be restored: {failure}")
+            return False
+        if model is not None:
+            self._group_commit.resume(model)
+        return model is not None
+
+    def _fail(self, reason: str) -> None:
+        self._group_commit.fail(reason)
+        self._cluster.resign()
+
+
+def _all_know_the_rules(heartbeat: Heartbeat) -> bool:
+    """Return whether every live process has the rules of this release, or newer ones."""
+    return all(process.rules >= rules.RULES for process in heartbeat.processes)

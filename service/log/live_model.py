@@ -1,0 +1,108 @@
+"""The model in use."""
+
+from typing import NamedTuple
+
+from manyclass.core.learners.learner import Learner
+from manyclass.core.model import Model
+from manyclass.service.errors import NotReady
+from manyclass.service.log.recovery import Recovery
+
+
+class LearnerCounts(NamedTuple):
+    """Counts of the learner that answers; each only grows."""
+
+    evicted_features: int = 0
+    evicted_classes: int = 0
+    active_features_ranked: int = 0
+    edges_touched: int = 0
+
+    @classmethod
+    def of(cls, learner: Learner) -> "LearnerCounts":
+        """Return the counts of a learner, some of which are older than this process."""
+        return cls(
+            learner.evicted_features,
+            learner.evicted_classes,
+            learner.active_features_ranked,
+            learner.edges_touched,
+        )
+
+
+class LiveModel:
+    """Holds the one reference to the model in use, which a restore replaces.
+
+        no model ──► stand-in ──► current ──► stopped, or lost ──► current
+                   (ranks only)  (ranks and    (ranks only)
+                                   learns)
+
+    A model is lost when the log has lost events that it holds. Belongs to the event loop's thread.
+    """
+
+    def __init__(self) -> None:
+        self.recovery = Recovery()
+        self.is_current = False  # the model is the state that the log describes
+        self.is_lost = False
+        self.times_lost = 0
+        self._model: Model | None = None
+        self._counted: Learner | None = None  # the learner that answers
+        self._counts_at_first = LearnerCounts()  # of this learner
+        self._counts_before = LearnerCounts()  # of learners that answered before
+
+    @property
+    def model(self) -> Model:
+        """The model in use; NotReady before there is one."""
+        if self._model is None:
+            raise NotReady("recovering")
+        return self._model
+
+    @property
+    def is_loaded(self) -> bool:
+        """True when there is a model, current or not."""
+        return self._model is not None
+
+    @property
+    def position(self) -> int | None:
+        """The last event this process has applied; it needs the log from there on.
+
+        None while it loads a snapshot.
+        """
+        if self.is_current:
+            return self.model.seq
+        restored = self.recovery.snapshot
+        return None if restored is None else restored.seq + self.recovery.replayed
+
+    def use(self, model: Model) -> None:
+        """Make this the current model."""
+        self._model = model
+        self.is_current = True
+        self.is_lost = False
+        self.count_on()
+
+    def stand_in(self, model: Model | None) -> None:
+        """Rank with this model until there is a current one, unless there was one before."""
+        if self._counted is None and model is not None:
+            self._model = model
+
+    def stop(self) -> None:
+        """The model cannot follow the log any more."""
+        self.is_current = False
+
+    def lose(self) -> None:
+        """The log has lost events of the model, or the model events of the log."""
+        self.is_current = False
+        self.is_lost = True
+        self.times_lost += 1
+
+    def counts(self) -> LearnerCounts:
+        """Return the counts of all learners that answered, since this process has a model."""
+        if self._counted is None:
+            return LearnerCounts()
+        now = LearnerCounts.of(self._counted)
+        each = zip(self._counts_before, now, self._counts_at_first, strict=True)
+        return LearnerCounts(*(before + now - first for before, now, first in each))
+
+    def count_on(self) -> None:
+        """Count the learner that answers now; call this when it may be another one."""
+        learner = self.model.learner
+        if learner is not self._counted:
+            self._counts_before = self.counts()
+            self._counted, self._counts_at_first = learner, LearnerCounts.of(learner)

@@ -1,0 +1,33 @@
+"""Requests: events that are applied together, or not at all."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+
+
+class Result(NamedTuple):
+    """The result of one event. A retry has the seq of the event that it repeats."""
+
+    seq: int
+    duplicate: bool
+    rank: int | None
+    updated: bool
+
+    @classmethod
+    def of_retry(cls, seq: int) -> "Result":
+        """Return the result of a retry of event `seq`."""
+        return cls(seq, True, None, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Events of one request in the log.
+
+    `on_applied` gets the result of each event, or the conflict that kept all of them out.
+    """
+
+    events: Sequence[Event]
+    on_applied: Callable[[list[Result] | EventConflict], None]

@@ -1,0 +1,60 @@
+"""Loads the models of snapshots, and remembers which snapshots are damaged."""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from manyclass.core.errors import SnapshotError
+from manyclass.core.model import Model
+from manyclass.service.errors import with_hint
+from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreError
+from manyclass.service.store.protocol import Store
+
+log = logging.getLogger(__name__)
+
+
+def load_snapshot(store: Store, seq: int, hash_seed: int) -> Model:
+    """Return the model as it was at `seq`. Raises SnapshotMissing, SnapshotDamaged, RulesDiffer."""
+    try:
+        model = Model.load(store.open_snapshot(seq), hash_seed)
+    except SnapshotError as error:
+        raise SnapshotDamaged(seq, "model", str(error)) from error
+    if model.seq != seq:
+        raise SnapshotDamaged(seq, "model", f"it holds the state at {model.seq}")
+    return model
+
+
+class SnapshotLoader:
+    """Loads snapshots in a thread while the event loop does other work."""
+
+    def __init__(self, store: Store, hash_seed: int = 0) -> None:
+        self.damaged: set[int] = set()  # snapshots that recovery must not rely on
+        self._store = store
+        self._hash_seed = hash_seed
+        self._ready: tuple[int, Model] | None = None
+
+    async def load(self, seq: int) -> Model:
+        """Return the model of a snapshot. Raises StoreError."""
+        ready, self._ready = self._ready, None
+        if ready is not None and ready[0] == seq:
+            return ready[1]
+        try:
+            return await asyncio.to_thread(load_snapshot, self._store, seq, self._hash_seed)
+        except SnapshotDamaged:
+            self.damaged.add(seq)
+            raise
+        except SnapshotMissing:
+            raise
+        except StoreError as error:
+            log.error("snapshot %d cannot be loaded: %s", seq, with_hint(error))
+            raise
+
+    @contextmanager
+    def keep_ready(self, seq: int, model: Model) -> Iterator[None]:
+        """Inside, the next load of this snapshot returns the model at once."""
+        self._ready = (seq, model)
+        try:
+            yield
+        finally:
+            self._ready = None

@@ -1,0 +1,91 @@
+"""Submissions: the events of one call, from the queue to their answer."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from manyclass.core.errors import EventConflict
+from manyclass.core.event import Event
+from manyclass.core.model import Model
+from manyclass.service.log.request import Result
+
+
+class Submission:
+    """Events of one call on their way through the log, and the answer that the caller awaits.
+
+    entries    event   Result   event   event      as submitted; a Result is a known retry
+    known              Result           Result     grows when retries are set aside
+    new        event            event              go into the log
+    """
+
+    __slots__ = (
+        "_entries",
+        "_known",
+        "answer",
+        "arrived_at",
+        "closed",
+        "count",
+        "durable",
+        "has_ids",
+        "new",
+        "outcome",
+        "sent",
+        "size",
+    )
+
+    def __init__(
+        self,
+        entries: Sequence[Event | Result],
+        arrived_at: float,
+        answer: "asyncio.Future[list[Result]]",
+    ) -> None:
+        self._entries = entries
+        self._known = {at: each for at, each in enumerate(entries) if isinstance(each, Result)}
+        self.new = [each for each in entries if isinstance(each, Event)]
+        self.has_ids = any(event.event_id is not None for event in self.new)
+        self.count = len(self.new)  # of events, when they came
+        self.size = sum(len(bytes(event)) for event in self.new)
+        self.arrived_at = arrived_at
+        self.answer = answer
+        self.closed = False  # answered, or given up
+        self.sent = False  # to the store
+        self.durable = False
+        self.outcome: list[Result] | EventConflict | None = None  # of the new events, once applied
+
+    def set_aside(self, model: Model) -> None:
+        """Keep retries of applied events out of the log. Raises EventConflict.
+
+        Retries of events that are still on their way are recognised when they are applied.
+        """
+        if not self.has_ids:
+            return
+        try:
+            repeated = model.repeats(self.new)
+        except EventConflict as conflict:
+            raise self.placed(conflict) from None
+        applied = {at: seq for at, seq in repeated.items() if seq <= model.seq}
+        if applied:
+            places = self._places()
+            self._known |= {places[at]: Result.of_retry(seq) for at, seq in applied.items()}
+            self.new = [event for at, event in enumerate(self.new) if at not in applied]
+
+    def payloads(self) -> Iterator[bytes]:
+        """Yield the new events as bytes for the log. They may be many: not for the event loop."""
+        for at, event in enumerate(self.new):
+            # A conflict of one event with an id keeps the whole request out.
+            yield bytes(event.join() if self.has_ids and at else event)
+
+    def in_order(self, results: list[Result]) -> list[Result]:
+        """Return the results of all entries in their order, given those of the new events."""
+        if not self._known:
+            return results
+        of_new = iter(results)
+        return [self._known.get(at) or next(of_new) for at in range(len(self._entries))]
+
+    def placed(self, conflict: EventConflict) -> EventConflict:
+        """Return a conflict among the new events with its position among all entries."""
+        position = self._places()[conflict.position]
+        return EventConflict(position, conflict.event_id, conflict.seq)
+
+    def _places(self) -> list[int]:
+        """Return the positions of the new events among all entries."""
+        return [at for at in range(len(self._entries)) if at not in self._known]

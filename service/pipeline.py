@@ -1,0 +1,155 @@
+"""The parts of the engine that need a restored state, put together."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from manyclass.core.event import Event
+from manyclass.core.model_set import ModelSet
+from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine_stats import EngineStats
+from manyclass.service.errors import OptionsDiffer, with_hint
+from manyclass.service.log.apply_loop import ApplyLoop, OnApplied
+from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.log_tailer import OnMessage
+from manyclass.service.log.snapshot_loader import SnapshotLoader
+from manyclass.service.snapshots.restore import Restore
+from manyclass.service.snapshots.schedule import SnapshotSchedule
+from manyclass.service.snapshots.state_copy import StateCopy
+from manyclass.service.store.errors import StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+
+class Pipeline:
+    """The way of an event from its submission to the model, and the snapshots beside it.
+
+        group_commit ──► store.append ──► apply_loop ──► live model ──► schedule, restore
+                              │               ▲
+                              └── replica ────┘  (reads a shared log, mends a broken one)
+
+    Each part knows only the parts before it in the constructor.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        cluster: Cluster,
+        restorer: StateRestorer,
+        clock: Callable[[], float],
+        hash_seed: int,
+        on_applied: OnApplied | None,
+        on_message: OnMessage,
+    ) -> None:
+        store, live = cluster.store, cluster.live
+        loader = SnapshotLoader(store, hash_seed)
+        self._settings = settings
+        self._cluster = cluster
+        self.apply_loop = ApplyLoop(live, loader, on_applied)
+        self.group_commit = GroupCommit(
+            store,
+            live,
+            self.apply_loop,
+            settings.max_queue_events,
+            settings.max_queue_bytes,
+            settings.store_seconds,
+        )
+        self.schedule = SnapshotSchedule(settings, cluster, self.apply_loop, loader, clock)
+        self.restore = Restore(live, self.group_commit, loader, self.schedule)
+        self.state_copy = StateCopy(self.apply_loop)
+        self._replica = Replica(cluster, restorer, self.apply_loop, self.group_commit, on_message)
+        self._following = asyncio.create_task(self._replica.run())
+
+    async def agree_on_learners(self, asked: ModelSet) -> None:
+        """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.
+
+        The answering learner stays: MANYCLASS_LEARNER decides until an event was learned,
+        afterwards a promotion.
+        """
+        live = self._cluster.live
+        stored = live.model.model_set
+        model_set = live.model.agreed(asked)
+        if model_set.answering is not asked.answering:
+            log.warning(
+                "%s answers, as it was promoted; the settings have %s in its place",
+                model_set.answering.specification,
+                asked.answering.specification,
+            )
+        differences = stored.differences(model_set)
+        if not differences:
+            return
+        if not self._settings.reconfigure:
+            raise OptionsDiffer(differences)
+        agreed = False
+        while not agreed:
+            try:
+                await self.group_commit.admit([Event.configure(model_set.to_dict())])
+                agreed = True
+            except StoreUnavailable as error:
+                if self._cluster.shared is None or self._cluster.is_closed:
+                    raise
+                log.warning("the learners cannot be changed yet: %s", with_hint(error))
+                await asyncio.sleep(RETRY_SECONDS)
+        live.model.agreed(asked)  # events of another process may have come before this one's
+        log.warning("the model goes on with other learners, (before, now): %s", differences)
+
+    def stats(self, queue_full: int) -> EngineStats:
+        """Return the counts as they are now; the engine has counted full queues."""
+        cluster, group_commit, schedule = self._cluster, self.group_commit, self.schedule
+        heartbeat = cluster.heartbeat
+        last_seq = group_commit.appended if heartbeat is None else heartbeat.last_seq
+        return EngineStats(
+            queued_events=group_commit.events,
+            queued_bytes=group_commit.bytes,
+            log_lag=max(0, max(last_seq, group_commit.appended) - cluster.live.model.seq),
+            commits=group_commit.commits,
+            commit_seconds=group_commit.commit_seconds,
+            failed_commits=group_commit.failed_commits,
+            uncertain=group_commit.uncertain_commits,
+            conflicts=group_commit.conflicts,
+            queue_full=queue_full,
+            snapshot_failures=schedule.failures,
+            snapshot_seconds=schedule.seconds,
+            snapshot_pause_seconds=schedule.pause_seconds,
+            counts=cluster.live.counts(),
+            is_leader=cluster.is_leader,
+            processes=1 if heartbeat is None else len(heartbeat.processes),
+            rewinds=self._replica.rewinds,
+            store_full=heartbeat is not None and heartbeat.is_full,
+            foreign_entries=0 if cluster.shared is None else cluster.shared.foreign_entries,
+            store_away_seconds=cluster.store_away_seconds(),
+        )
+
+    async def discard(self) -> None:
+        """End all threads; the engine is not going to be ready."""
+        await self.stop_following()
+        await self._close()
+
+    async def finish(self, take_last: bool) -> None:
+        """Answer every submission, and take a last snapshot as the leader; no part works on."""
+        cluster, schedule = self._cluster, self.schedule
+        await self._replica.finished()
+        try:
+            await self.group_commit.drain()
+            if take_last and not cluster.is_leader and not cluster.is_away:
+                await cluster.poll()  # the leader may have stopped a moment ago
+            if take_last and cluster.is_leader:
+                try:
+                    await schedule.take()
+                except Exception:  # whatever it is, it was logged, and the log holds everything
+                    log.warning("closing without a last snapshot: the next start replays more")
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        """End the threads that write."""
+        try:
+            await self.schedule.close()
+        finally:
+            await self.group_commit.close()
+
+    async def stop_following(self) -> None:
+        """End the thread that reads the log; a closed store lets it go at once."""
+        self._following.cancel()
+        await asyncio.wait([self._following])

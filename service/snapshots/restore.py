@@ -1,0 +1,132 @@
+"""Restores the state of a snapshot while the service runs."""
+
+import logging
+
+from manyclass.core.errors import OptionError
+from manyclass.core.event import Event
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet, continues
+from manyclass.service.log.group_commit import GroupCommit
+from manyclass.service.log.live_model import LiveModel
+from manyclass.service.log.snapshot_loader import SnapshotLoader
+from manyclass.service.snapshots.schedule import SnapshotSchedule
+
+log = logging.getLogger(__name__)
+
+
+class Restore:
+    """Goes back to snapshots, by a mark in the log.
+
+        load the snapshot ──► append the mark ──► the apply loop replaces the model ──► snapshot
+
+    Loading happens beside the model in use, which ranks and learns until the mark is durable. A
+    process that stops before that has changed nothing; after it, recovery finds the mark and does
+    the rest, as does every other process.
+    """
+
+    def __init__(
+        self,
+        live: LiveModel,
+        group_commit: GroupCommit,
+        loader: SnapshotLoader,
+        schedule: SnapshotSchedule,
+    ) -> None:
+        self._live = live
+        self._group_commit = group_commit
+        self._loader = loader
+        self._schedule = schedule
+
+    async def to(self, seq: int) -> int:
+        """Go back to the state of snapshot `seq`; return the seq of the last event that does it.
+
+        The learners stay those in force. The one that answers stays too, unless the snapshot has
+        nothing that it learned: then a learner answers that the snapshot knows. If it knows none of
+        the learners in force, the learner that answered then answers beside them.
+
+        Raises OptionError when these would be too many, SnapshotMissing, SnapshotDamaged,
+        StoreUnavailable: nothing was changed (but for CommitOutcomeUnknown); NotReady when the
+        mark could not be followed.
+        """
+        async with self._schedule.exclusive() as take:
+            model = await self._loader.load(seq)
+            events = [Event.restore(seq), *learner_changes(self._live.model.model_set, model)]
+            with self._loader.keep_ready(seq, model):
+                results = await self._group_commit.admit(events)
+            last = results[-1].seq
+            try:
+                await take()
+            except Exception:  # whatever it is, it was logged, and the mark is in the log
+                log.warning("event %d stands without a snapshot until the next one is taken", last)
+            return last
+
+
+def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
+    """Return the events that make the learners of a restored state those in force.
+
+    They are joined to the mark before them.
+    """
+    model_sets = [restored.model_set]
+    changes: list[Event] = []
+
+    def configure(model_set: ModelSet) -> None:
+        if model_sets[-1].differences(model_set):
+            changes.append(Event.configure(model_set.to_dict()))
+        model_sets.append(model_set)
+
+    answered = restored.model_set.answering
+    heir = _heir(in_force, restored.model_set)
+    if heir is not None:
+        configure(in_force.promoted(heir.specification))
+    else:
+        configure(_beside(answered, in_force))
+    known = _known(in_force, model_sets[1], restored)
+    answering = known[0] if known and (heir is None or known[0] == in_force.answering) else heir
+    if answering is None:
+        log.warning(
+            "the state has nothing of the learners in force, so %s answers beside them: for the"
+            " next start, name it in MANYCLASS_LEARNER or MANYCLASS_SHADOWS, or promote another"
+            " and leave it out",
+            answered.specification,
+        )
+    elif answering != model_sets[1].answering:
+        changes.append(Event.promote(answering.specification))
+        model_sets.append(model_sets[1].promoted(answering.specification))
+        if heir is None:
+            configure(in_force.promoted(answering.specification))
+    return [event.join() for event in changes]
+
+
+def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
+    """Return the learner in force that continues the one that answers in the restored state."""
+    answered = restored.answering
+    found = in_force.find(answered.specification)
+    if found is not None:
+        return found
+    others = (each for each in in_force.learners if restored.find(each.specification) is None)
+    return next((each for each in others if continues(each, answered)), None)
+
+
+def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
+    """Return the learners in force, and the one that answered; OptionError for too many."""
+    try:
+        return ModelSet(answered, in_force.learners)
+    except OptionError as error:
+        raise OptionError(
+            error.option,
+            f"none in force goes on from {answered.specification!r}, which answers in the snapshot,"
+            f" and beside it {error}: first start with fewer shadows and --reconfigure",
+        ) from error
+
+
+def _known(in_force: ModelSet, model_set: ModelSet, restored: Model) -> list[Options]:
+    """Return the learners in force that continue one of the restored state, the answering first.
+
+    All learners continue a state in which nothing was learned.
+    """
+    origins = dict(zip(model_set.labels, model_set.origins(restored.model_set), strict=True))
+    return [
+        each
+        for each in in_force.learners
+        if not restored.has_learned or origins[each.specification] is not None
+    ]

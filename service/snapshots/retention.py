@@ -1,0 +1,38 @@
+"""Deletes the snapshots and the events that no start will need."""
+
+from manyclass.service.log.snapshot_loader import SnapshotLoader
+from manyclass.service.store.protocol import Store
+
+
+class Retention:
+    """Trims the log behind the oldest of the newest `keep` snapshots.
+
+        snapshot 1    snapshot 5    snapshot 9          keep = 2
+        ──────────────────┬─────────────────── log
+             deleted      │      kept
+
+    So recovery can start from each of the kept snapshots. An older snapshot stays only while a
+    restore mark in the rest of the log names it.
+    """
+
+    def __init__(self, store: Store, loader: SnapshotLoader, keep: int) -> None:
+        self._store = store
+        self._loader = loader
+        self._keep = keep
+
+    def prune(self, restores: list[tuple[int, int]], is_full: bool) -> None:
+        """Delete and trim; of a full store, keep one snapshot only. Blocks. Raises StoreError.
+
+        `restores` has the seq of each restore mark, and of the snapshot that it names.
+        """
+        damaged = self._loader.damaged
+        present = [info.seq for info in self._store.snapshots()]
+        usable = [seq for seq in present if seq not in damaged or seq == present[0]]
+        kept = usable[: 1 if is_full else self._keep]
+        oldest = kept[-1]
+        named = {snapshot_seq for mark_seq, snapshot_seq in restores if mark_seq > oldest}
+        for seq in present:
+            if seq not in kept and seq not in named:
+                self._store.delete_snapshot(seq)
+        damaged.clear()
+        self._store.trim(oldest)
