@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal
 
@@ -36,7 +37,7 @@ TICK_SECONDS = HEARTBEAT_SECONDS  # between two heartbeats, and two looks at the
 
 
 class Engine:
-    """Ranks at once, learns durably, and continues after a stop as if there had been none.
+    """Ranks at once, learns durably, and continues after a restart where it was.
 
         recovering ──► ready ──► closed        ready ──► recovering: a shared log had lost events
              └───────────┴─► failed            failed: ranks if it was ready before
@@ -60,7 +61,6 @@ class Engine:
         `on_applied` gets each applied event, `on_message` the messages of other processes.
         """
         self.settings = settings
-        self.clock = clock
         self.cluster = cluster
         self.store = cluster.store
         self.recovery = cluster.live.recovery
@@ -98,8 +98,7 @@ class Engine:
             raise
 
     async def _start(self) -> None:
-        if self.cluster.shared is not None:
-            self._tick()
+        self._tick()
         model = await self._restorer.restore(self.settings.model_set)
         if model is None:
             return
@@ -113,8 +112,6 @@ class Engine:
         finally:
             if self._pipeline is None:
                 await pipeline.discard()
-        if self.status == "ready" and self.cluster.shared is None:
-            self._tick(is_due=False)
 
     def _fail(self, reason: str) -> None:
         self._status, self._failure = "failed", reason
@@ -153,7 +150,7 @@ class Engine:
         """The reason why the status is "failed"."""
         return self._failure if self._pipeline is None else self._pipeline.group_commit.failure
 
-    # --- rank ------------------------------------------------------------------------------------
+    # --- rank and learn --------------------------------------------------------------------------
 
     @property
     def model(self) -> Model:
@@ -161,8 +158,6 @@ class Engine:
         if not self._live.is_loaded or self._status == "failed":  # a start that failed
             raise NotReady(self.status, self.failure)
         return self._live.model
-
-    # --- learn -----------------------------------------------------------------------------------
 
     async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
         """Return a Result for each entry, in order, when all events are durable and applied.
@@ -173,12 +168,9 @@ class Engine:
         """
         while wait:
             pipeline = self._able()
-            try:
-                answer = pipeline.group_commit.admit(entries)
-            except QueueFull:  # the caller waits, so nothing is refused
-                await pipeline.apply_loop.progress()
-            else:
-                return await answer
+            with suppress(QueueFull):  # the caller waits, so nothing is refused
+                return await pipeline.group_commit.admit(entries)
+            await pipeline.apply_loop.progress()
         return await self.admit(entries)
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
@@ -194,13 +186,10 @@ class Engine:
 
     async def reached(self, seq: int, seconds: float) -> bool:
         """Return whether event `seq` is applied, after waiting for it so long. NotReady."""
-        apply_loop = self._open().apply_loop
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await apply_loop.reached(seq)
-        except TimeoutError:
-            return self.model.seq >= seq
-        return True
+                await self._open().apply_loop.reached(seq)
+        return self.model.seq >= seq
 
     # --- snapshots -------------------------------------------------------------------------------
 
@@ -226,10 +215,7 @@ class Engine:
         return await self._open().state_copy.digest()
 
     async def state(self) -> tuple[int, list[memoryview]]:
-        """Return the seq and the whole state as the bytes of a snapshot. NotReady.
-
-        This works without the store.
-        """
+        """Return the seq and the state as the bytes of a snapshot, without the store. NotReady."""
         return await self._open().state_copy.pieces()
 
     # --- clock and counts ------------------------------------------------------------------------
@@ -247,9 +233,8 @@ class Engine:
             return EngineStats(is_leader=self.cluster.shared is None)
         return self._pipeline.stats(self._queue_full)
 
-    def _tick(self, is_due: bool = True) -> None:
-        if is_due:
-            self.tick()
+    def _tick(self) -> None:
+        self.tick()
         self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
     def _open(self) -> Pipeline:

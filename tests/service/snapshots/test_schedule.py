@@ -262,7 +262,7 @@ async def ticked(engine):
 async def test_one_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
-        engine.clock.now += 1e9
+        engine._restorer._clock.now += 1e9
         assert await ticked(engine) == 0
         await teach(engine, "c -> x")
         assert await ticked(engine) == 3
@@ -275,20 +275,20 @@ async def test_one_is_due_after_so_many_events():
 @in_loop
 async def test_one_is_due_after_a_time_if_something_changed():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
-        engine.clock.now += 61
+        engine._restorer._clock.now += 61
         store.save_error = StoreFull("not even tried")
         assert await ticked(engine) == 0
         assert engine.stats().snapshot_failures == 0
         store.save_error = None
         await teach(engine, "a -> x")
         assert await ticked(engine) == 1
-        engine.clock.now += 61
+        engine._restorer._clock.now += 61
         engine.tick()
         assert not engine._tasks  # it does not even look for something to do
         await teach(engine, "b -> x")
-        engine.clock.now += 59 - 61
+        engine._restorer._clock.now += 59 - 61
         assert await ticked(engine) == 1
-        engine.clock.now += 1
+        engine._restorer._clock.now += 1
         assert await ticked(engine) == 2
 
 
@@ -296,7 +296,7 @@ async def test_one_is_due_after_a_time_if_something_changed():
 async def test_both_can_be_switched_off():
     async with running(snapshot_events=0, snapshot_seconds=0) as (engine, _):
         await teach(engine, *["a -> x"] * 10)
-        engine.clock.now += 1e9
+        engine._restorer._clock.now += 1e9
         assert await ticked(engine) == 0
 
 
@@ -309,9 +309,9 @@ async def test_after_a_failure_the_schedule_waits():
         store.save_error = None
         assert await ticked(engine) == 0
         await teach(engine, "b -> x")
-        engine.clock.now += RETRY_SECONDS - 1
+        engine._restorer._clock.now += RETRY_SECONDS - 1
         assert await ticked(engine) == 0
-        engine.clock.now += 1
+        engine._restorer._clock.now += 1
         assert await ticked(engine) == 2
         assert engine.stats().snapshot_failures == 1
 

@@ -109,7 +109,7 @@ async def test_tells_who_else_uses_the_store():
 @in_loop
 async def test_tells_of_nobody_before_the_store_has_answered(monkeypatch):
     async with side_by_side() as (one, _):
-        monkeypatch.setattr(one.app.engine, "beat", None)
+        monkeypatch.setattr(one.app.engine.cluster, "heartbeat", None)
         assert (await one("GET", "/stats")).json()["processes"] == []
 
 
