@@ -1,14 +1,22 @@
-"""Imports go one way, and the distribution has one importable package."""
+"""Imports and references go one way, and the distribution has one importable package."""
 
 import ast
 import re
 import subprocess
 import sys
+from collections import deque
+from collections.abc import Mapping
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
+from types import FunctionType, MethodType
 
 import pytest
+
+from tests.service.faulty import in_loop
+from tests.service.serving import side_by_side
 
 ROOT = Path(__file__).parents[1]
 
@@ -60,12 +68,130 @@ def test_imports_go_down_the_floors(package):
     ] == []
 
 
-def test_the_store_knows_nothing_of_the_rest_of_the_service():
-    assert [
+ROOMS = [  # of the service, from the lowest; a module belongs to the longest name that fits
+    ["store"],
+    ["errors"],
+    ["config"],
+    ["log"],
+    ["cluster"],
+    ["snapshots"],
+    ["engine", "engine_stats", "pipeline", "tasks"],
+    ["http"],  # parts that know no engine: bodies, limits, problems
+    ["observability"],
+    ["ingest"],
+    [
+        *("http.app", "http.hot_path", "http.openapi", "http.openapi_examples", "http.protocol"),
+        *("http.routes", "http.server", "http.state_downloads"),
+    ],
+]
+FLOOR_OF = {
+    f"manyclass.service.{room}": floor for floor, rooms in enumerate(ROOMS) for room in rooms
+}
+
+
+def floor_of(name):
+    """The floor of a module of the service, or of a name in one."""
+    fitting = [room for room in FLOOR_OF if is_within(name, room)]
+    return FLOOR_OF[max(fitting, key=len)] if fitting else None
+
+
+def module_of(file):
+    return ".".join(("manyclass", *Path(file).with_suffix("").parts)).removesuffix(".__init__")
+
+
+def test_the_rooms_of_the_service_import_downwards():
+    upwards = [
         (file, name)
-        for file, name in imports_of("manyclass.service.store")
-        if is_within(name, "manyclass.service") and not is_within(name, "manyclass.service.store")
-    ] == []
+        for file, name in imports_of("manyclass.service")
+        if floor_of(name) is not None and floor_of(name) > floor_of(module_of(file))
+    ]
+    assert upwards == []
+
+
+def test_no_modules_of_the_service_import_each_other():
+    imports = {}
+    modules = {module_of(file) for file, _ in imports_of("manyclass.service")}
+    for file, name in imports_of("manyclass.service"):
+        its_module = name if name in modules else name.rpartition(".")[0]
+        if its_module in modules and its_module != module_of(file):
+            imports.setdefault(module_of(file), set()).add(its_module)
+    assert list(TopologicalSorter(imports).static_order())  # CycleError
+
+
+# --- callbacks ------------------------------------------------------------------------------------
+
+
+def parts_in(value, depth=3):
+    """The objects of the service that a value is, calls or contains."""
+    if type(value).__module__.startswith("manyclass.service") and hasattr(value, "__dict__"):
+        yield value
+    elif isinstance(value, MethodType):
+        yield from parts_in(value.__self__, depth)
+    elif isinstance(value, partial) and not isinstance(value.func, type):
+        yield from parts_in([value.func, *value.args, *value.keywords.values()], depth)
+    elif isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        yield from parts_in(cells, depth)
+    elif isinstance(value, Mapping) and depth:
+        yield from parts_in([*value.keys(), *value.values()], depth)
+    elif isinstance(value, list | tuple | set | frozenset | deque) and depth:
+        for each in value:
+            yield from parts_in(each, depth - 1)
+
+
+def parts_below(part):
+    """By id: the parts that each part of the service holds, from this one on."""
+    held, names, unread = {}, {}, [part]
+    while unread:
+        one = unread.pop()
+        if id(one) not in held:
+            below = [each for value in vars(one).values() for each in parts_in(value)]
+            held[id(one)] = {id(each) for each in below}
+            names[id(one)] = type(one).__name__
+            unread += below
+    return held, names
+
+
+@in_loop
+async def test_no_part_of_the_service_holds_one_that_holds_it():
+    async with side_by_side() as (one, _):
+        held, names = parts_below(one.app)
+        there = {"Engine", "Cluster", "Replica", "GroupCommit", "ApplyLoop", "SnapshotSchedule"}
+        assert there | {"PeerLookup", "EventBuilder", "Restore", "LiveModel"} <= {*names.values()}
+        assert list(TopologicalSorter(held).static_order())  # CycleError
+        one.app.engine.cluster.live.told = one.app.engine.stats  # patched in, and hidden
+        with pytest.raises(CycleError):
+            list(TopologicalSorter(parts_below(one.app)[0]).static_order())
+
+
+def callbacks_and_assignments(source):
+    """The attributes that hold callables, and those that are set on another object than self."""
+    callbacks, assigned = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            callables = {
+                each.arg
+                for each in [*node.args.args, *node.args.kwonlyargs]
+                if each.annotation
+                and re.search(r"Callable|\bOn[A-Z]", ast.unparse(each.annotation))
+            }
+            for each in ast.walk(node):
+                if isinstance(each, ast.Assign) and ast.unparse(each.value) in callables:
+                    callbacks |= {t.attr for t in each.targets if isinstance(t, ast.Attribute)}
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        assigned |= {
+            t.attr
+            for t in targets
+            if isinstance(t, ast.Attribute) and ast.unparse(t.value) not in ("self", "cls")
+        }
+    return callbacks, assigned
+
+
+def test_callbacks_are_given_to_constructors():
+    found = [callbacks_and_assignments(file.read_text()) for file in ROOT.glob("service/**/*.py")]
+    callbacks, assigned = (set().union(*each) for each in zip(*found, strict=True))
+    assert {"_on_applied", "_on_message", "_clock"} <= callbacks
+    assert {each for name in callbacks for each in (name, name.strip("_"))} & assigned == set()
 
 
 def test_nor_does_its_native_part():
