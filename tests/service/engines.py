@@ -1,13 +1,14 @@
-"""Engines over a faulty store, and small helpers around them."""
+"""Engines over a faulty store, or several over one log, and small helpers around them."""
 
-from contextlib import asynccontextmanager
+import asyncio
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from manyclass.core.learners.options import Options
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
-from tests.service.faulty import Clock, FaultyStore, learn
+from tests.service.faulty import PATIENCE, Clock, FaultyStore, learn
 
 
 @asynccontextmanager
@@ -43,3 +44,43 @@ async def ticked(engine):
     engine.tick()
     await engine._tasks.join()
     return engine.newest_snapshot.seq
+
+
+# --- several engines on one log -------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def engine_on(log, name, ready=True, **settings):
+    """An engine of its own on the log, ready unless told otherwise, closed in the end."""
+    wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
+    engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
+    starting = asyncio.create_task(engine.start())
+    try:
+        if ready:
+            await starting
+            assert engine.status == "ready", engine.failure
+        yield engine
+    finally:
+        await engine.close()
+        await starting
+
+
+@asynccontextmanager
+async def engines_on(log, names, **settings):
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(engine_on(log, name, **settings)) for name in names]
+
+
+async def until(condition):
+    """Return when it holds; a test that waits too long has failed."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+async def equal(*engines):
+    """Return when all are at the end of the log, where they have to hold the same."""
+    last = engines[0].store.last_seq
+    for engine in engines:
+        assert await engine.reached(last, PATIENCE)
+    assert len({engine.model.digest() for engine in engines}) == 1

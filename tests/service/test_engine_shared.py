@@ -1,80 +1,27 @@
 """Several engines on one log: the same state in each, and nothing lost or learned twice."""
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from manyclass.core import rules
 from manyclass.core.errors import EventConflict, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.service import cluster as cluster_module
-from manyclass.service import engine as engine_module
-from manyclass.service import pipeline
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
-from manyclass.service.errors import NotReady
-from manyclass.service.log import group_commit
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,
     LogDamaged,
-    LogRewound,
     StoreUnavailable,
 )
+from tests.service.engines import engine_on, engines_on, equal, until
 from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
-from tests.service.shared import SharedLog, SharedMemoryStore
+from tests.service.shared import SharedLog
 
-
-@pytest.fixture(autouse=True)
-def no_long_waits(monkeypatch):
-    monkeypatch.setattr(engine_module, "TICK_SECONDS", 0.02)
-    monkeypatch.setattr(cluster_module, "AWAY_SECONDS", 0.06)
-    monkeypatch.setattr(cluster_module, "RETRY_SECONDS", 0.02)
-    monkeypatch.setattr(pipeline, "RETRY_SECONDS", 0.02)
-    monkeypatch.setattr(group_commit, "EXPIRY_SECONDS", 0.02)
-
-
-@asynccontextmanager
-async def engine_on(log, name, ready=True, **settings):
-    """An engine of its own on the log, ready unless told otherwise, closed in the end."""
-    wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
-    engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
-    starting = asyncio.create_task(engine.start())
-    try:
-        if ready:
-            await starting
-            assert engine.status == "ready", engine.failure
-        yield engine
-    finally:
-        await engine.close()
-        await starting
-
-
-@asynccontextmanager
-async def engines_on(log, names, **settings):
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(engine_on(log, name, **settings)) for name in names]
-
-
-async def until(condition):
-    """Return when it holds; a test that waits too long has failed."""
-    async with asyncio.timeout(PATIENCE):
-        while not condition():
-            await asyncio.sleep(0.005)
-
-
-async def equal(*engines):
-    """Return when all are at the end of the log, where they have to hold the same."""
-    last = engines[0].store.last_seq
-    for engine in engines:
-        assert await engine.reached(last, PATIENCE)
-    assert len({engine.model.digest() for engine in engines}) == 1
-
+pytestmark = pytest.mark.usefixtures("short_waits")
 
 # --- one order for all ----------------------------------------------------------------------------
 
@@ -405,46 +352,6 @@ async def test_whatever_else_a_shared_store_raises_leaves_it_open_what_became_of
             await engine.submit([learn("a", "x")])
 
 
-# --- how far each is ------------------------------------------------------------------------------
-
-
-@in_loop
-async def test_one_can_wait_for_an_event():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        assert await second.reached(0, 0)
-        assert not await second.reached(1, 0.05)
-        waiting = asyncio.create_task(second.reached(1, PATIENCE))
-        await first.submit([learn("a", "x")])
-        assert await waiting
-        assert second.model.seq >= 1
-
-
-@in_loop
-async def test_the_lag_counts_what_is_in_the_log_of_others():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        with second.store.follows.shut() as gate:
-            await gate.reached()
-            await first.submit([learn("a", "x")] * 7)
-            await until(lambda: second.stats().log_lag == 7)
-        await until(lambda: second.stats().log_lag == 0)
-        await until(lambda: second.stats().processes == 2)
-
-
-@in_loop
-async def test_the_store_is_said_to_be_away(monkeypatch):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await until(lambda: engine.cluster.heartbeat is not None)
-        assert engine.stats().store_away_seconds == 0
-        log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.1)
-        assert not engine.stats().is_leader
-        log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
-
-
 # --- snapshots ------------------------------------------------------------------------------------
 
 
@@ -531,228 +438,3 @@ async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost():
         assert engine.model.rank(Instance(["new"]))
         assert engine.newest_snapshot.seq <= 2
         assert (await engine.take_snapshot()).seq == 3
-
-
-# --- a log that lost its end, or its beginning ----------------------------------------------------
-
-
-@in_loop
-async def test_when_the_log_has_lost_events_all_go_back_to_what_it_holds(caplog):
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        await first.submit([learn("a", "x", "one")])
-        await first.submit([learn("b", "y", "two")])
-        await equal(first, second)
-        log.lose_after(1)
-        await until(lambda: (first.stats().rewinds, second.stats().rewinds) == (1, 1))
-        await until(lambda: first.status == second.status == "ready")
-        assert first.model.seq == 1
-        assert any("no longer holds event 2" in record.message for record in caplog.records)
-        assert await second.submit([learn("b", "z", "two")]) == [Result(2, False, None, True)]
-        await equal(first, second)
-
-
-@in_loop
-async def test_ranking_goes_on_while_the_state_is_restored_anew():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await engine.submit([learn("a", "x")])
-        await engine.take_snapshot()
-        await engine.submit([learn("b", "y")])
-        log.away = True
-        log.lose_after(1)
-        await until(lambda: engine.status == "recovering")
-        assert engine.model.rank(Instance(["b"]))
-        with pytest.raises(NotReady):
-            await engine.submit([learn("c", "z")])
-        log.away = False
-        await until(lambda: engine.status == "ready")
-        assert not engine.model.rank(Instance(["b"]))
-
-
-@in_loop
-async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
-    log = SharedLog()
-    async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        leader, other = (first, second) if first.stats().is_leader else (second, first)
-        with other.store.follows.shut() as gate:
-            await gate.reached()
-            for n in range(5):
-                await leader.submit([learn("a", f"c{n}")])
-            await leader.take_snapshot()
-        await until(lambda: other.model.seq == 5)
-        await until(lambda: other.status == "ready")
-        await equal(first, second)
-        assert other.stats().rewinds == 0  # nothing was lost
-
-
-@in_loop
-async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await engine.submit([learn("a", "x")])
-        log.store("newer").append([b"\x09" + bytes(20)], 1)
-        await until(lambda: engine.status == "failed")
-        assert "event 1" in engine.failure
-        assert engine.model.rank(Instance(["a"]))
-        with pytest.raises(NotReady):
-            await engine.submit([learn("a", "x")])
-
-
-@in_loop
-async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it():
-    log = SharedLog()
-    async with engine_on(log, "A", snapshot_keep=1) as failing:
-        await until(lambda: failing.stats().is_leader)
-        await failing.submit([learn("a", "x")])
-        stranger = log.store("newer")
-        stranger.append([b"\x09" + bytes(20)])
-        stranger.append([bytes(learn("b", "y"))])
-        await until(lambda: failing.status == "failed")
-        await many_turns()
-        assert failing.model.seq == 1
-        assert not failing.model.rank(Instance(["b"]))
-        assert not await failing.reached(3, 0)
-        assert not failing.stats().is_leader
-        assert failing.stats().store_away_seconds == 0
-        beats = failing.store.beats
-        await asyncio.sleep(0.1)
-        assert failing.store.beats == beats
-
-
-@in_loop
-async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again(monkeypatch):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        for n in range(4):
-            await engine.submit([learn("a", f"c{n}")])
-        reads, read = [], SharedMemoryStore.read
-
-        def lose_once(self, after):
-            reads.append(after)
-            if len(reads) == 1:
-                raise LogRewound(3)
-            return read(self, after)
-
-        monkeypatch.setattr(SharedMemoryStore, "read", lose_once)
-        log.lose_after(2)
-        await until(lambda: len(reads) == 2)
-        await until(lambda: engine.status == "ready")
-        assert engine.model.seq == 2
-
-
-@in_loop
-async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
-    log = SharedLog()
-    async with engine_on(log, "A", snapshot_keep=3) as engine:
-        for n in range(3):
-            await engine.submit([learn("a", f"c{n}")])
-            await engine.take_snapshot()
-        info, _ = log.inner._snapshots[2]
-        log.inner._snapshots[2] = (info, [b"rubbish"])
-        log.lose_after(2)
-        await until(lambda: engine.stats().rewinds == 1 and engine.status == "ready")
-        assert engine.recovery.snapshot.seq == 1
-        await until(lambda: b"".join(log.inner.open_snapshot(2)) != b"rubbish")
-        assert Model.load(log.inner.open_snapshot(2)).digest() == engine.model.digest()
-
-
-@in_loop
-async def test_a_store_that_is_away_is_told_of_once(caplog):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.2)
-        told = [r.message for r in caplog.records if "the store does not answer" in r.message]
-        assert len(told) == 1
-        log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
-
-
-# --- a full store ---------------------------------------------------------------------------------
-
-
-@in_loop
-async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it():
-    log = SharedLog()
-    async with engines_on(log, "AB", snapshot_keep=3) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        for n in range(3):
-            await first.submit([learn("a", f"c{n}")])
-            await first.take_snapshot()
-        await first.submit([learn("a", "c")])
-        await equal(first, second)
-        assert len(log.inner.snapshots()) > 1
-        log.full = True
-        with pytest.raises(StoreUnavailable):
-            await second.submit([learn("a", "d")])
-        await until(lambda: [info.seq for info in log.inner.snapshots()] == [4])
-        await until(lambda: not log.batches)
-        assert second.stats().store_full
-        log.full = False
-        await until(lambda: not (first.stats().store_full or second.stats().store_full))
-        await second.submit([learn("a", "d")])
-        await equal(first, second)
-        assert [info.seq for info in log.inner.snapshots()] == [4]  # the schedule asks for none
-
-
-# --- two releases ---------------------------------------------------------------------------------
-
-
-@in_loop
-async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch):
-    log = SharedLog()
-    async with engine_on(log, "A") as leader:
-        await until(lambda: leader.stats().is_leader)
-        monkeypatch.setattr(engine_module, "TICK_SECONDS", 60)  # no beat tells it that A is gone
-        async with engine_on(log, "B") as last:
-            await leader.close()
-            await last.submit([learn("a", "c")])
-            assert not last.stats().is_leader
-        assert log.inner.snapshots()[0].seq == log.inner.last_seq
-
-
-@in_loop
-async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
-    monkeypatch.setattr(rules, "RULES", 1)
-    log = SharedLog()
-    async with engine_on(log, "A") as older:
-        await older.submit([learn("a", "c")])
-        await until(lambda: older.stats().is_leader)
-    monkeypatch.setattr(rules, "RULES", 2)
-    async with AsyncExitStack() as stack:
-        engines = [
-            await stack.enter_async_context(engine_on(log, name, ready=False)) for name in "BCD"
-        ]
-        for engine in engines:
-            await until(lambda each=engine: each.status == "ready")
-        await engines[0].submit([learn("a", "d")])
-        await equal(*engines)
-        kinds = [Event.from_bytes(payload).kind for _, payload in log.inner.read(0)]
-        assert kinds.count("rules") == 1
-        assert engines[0].model.rules == 2
-
-
-@in_loop
-async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
-    monkeypatch.setattr(rules, "RULES", 1)
-    log = SharedLog()
-    async with engine_on(log, "A") as older:
-        await older.submit([learn("a", "c")])
-        await older.take_snapshot()
-        elder = log.store("elder")  # of a release that tells no version, and beats now and then
-        elder.beat(1)
-    monkeypatch.setattr(rules, "RULES", 2)
-    async with engine_on(log, "B", ready=False) as newer:
-        await until(lambda: newer.cluster.waiting is not None)
-        await asyncio.sleep(0.1)
-        assert "older release" in newer.cluster.waiting
-        assert newer.model.rank(Instance({"a": 1})) != []  # meanwhile it ranks
-        with pytest.raises(NotReady):
-            await newer.submit([learn("a", "d")])
-        assert not newer.stats().is_leader
-        assert log.leader is not newer.store
-        elder.close()
-        await until(lambda: newer.status == "ready")
-        assert newer.model.rules == 2
