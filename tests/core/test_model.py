@@ -18,7 +18,7 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import LEARNERS, Options
-from manyclass.core.model import Model, ShadowOutcome
+from manyclass.core.model import EventKey, Model, ShadowOutcome
 from manyclass.core.model_set import ModelSet
 
 letters = st.sampled_from("abcdef")
@@ -348,6 +348,31 @@ def test_a_request_with_another_content_under_a_known_id_is_a_conflict():
     assert (caught.value.position, caught.value.event_id, caught.value.seq) == (1, "one", 1)
     with pytest.raises(EventConflict):
         model.repeats([lesson("b", "two", 6), lesson("c", "two", 7)])
+
+
+def test_an_event_is_known_by_its_id_and_fingerprint_alone():
+    model = Model(Options())
+    model.apply(1, lesson("a", "one", 5))
+    assert model.repeats([EventKey("one", 5)]) == {0: 1}
+    assert model.repeats([EventKey("two", 5), EventKey(None, 5)]) == {}
+    with pytest.raises(EventConflict):
+        model.repeats([EventKey("one", 6)])
+
+
+def test_a_request_is_applied_whole_or_passed_over():
+    model, bare = Model(Options()), Model(Options())
+    request = [lesson("a", "one", 5), lesson("b"), lesson("a", "one", 5)]
+    first, second, retry = model.apply_request(request)
+    assert (first.seq, second.seq, retry) == (1, 2, 1)
+    conflict = [lesson("c", "two", 6), lesson("d", "one", 7)]
+    with pytest.raises(EventConflict) as caught:
+        next(model.apply_request(conflict))
+    assert caught.value.position == 1
+    bare.apply(1, request[0])
+    bare.apply(2, request[1])
+    bare.pass_over(3)
+    assert model.seq == 5
+    assert model.digest() == bare.digest()
 
 
 def test_what_is_passed_over_counts_and_changes_nothing_else():
