@@ -22,7 +22,7 @@ from manyclass.service.store.errors import (
     StoreError,
     StoreUnavailable,
 )
-from manyclass.service.store.protocol import Heartbeat, Store, as_shared
+from manyclass.service.store.protocol import Heartbeat, Process, SharedStore, Store, as_shared
 
 log = logging.getLogger(__name__)
 
@@ -77,9 +77,7 @@ class Cluster:
 
     def peers(self) -> list[str]:
         """Return the names of the other live processes, by the newest heartbeat."""
-        if self.shared is None or self.heartbeat is None:
-            return []
-        return [each.name for each in self.heartbeat.processes if each.name != self.shared.name]
+        return [each.name for each in self._others()]
 
     async def poll(self) -> Heartbeat | None:
         """Send a heartbeat and return the state of the cluster; concurrent calls share one.
@@ -95,7 +93,7 @@ class Cluster:
                 return None
             if self._poll_began <= asked:
                 self._poll_began = now()
-                await self._send_heartbeat()
+                await self._send_heartbeat(self.shared)
             return None if self.is_away else self.heartbeat
 
     async def poll_until(self, holds: Callable[[Heartbeat], bool]) -> None:
@@ -119,18 +117,18 @@ class Cluster:
 
     def other_has(self, seq: int) -> bool:
         """Return whether another process has applied event `seq`, so that it may store it."""
-        if self.shared is None or self.heartbeat is None:
-            return False
-        others = (each for each in self.heartbeat.processes if each.name != self.shared.name)
-        return any((each.seq or 0) >= seq for each in others)
+        return any((each.seq or 0) >= seq for each in self._others())
 
-    async def _send_heartbeat(self) -> None:
-        assert self.shared is not None
+    def _others(self) -> list[Process]:
+        if self.shared is None or self.heartbeat is None:
+            return []
+        return [each for each in self.heartbeat.processes if each.name != self.shared.name]
+
+    async def _send_heartbeat(self, shared: SharedStore) -> None:
         may_lead = self.waiting is None
         try:
-            heartbeat = await asyncio.to_thread(
-                self.shared.beat, self.live.position, rules.RULES, may_lead
-            )
+            position = self.live.position
+            heartbeat = await asyncio.to_thread(shared.beat, position, rules.RULES, may_lead)
         except StoreError as error:
             if not self.is_away:  # once: it may be away for long
                 log.warning("the store does not answer: %s", with_hint(error))
@@ -144,9 +142,12 @@ class Cluster:
 class StateRestorer:
     """Restores the state from the store, and puts the rules of this release in force.
 
-    recover ──► older rules? ──► wait for older processes ──► append the event ──► model
-       ▲                                                        that raises them
-       └── the store is away, or others went on meanwhile
+        recover ──► older rules? ──► wait for older processes ──► append the event ──► model
+           ▲                                                        that raises them
+           └── the store is away, or others went on meanwhile
+
+    Only from a shared store the state is restored again after a failure. Until there is a current
+    model, the model that a wait leaves behind ranks.
     """
 
     def __init__(
@@ -291,10 +292,14 @@ class Replica:
     async def run(self) -> None:
         """Return when the engine is closed, or when nothing can be learned any more."""
         restored = True
-        while restored:
-            error = await self._error_of_the_log()
-            async with self._restoring:
-                restored = await self._restore_after(error)
+        try:
+            while restored:
+                error = await self._error_of_the_log()
+                async with self._restoring:
+                    restored = await self._restore_after(error)
+        except Exception as failure:  # whatever it is, nothing can be learned without the state
+            log.critical("the state cannot be restored: %r", failure)
+            self._fail(f"the state cannot be restored: {failure}")
 
     async def finished(self) -> None:
         """Return when no state is being restored."""
@@ -318,7 +323,7 @@ class Replica:
             await tailer.stop()
 
     async def _restore_after(self, error: Exception) -> bool:
-        """Restore the state anew if that helps against the error; return whether it was."""
+        """Restore the state anew if that helps against the error; return whether it did."""
         seq = self._live.model.seq
         if self._cluster.shared is None:
             reason = str(error) or type(error).__name__
@@ -332,12 +337,7 @@ class Replica:
             self.rewinds += 1
         log.warning("the state is restored anew: %s", error)
         self._live.lose()
-        try:
-            model = await self._restorer.restore(self._live.model.model_set)
-        except Exception as failure:  # whatever it is, nothing can be learned without the state
-            log.critical("the state cannot be restored: %r", failure)
-            self._fail(f"the state cannot be restored: {failure}")
-            return False
+        model = await self._restorer.restore(self._live.model.model_set)
         if model is not None:
             self._group_commit.resume(model)
         return model is not None
