@@ -308,9 +308,9 @@ class Replica:
 
     async def _error_of_the_log(self) -> Exception:
         """Follow the log; return the error that ended this."""
-        broken = asyncio.ensure_future(self._apply_loop.broken())
+        broken = self._apply_loop.broken
         if self._cluster.shared is None:
-            return await broken
+            return await asyncio.shield(broken)
         tailer = LogTailer(
             self._cluster.shared, self._live.model.seq, self._group_commit.deliver, self._on_message
         )
@@ -319,7 +319,6 @@ class Replica:
             self._live.stop()
             return broken.result() if broken.done() else tailer.ended.result()
         finally:
-            broken.cancel()
             await tailer.stop()
 
     async def _restore_after(self, error: Exception) -> bool:

@@ -47,6 +47,8 @@ class ApplyLoop:
         self._loader = loader
         self._on_applied = on_applied
         self._loop = asyncio.get_running_loop()
+        # The error because of which the model cannot follow the log, until `resume`.
+        self.broken: asyncio.Future[Exception] = self._loop.create_future()
         self._arrived: deque[Arrival] = deque()
         self._steps: Iterator[float] | None = None  # of the arrival that is being applied
         self._amid = False  # some events of a request are applied, others not yet
@@ -54,7 +56,6 @@ class ApplyLoop:
         self._quiet = asyncio.Lock()
         self._loading: asyncio.Future[Model] | None = None
         self._is_due = False
-        self._broken: asyncio.Future[Exception] = self._loop.create_future()
         self._progress: asyncio.Future[None] | None = None
         # Waiters: the seq of the event, a number that makes each waiter unique, the waiter.
         self._awaited: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -68,7 +69,7 @@ class ApplyLoop:
 
         `soon`: in a later turn of the event loop, because more may arrive in this one.
         """
-        if self._broken.done():
+        if self.broken.done():
             return
         self._arrived.extend(arrived)
         if soon:
@@ -81,16 +82,12 @@ class ApplyLoop:
         """True when everything that arrived is applied."""
         return self._steps is None and not self._arrived
 
-    async def broken(self) -> Exception:
-        """Return the error because of which the model cannot follow the log, once there is one."""
-        return await asyncio.shield(self._broken)
-
     def resume(self, model: Model) -> None:
         """Go on from this state, and forget the arrivals that are not applied."""
         self.clear()
         self._live.use(model)
-        if self._broken.done():
-            self._broken = self._loop.create_future()
+        if self.broken.done():
+            self.broken = self._loop.create_future()
 
     def clear(self) -> None:
         """Forget the arrivals that are not applied."""
@@ -176,7 +173,7 @@ class ApplyLoop:
         log.error("event %d cannot be applied", self._live.model.seq + 1, exc_info=unforeseen)
         self.clear()
         self._live.stop()
-        self._broken.set_result(error)
+        self.broken.set_result(error)
 
     def _wake_waiters(self) -> None:
         while self._awaited and self._awaited[0][0] <= self._live.model.seq:

@@ -403,9 +403,9 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
 @in_loop
 async def test_its_figures():
     store = FaultyStore()
-    heard = []
+    applied = []
     engine = Engine(
-        Settings(), Cluster(store), Clock(), on_applied=lambda *args: heard.append(args)
+        Settings(), Cluster(store), Clock(), on_applied=lambda *args: applied.append(args)
     )
     await engine.start()
     event = learn("a", "x", "one")
@@ -418,7 +418,7 @@ async def test_its_figures():
     assert (stats.commits, stats.failed_commits) == (1, 1)
     assert (stats.queued_events, stats.queued_bytes, stats.log_lag) == (0, 0, 0)
     assert stats.commit_seconds > 0
-    assert [applied for applied, _, _ in heard] == [event]
+    assert [event for event, _, _ in applied] == [event]
     await engine.close()
 
 

@@ -362,7 +362,7 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
         log.leader = None
         async with engine_on(log, "A", snapshot_events=5, snapshot_keep=2) as first:
             await until(lambda: first.stats().is_leader != second.stats().is_leader)
-            leads = first if first.stats().is_leader else second
+            leader = first if first.stats().is_leader else second
             for n in range(30):
                 await (first, second)[n % 2].submit([learn("a", f"c{n}")])
                 await asyncio.sleep(0.005)
@@ -371,7 +371,7 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
             await until(lambda: first.newest_snapshot == second.newest_snapshot)
             with pytest.raises(LogDamaged):
                 list(log.inner.read(0))
-        if leads is second:
+        if leader is second:
             return
         await until(lambda: second.stats().is_leader)
         await second.submit([learn("a", "y")] * 10)

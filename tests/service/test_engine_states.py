@@ -91,15 +91,15 @@ class EngineStates(RuleBasedStateMachine):
         """The events of a request that get into the log, None when it is refused before: retries of
         what was learned stay out. Those of what is on its way are told apart later.
         """
-        mine, fresh = {}, []
+        mine, new = {}, []
         for event in events:
             known = event.event_id and (self.twin.seen(event.event_id) or mine.get(event.event_id))
             if known and known[1] != event.fingerprint:
                 return None
             if not (event.event_id and self.twin.seen(event.event_id)):
-                fresh.append(event)
+                new.append(event)
                 mine[event.event_id] = (0, event.fingerprint)
-        return fresh
+        return new
 
     def learn_logged(self, events):
         """Let the twin learn a request from the log: what came of each event, None if they
@@ -135,16 +135,16 @@ class EngineStates(RuleBasedStateMachine):
         seen = {
             event.event_id: self.twin.seen(event.event_id or "") for r in requests for event in r
         }
-        for events, fresh, results in zip(requests, logged, answers, strict=True):
-            expected = None if fresh is None else self.learn_logged(fresh)
+        for events, new, results in zip(requests, logged, answers, strict=True):
+            expected = None if new is None else self.learn_logged(new)
             if expected is None:
                 assert isinstance(results, EventConflict)
                 continue
-            of_fresh = iter(expected)
+            of_new = iter(expected)
             assert results == [
                 Result(seen[event.event_id][0], True, None, False)
                 if seen[event.event_id]
-                else next(of_fresh)
+                else next(of_new)
                 for event in events
             ]
 
@@ -249,7 +249,7 @@ class EngineStates(RuleBasedStateMachine):
             gate = self.store.after_append if durable else self.store.before_append
             with gate.shut():
                 answers = [self.engine.admit(batch) for batch in batches]
-                if any(answers) and self.something_is_fresh(batches):
+                if any(answers) and self.something_is_new(batches):
                     await gate.reached()
                 if not durable:
                     self.store.append_error = StoreUnavailable("ended")
@@ -258,6 +258,7 @@ class EngineStates(RuleBasedStateMachine):
                 answer.cancel()
             # The thread has to end, but the engine does not get to see what it did.
             await asyncio.to_thread(self.engine._pipeline.group_commit._thread.shutdown)
+            await self.engine._pipeline.stop_following()
             return in_log
 
         in_log = self.run(until_the_end())
@@ -276,7 +277,7 @@ class EngineStates(RuleBasedStateMachine):
             self.learn_logged(request)
         self.start_engine()
 
-    def something_is_fresh(self, batches):
+    def something_is_new(self, batches):
         return any(self.logged(batch) for batch in batches)
 
     @rule(

@@ -52,7 +52,7 @@ class Applying:
                 await self.loop.progress()
 
     async def broken(self):
-        return await asyncio.wait_for(self.loop.broken(), PATIENCE)
+        return await asyncio.wait_for(asyncio.shield(self.loop.broken), PATIENCE)
 
 
 def batch(first_seq, *events):

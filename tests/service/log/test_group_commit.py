@@ -93,13 +93,13 @@ async def test_nothing_submitted_is_answered_with_nothing():
 
 @in_loop
 async def test_tells_about_each_applied_event():
-    heard = []
-    async with committing(on_applied=lambda *args: heard.append(args)) as (_, group_commit):
+    applied = []
+    async with committing(on_applied=lambda *args: applied.append(args)) as (_, group_commit):
         events = [learn("a", "x"), learn("a", "x")]
         await group_commit.admit(events)
-    assert [event for event, _, _ in heard] == events
-    assert [(outcome.seq, outcome.rank) for _, outcome, _ in heard] == [(1, None), (2, 1)]
-    assert all(seconds >= 0 for _, _, seconds in heard)
+    assert [event for event, _, _ in applied] == events
+    assert [(outcome.seq, outcome.rank) for _, outcome, _ in applied] == [(1, None), (2, 1)]
+    assert all(seconds >= 0 for _, _, seconds in applied)
 
 
 # --- whole or nothing ----------------------------------------------------------------------------
@@ -608,7 +608,7 @@ async def test_after_an_event_that_cannot_be_applied_none_is_answered_as_learned
     async with committing() as (parts, group_commit):
         monkeypatch.setattr(Model, "apply", broken)
         answer = group_commit.admit([learn("a", "x")])
-        assert isinstance(await parts.apply_loop.broken(), MemoryError)
+        assert isinstance(await parts.apply_loop.broken, MemoryError)
         assert not parts.live.is_current
         monkeypatch.undo()
         later = group_commit.admit([learn("b", "y")])
