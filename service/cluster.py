@@ -26,7 +26,6 @@ from manyclass.service.store.protocol import Heartbeat, Process, SharedStore, St
 
 log = logging.getLogger(__name__)
 
-HEARTBEAT_SECONDS = 1.0
 AWAY_SECONDS = 3.0  # without an answer, after which the store counts as away
 RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
 TRIES = 3  # to restore the state from a store that answers

@@ -10,7 +10,7 @@ from typing import Literal
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event
 from manyclass.core.model import Model
-from manyclass.service.cluster import HEARTBEAT_SECONDS, Cluster, StateRestorer
+from manyclass.service.cluster import Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import (
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 Status = Literal["recovering", "ready", "failed", "closed"]
 
-TICK_SECONDS = HEARTBEAT_SECONDS  # between two heartbeats, and two looks at the schedule
+TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
 
 
 class Engine:
