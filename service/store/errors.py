@@ -2,7 +2,7 @@
 
 
 class StoreError(Exception):
-    """Base of what a store raises. `hint` says what an operator can do about it."""
+    """Base of the errors of a store. `hint` says what an operator can do about it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -14,7 +14,7 @@ class StoreUnavailable(StoreError):
 
 
 class CommitOutcomeUnknown(StoreUnavailable):
-    """Whether these events are in the log is not known: they may be learned yet."""
+    """It is not known whether these events are in the log: they may be learned yet."""
 
 
 class StoreFull(StoreUnavailable):
@@ -30,11 +30,11 @@ class StoreInUse(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The store as a whole cannot be read, or has lost what it once acknowledged."""
+    """The store as a whole cannot be read, or has lost acknowledged events."""
 
 
 class LogDamaged(StoreError):
-    """Event `seq` cannot be had, so none after it can be applied."""
+    """Event `seq` is missing or damaged, so no event after it can be applied."""
 
     def __init__(self, seq: int, reason: str) -> None:
         super().__init__(
