@@ -11,7 +11,7 @@ _FOREIGN = (b"cross-site", b"same-site")
 _LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
-class Origins:
+class CsrfGuard:
     """Lets a request pass, or refuses it. Where keys are needed every request passes.
 
     A browser sends a POST without a body, wherever the page is from, and does not ask before. It

@@ -15,10 +15,9 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from manyclass.service.http.edge import Edge
+from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import Problem, problem_of, unavailable
-from manyclass.service.http.request_body import media_type
-from manyclass.service.http.routes.learn_stream import MEDIA_TYPE as NDJSON
+from manyclass.service.http.request_body import NDJSON, media_type
 
 QUIET_SECONDS = 60  # in which a request that has begun must bring LEAST_BYTES, or its end
 LEAST_BYTES = 16_384
@@ -98,11 +97,11 @@ class Protocol(HttpToolsProtocol):
         app_state: dict[str, Any],
         _loop: AbstractEventLoop | None = None,
         *,
-        edge: Edge,
+        limits: Limits,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._edge = edge
-        self._hold = edge.budget.hold()
+        self._limits = limits
+        self._reservation = limits.budget.reserve()
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
         self._admitted: RequestResponseCycle | None = None  # a ranking in work
@@ -131,17 +130,17 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._outlet = Outlet(transport)
         self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
-        if not self._edge.admit(self):
+        if not self._limits.admit(self):
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let every request of this connection end."""
-        self._edge.forget(self)
+        self._limits.forget(self)
         self._disconnect()
         self._leave()
         super().connection_lost(exc)
-        self._hold.release()
+        self._reservation.release()
         self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
     def close_if_idle(self) -> bool:
@@ -167,7 +166,7 @@ class Protocol(HttpToolsProtocol):
         if self._aborted:
             return
         self._aborted = True
-        self._edge.slow_readers += 1
+        self._limits.slow_readers += 1
         self._disconnect()
         with suppress(OSError):  # the client may have reset it in this moment
             self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
@@ -250,7 +249,7 @@ class Protocol(HttpToolsProtocol):
         self._body_follows_offer = self.parser.should_upgrade() and any(
             name in FRAMING and value.strip(b"0") for name, value in self.headers
         )
-        self._edge.idle.pop(self, None)
+        self._limits.idle.pop(self, None)
         super().on_headers_complete()
         self._in_head = False
 
@@ -275,7 +274,7 @@ class Protocol(HttpToolsProtocol):
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
         ranks = _ranks(cycle)
-        if ranks and (self._edge.admission.is_full or self._repeated):
+        if ranks and (self._limits.admission.is_full or self._repeated):
             self._shed(cycle)
             return
         super()._start_asgi_task(cycle, app)
@@ -283,17 +282,17 @@ class Protocol(HttpToolsProtocol):
             self._admit(cycle)
 
     def _admit(self, cycle: RequestResponseCycle) -> None:
-        if self._edge.admission.is_full:
+        if self._limits.admission.is_full:
             self._shed(cycle)
         else:
-            self._edge.admission.running += 1
+            self._limits.admission.running += 1
             self._admitted = cycle
 
     def _leave(self) -> None:
         """Count a ranking no longer."""
         if self._admitted is not None:
             self._admitted = None
-            self._edge.admission.running -= 1
+            self._limits.admission.running -= 1
 
     def _shed(self, cycle: RequestResponseCycle) -> None:
         """Refuse a ranking at the least cost, and do not read the connection for a while.
@@ -301,7 +300,7 @@ class Protocol(HttpToolsProtocol):
         A proxy sends requests of many clients over one connection, and uses it again at once. It is
         read on, or the refusal of one ranking would delay and refuse those of other clients.
         """
-        admission = self._edge.admission
+        admission = self._limits.admission
         admission.shed += 1
         if self.expect_100_continue and cycle.more_body:
             cycle.keep_alive = False  # the client may leave the body out after this answer
@@ -313,7 +312,7 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
         self.on_response_complete()
         if not self.transport.is_closing() and not _came_by_proxy(cycle):
-            pause = max(PAUSE_SECONDS, self._edge.connections / SHED_A_SECOND)
+            pause = max(PAUSE_SECONDS, self._limits.connections / SHED_A_SECOND)
             self.flow.pause_reading()
             self.loop.call_later(min(pause, LONGEST_PAUSE_SECONDS), self._read_again)
 
@@ -343,8 +342,8 @@ class Protocol(HttpToolsProtocol):
         if self._refusal is not None and self._running is None:
             self._send_last(self._refusal)
         if self._running is None and not self.transport.is_closing():
-            self._edge.idle[self] = None
-        if self._hold.size:
+            self._limits.idle[self] = None
+        if self._reservation.size:
             self._count_bytes()
 
     def pause_writing(self) -> None:
@@ -408,7 +407,7 @@ class Protocol(HttpToolsProtocol):
     def _count_bytes(self) -> None:
         """Count the bytes that wait in this connection; close it when they do not fit."""
         if self.transport.is_closing():
-            self._hold.release()  # of the bytes in; those out are few, or soon aborted
+            self._reservation.release()  # of the bytes in; those out are few, or soon aborted
             return
         size = self.transport.get_write_buffer_size()
         if self._in_head:
@@ -419,7 +418,7 @@ class Protocol(HttpToolsProtocol):
             older = (cycle for cycle, _ in self.pipeline if cycle is not self.cycle)
             size += sum(len(each.body) for each in older) + PIPELINED_BYTES * len(self.pipeline)
         try:
-            self._hold.resize(size)
+            self._reservation.resize(size)
         except Problem as problem:
             if self.flow.write_paused:
                 self._abort()
@@ -437,9 +436,9 @@ class Protocol(HttpToolsProtocol):
         Requests before the one refused are answered first; it is not.
         """
         if problem.status in (400, 431):
-            self._edge.bad_requests += 1
+            self._limits.bad_requests += 1
             host = self.client[0] if self.client else "a client"
-            self._edge.faults.add(f"bad request from {host}: {problem.detail}")
+            self._limits.faults.add(f"bad request from {host}: {problem.detail}")
         refused = self.cycle if self._has_more_body() else None
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
@@ -464,9 +463,9 @@ class Protocol(HttpToolsProtocol):
 
     def _with_cors(self, answer: bytes, request_headers: Headers) -> bytes:
         """Return the answer with the headers that let a page of an allowed origin read it."""
-        if not self._edge.cors.is_enabled:
+        if not self._limits.cors.is_enabled:
             return answer
-        added = self._edge.cors.headers_for(dict(request_headers).get(b"origin"))
+        added = self._limits.cors.headers_for(dict(request_headers).get(b"origin"))
         head, end, body = answer.partition(b"\r\n\r\n")
         lines = b"".join(b"\r\n%s: %s" % pair for pair in added)
         return b"".join((head, lines, end, body))

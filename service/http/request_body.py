@@ -4,13 +4,15 @@ import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
-from manyclass.service.http.memory_budget import Hold
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem
-from manyclass.service.http.turn import Turn
+from manyclass.service.http.time_slice import TimeSlice
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 Headers = Mapping[bytes, bytes]
+
+NDJSON = b"application/x-ndjson"
 
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
 FED_BYTES = 4_096  # of packed bytes given to zlib at once
@@ -55,8 +57,10 @@ def is_gzipped(headers: Headers) -> bool:
     )
 
 
-async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: Hold) -> bytes:
-    """Return the whole body, unpacked; its bytes count in `hold`.
+async def read_body(
+    headers: Headers, receive: Receive, most_bytes: int, reservation: Reservation
+) -> bytes:
+    """Return the whole body, unpacked; its bytes count in `reservation`.
 
     Raises Problem when it is too large, broken, or does not fit into memory; ClientGone when it is
     cut short.
@@ -67,10 +71,10 @@ async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: H
         raise _too_large(most_bytes)
     piece, more = await _next_piece(receive)
     if more or gunzip is not None:
-        return await _read_pieces(piece, more, receive, most_bytes, gunzip, hold)
+        return await _read_pieces(piece, more, receive, most_bytes, gunzip, reservation)
     if len(piece) > most_bytes:
         raise _too_large(most_bytes)
-    hold.resize(len(piece))
+    reservation.resize(len(piece))
     return piece
 
 
@@ -106,22 +110,22 @@ async def _read_pieces(
     receive: Receive,
     most_bytes: int,
     gunzip: "Gunzip | None",
-    hold: Hold,
+    reservation: Reservation,
 ) -> bytes:
     body = Blocks()
-    turn = Turn()
+    time_slice = TimeSlice()
     received = 0
     while True:
         received += len(piece)
         if received > most_bytes:
             raise _too_large(most_bytes)
         for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
-            hold.resize(body.size + len(unpacked))
+            reservation.resize(body.size + len(unpacked))
             body.add(unpacked)
             if body.size > most_bytes:
                 raise _too_large(most_bytes)
-            if turn.is_over:  # little may unpack to much
-                await turn.pass_on()
+            if time_slice.is_over:  # little may unpack to much
+                await time_slice.renew()
         if not more:
             break
         piece, more = await _next_piece(receive)

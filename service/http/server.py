@@ -99,7 +99,7 @@ def server_of(
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=partial(Protocol, edge=app.edge),  # type: ignore[arg-type]  # called like a class
+        http=partial(Protocol, limits=app.limits),  # type: ignore[arg-type]  # called like a class
         ws="none",
         lifespan="on",
         log_config=None,

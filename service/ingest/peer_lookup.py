@@ -66,7 +66,7 @@ class PeerLookup:
                 said |= await self._said_of(missing)
         for found in said.values():
             result = "found" if isinstance(found, Kept) else _RESULTS[found]
-            self._metrics.late_questions[result] += 1
+            self._metrics.peer_lookups[result] += 1
         return said
 
     def hear(self, letter: PeerMessage) -> None:

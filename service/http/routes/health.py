@@ -10,9 +10,9 @@ from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
 from manyclass.service.http.routes.contract import TheEngine, problems
 from manyclass.service.http.routes.learners import TheMetrics
 from manyclass.service.http.routes.snapshots import snapshot
-from manyclass.service.http.schemas import Live, Ready, RecoveryReport
+from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
 from manyclass.service.log.recovery import Recovery
-from manyclass.service.observability.metrics import Exposition
+from manyclass.service.observability.exposition import Exposition
 
 router = APIRouter(tags=["health"])
 

@@ -18,7 +18,7 @@ from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas.learners import (
     Accuracy,
     Confidence,
     LearnerList,
@@ -88,7 +88,8 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
     learner = each.learner
     return LearnerStats(
         learner=each.label,
-        role=role,
+        primary=role == "primary",
+        role="answers" if role == "primary" else "shadow",
         options=effective(learner.options),
         features=learner.features,
         classes=learner.classes,

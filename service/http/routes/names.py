@@ -11,7 +11,7 @@ from manyclass.core.event import LONGEST_NAME, Event
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas.names import (
     ClassCount,
     ClassDetail,
     ClassPage,

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path
 
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
-from manyclass.service.http.schemas import Restored, Snapshot, SnapshotList
+from manyclass.service.http.schemas.snapshots import Restored, Snapshot, SnapshotList
 from manyclass.service.store.protocol import SnapshotInfo
 
 router = APIRouter(tags=["snapshots"])

@@ -9,7 +9,7 @@ from manyclass.service.http.routes.contract import TheEngine, needs, require
 from manyclass.service.http.routes.health import report
 from manyclass.service.http.routes.learners import TheMetrics, accuracy_of, learners_of
 from manyclass.service.http.routes.snapshots import snapshot
-from manyclass.service.http.schemas import LateLabelStats, ProcessStats, Stats
+from manyclass.service.http.schemas.stats import LateLabelStats, ProcessStats, Stats
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.store.protocol import Heartbeat
 
@@ -30,7 +30,7 @@ async def stats(
 
     Two processes on one store that have the same `seq` have the same `digest`.
     """
-    late: PendingLabels = request.app.state.late
+    pending: PendingLabels = request.app.state.pending
     seq, hashed = engine.model.seq, None
     if digest == "yes":
         require(Scope.ADMIN, request)
@@ -50,6 +50,7 @@ async def stats(
         leads=None if shared is None else figures.leads,
         processes=None if shared is None else _processes(engine.beat),
         log_seq=model.seq + figures.log_lag,
+        store_unreachable_seconds=figures.store_away_seconds,
         store_away_seconds=figures.store_away_seconds,
         features=learner.features,
         classes=learner.classes,
@@ -62,7 +63,7 @@ async def stats(
         outdegrees=outdegrees,
         accuracy=accuracy_of(model.progress),
         learners=learners_of(model, metrics),
-        late_labels=LateLabelStats(waiting=len(late), bytes=late.bytes),
+        late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
         newest_snapshot=None if newest is None else snapshot(newest),
         recovery=report(engine.recovery),
         durability=engine.store.durability,

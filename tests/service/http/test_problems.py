@@ -11,7 +11,7 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.service.http.problems import Fault, Problem, invalid, pointer, problem_of
-from manyclass.service.http.schemas import RankRequest
+from manyclass.service.http.schemas.rank import RankRequest
 from manyclass.service.log.group_commit import NotReady, QueueFull
 from manyclass.service.store import open_store
 from manyclass.service.store.protocol import (

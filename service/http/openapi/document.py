@@ -9,13 +9,13 @@ from fastapi.openapi.utils import get_openapi
 
 from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import schemas
-from manyclass.service.http.openapi_examples import add_examples, general_problems
+from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas import learn, rank
+from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
-    LARGEST_SEQ,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_RANKED,
@@ -26,17 +26,17 @@ from manyclass.service.http.schemas import (
 Schema = dict[str, Any]
 
 
-_READ = [schemas.RankRequest, schemas.RankInstance, schemas.LearnRequest, schemas.LearnEvent]
+_READ = [rank.RankRequest, rank.RankInstance, learn.LearnRequest, learn.LearnEvent]
 _WRITTEN = [
-    schemas.RankAnswer,
-    schemas.RankManyAnswer,
-    schemas.LearnAnswer,
-    schemas.LearnManyAnswer,
-    schemas.Progress,
-    schemas.Summary,
-    schemas.StreamFault,
-    schemas.StreamWarning,
-    schemas.StreamFailure,
+    rank.RankAnswer,
+    rank.RankManyAnswer,
+    learn.LearnAnswer,
+    learn.LearnManyAnswer,
+    learn.Progress,
+    learn.Summary,
+    learn.StreamFault,
+    learn.StreamWarning,
+    learn.StreamFailure,
     ProblemDocument,
 ]
 
@@ -212,6 +212,11 @@ def _titled(components: Schema) -> Schema:
     for name, schema in _without_titles(components).items():
         title = _RENAMED.get(name, name)
         titled[title] = {"title": title, **schema}
+        if "required" in schema:
+            properties = schema["properties"]
+            titled[title]["required"] = [
+                key for key in schema["required"] if not properties[key].get("deprecated")
+            ]
         if "description" in schema:
             titled[title]["description"] = cleandoc(schema["description"])
     return titled

@@ -16,7 +16,7 @@ class Connection(Protocol):
         """Close the connection unless a request is under way; return whether it was closed."""
 
 
-class Edge:
+class Limits:
     """Limits on memory, on rankings in work and on connections, and counts of refusals.
 
     `idle` holds the connections whose next request has no whole head yet, the longest idle first.
