@@ -78,6 +78,7 @@ class App(HotPath):
         pending = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
         self.limits = Limits(settings)
+        self._cors = self.limits.cors
         self.engine = Engine(
             settings, store, clock, hash_seed=randbits(63), on_applied=metrics.applied
         )
@@ -111,7 +112,10 @@ class App(HotPath):
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
-        await self.limits.cors.call(super().__call__, scope, receive, send)
+        if self._cors.is_enabled and scope["type"] == "http":
+            await self._cors.call(super().__call__, scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def create_app(

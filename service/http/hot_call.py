@@ -62,12 +62,11 @@ class HotCall(ABC):
         """Return a reservation for one request, to be released after its answer."""
         return self._budget.reserve()
 
-    async def checked(self, request: HotRequest, query: bytes) -> bytes | list[bytes] | None:
-        """Return what `answer` does. Raises Problem for parameters in the URL, or a wrong key."""
+    def check(self, headers: Headers, query: bytes) -> None:
+        """Raise Problem for parameters in the URL, or without a key of the scope."""
         if query:
             raise no_parameters(query)
-        self._keys.require(self.scope, request.headers.get(b"authorization"))
-        return await self.answer(request)
+        self._keys.require(self.scope, headers.get(b"authorization"))
 
     def router(self) -> APIRouter:
         """Return the route of the call, for FastAPI and the OpenAPI document."""
@@ -101,8 +100,9 @@ class _HotResponse(Response):
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         reservation = self._call.reserve()
         try:
-            request = HotRequest(headers_of(scope["headers"]), receive, send, reservation)
-            body = await self._call.checked(request, scope.get("query_string", b""))
+            headers = headers_of(scope["headers"])
+            self._call.check(headers, scope.get("query_string", b""))
+            body = await self._call.answer(HotRequest(headers, receive, send, reservation))
             if body is not None:
                 await send_json(body, send)
         except ClientGone:

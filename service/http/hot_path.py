@@ -44,7 +44,9 @@ class HotPath:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = scope["path"]
+        if root_path := scope.get("root_path"):
+            path = path.removeprefix(root_path)
         if path not in self._calls or scope["method"] != "POST":
             await self._pass_on(scope, receive, send)
             return
@@ -55,8 +57,8 @@ class HotPath:
         try:
             headers = headers_of(scope["headers"])
             self._csrf.require("POST", headers)
-            request = HotRequest(headers, receive, send, reservation)
-            body = await call.checked(request, scope.get("query_string", b""))
+            call.check(headers, scope.get("query_string", b""))
+            body = await call.answer(HotRequest(headers, receive, send, reservation))
         except ClientGone:
             status = CLIENT_GONE
         except Exception as error:

@@ -13,7 +13,8 @@ import uvicorn
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import App, create_app
-from manyclass.service.http.protocol import QUIET_SECONDS, UNREAD_SECONDS, Protocol
+from manyclass.service.http.protocol import Protocol
+from manyclass.service.http.stalls import QUIET_SECONDS, UNREAD_SECONDS
 from manyclass.service.log.group_commit import with_hint
 
 log = logging.getLogger(__name__)

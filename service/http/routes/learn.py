@@ -103,36 +103,26 @@ class Learn(HotCall):
         body = await read_body(
             request.headers, request.receive, self._most_bytes, request.reservation
         )
-        return await self._learned(body)
-
-    async def _learned(self, body: bytes) -> bytes:
         sent = 1
         try:
             large = len(body) > LARGE_BYTES
-            request = await self._large.request(body) if large else decode(_decoder, body)
-            if request.events is not UNSET:
-                sent = len(request.events)
-                return await self._many(request, request.events)
-            known = await self._builder.instances([request])
-            event = await self._builder.event_in_turns(request, known)
+            form = await self._large.request(body) if large else decode(_decoder, body)
+            if form.events is not UNSET:
+                sent = len(form.events)
+                return await self._many(form, form.events)
+            known = await self._builder.instances([form])
+            event = await self._builder.event_in_turns(form, known)
             [result] = await self._builder.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
             raise
-        self._metrics.learn_events["duplicate"] += result.duplicate
-        accepted = not result.duplicate
-        answer = LearnAnswer(
-            result.seq,
-            int(accepted),
-            int(result.duplicate),
-            result.rank,
-            result.rank,
-            result.updated,
-        )
+        repeated, rank = int(result.duplicate), result.rank
+        self._metrics.learn_events["duplicate"] += repeated
+        answer = LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
         if is_without_features(event):
             self._metrics.without_features["learn"] += 1
-            answer.warnings = [warning_of(request)]
+            answer.warnings = [warning_of(form)]
         return _encode(answer)
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:

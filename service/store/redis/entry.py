@@ -15,7 +15,7 @@ and because the server names the newest one.
 The server takes no id below the newest in the stream, whoever added that, and its own ids are times
 in milliseconds. So our ids begin with an epoch, which lies above any time: an id that the server
 makes is then the next after ours. A log of an older release begins in epoch 0; a foreign entry with
-a higher id than ours lifts the log to the next epoch. See APPEND in redis_scripts.py.
+a higher id than ours lifts the log to the next epoch. See APPEND in scripts.py.
 """
 
 from collections.abc import Sequence

@@ -31,7 +31,7 @@ class Feed:
 
     Each entry names the one before it. So a log that has lost its end is told from the one it was,
     also after others have written a new end. Foreign entries between ours are skipped, see
-    redis_entry.py.
+    entry.py.
     """
 
     def __init__(self, session: Session, after: int, place: bytes | None) -> None:

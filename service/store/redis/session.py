@@ -24,7 +24,7 @@ SPARE_LINKS = 4  # kept for whoever comes next
 
 
 class Keys:
-    """The keys of one service, see redis_scripts.py."""
+    """The keys of one service, see scripts.py."""
 
     def __init__(self, name: str) -> None:
         self._begin = f"{{{name}}}:"

@@ -55,7 +55,7 @@ LONGEST_PAUSE = 0.5
 
 
 class RedisStore:
-    """The log is a stream, and the server's order the order for all; see redis_scripts.py.
+    """The log is a stream, and the server's order the order for all; see scripts.py.
 
     Whatever changes more than one thing is a script, which the server runs in one piece, and which
     names the store it means: a server that has been emptied, or has another store, changes nothing.

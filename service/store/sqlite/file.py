@@ -1,7 +1,7 @@
 """The file of the SQLite store: what is in it, how to connect to it, what its errors mean.
 
     events     one row per append     last_seq | first_seq | checksum | body
-                                      see batch.py, and sqlite_chain.py for the checksum
+                                      see batch.py, and chain.py for the checksum
     snapshots  one row, the manifest, per snapshot that can be seen
                                       seq | id | taken_at | bytes | chunks | digest | checksum
                                       the checksum begins with the identity of the store

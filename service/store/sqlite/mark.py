@@ -31,7 +31,7 @@ class Mark:
 
     identity: bytes  # of the store
     seq: int  # of the last event
-    chain: bytes  # the checksum of the last append, see sqlite_chain.py
+    chain: bytes  # the checksum of the last append, see chain.py
 
 
 def mark_path(path: Path) -> Path:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from manyclass.service.http.protocol import MOST_HEAD_BYTES
+from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, serving
 

@@ -14,8 +14,9 @@ import threading
 import httpx
 import pytest
 
-from manyclass.service.http import fault_log, protocol
-from manyclass.service.http.protocol import MOST_HEADERS, MOST_PIPELINED
+from manyclass.service.http import fault_log, protocol, shedding
+from manyclass.service.http.protocol import MOST_PIPELINED
+from manyclass.service.http.request_head import MOST_HEADERS
 from tests.service.faulty import PATIENCE
 from tests.service.serving import answer_on, serving
 
@@ -428,7 +429,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
         assert (admission.shed, admission.running) == (8, 0)
         for connection in connections:  # after the pause each is served again
             connection.setblocking(True)
-        threading.Event().wait(3 * protocol.PAUSE_SECONDS)
+        threading.Event().wait(3 * shedding.PAUSE_SECONDS)
         for connection in connections:
             connection.sendall(post("/rank", RANKING))
             assert answer_on(connection)[0] == 200
@@ -444,7 +445,7 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
             shed[0].sendall(post("/rank", RANKING))
             assert answer_on(shed[0])[0] == 503
         assert admission.shed == 4
-        threading.Event().wait(3 * protocol.PAUSE_SECONDS)
+        threading.Event().wait(3 * shedding.PAUSE_SECONDS)
         shed[0].sendall(post("/rank", RANKING))
         assert answer_on(shed[0])[0] == 200
 
