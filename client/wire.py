@@ -1,4 +1,4 @@
-"""Requests and answers as HTTP, whatever client sends them."""
+"""Requests and answers as HTTP, for every kind of client."""
 
 from math import isfinite
 from typing import TypeVar

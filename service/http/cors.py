@@ -8,7 +8,7 @@ from manyclass.service.http.request_body import Receive, Send
 Scope = MutableMapping[str, Any]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-PREFLIGHT_SECONDS = b"600"  # for which a browser need not ask again
+PREFLIGHT_SECONDS = b"600"  # for which a browser may cache a preflight
 
 _ON_PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE"),
@@ -26,7 +26,7 @@ _VARY = (b"vary", b"Origin")  # a cache must not give one origin the answer for 
 class Cors:
     """Adds the headers that let pages of the allowed origins read every answer, problems too.
 
-    Answers their preflights itself: a browser sends those without a key.
+    Answers their preflights itself: a browser sends a preflight without a key.
     """
 
     def __init__(self, allowed: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from manyclass.service.http.schemas.parts import Names, WarningDocument
 from manyclass.service.http.schemas.rank import RankInstance
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
-LARGE_BYTES = 65_536  # of JSON: takes a millisecond or two to decode, whatever its contents
+LARGE_BYTES = 65_536  # of JSON: any contents take a millisecond or two to decode
 
 Form = RankInstance | LearnEvent | LearnRequest
 

@@ -134,7 +134,7 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse a piece of the client's bytes."""
         if self._refusal is not None or self.transport.is_closing():
-            return  # nothing that follows a refusal is read
+            return  # bytes after a refusal are not read
         self._unset_keepalive_if_required()
         self._fruitful = False
         self._arriving = len(data)
@@ -378,7 +378,7 @@ class Protocol(HttpToolsProtocol):
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
         if self._running is not None and self._running is not refused:
-            self._refusal = problem.with_traceback(None)  # which keeps the bytes that were read
+            self._refusal = problem.with_traceback(None)  # it keeps the bytes read
             self.flow.pause_reading()
         elif refused is not None and refused.response_started:
             self._disconnect()

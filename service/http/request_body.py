@@ -1,4 +1,4 @@
-"""Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
+"""Reads request bodies, whole or in pieces, plain or gzipped, within limits."""
 
 import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -17,25 +17,25 @@ NDJSON = b"application/x-ndjson"
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
 FED_BYTES = 4_096  # of packed bytes given to zlib at once
 MOST_SMALL_MEMBERS = 100  # of a gzipped body
-MEMBER_BYTES = 1_024  # for each of these packed bytes one more member is allowed
+MEMBER_BYTES = 1_024  # packed bytes for which one more member is allowed
 GUNZIP_BYTES = 49_152  # zlib's own state and window
-BLOCK_BYTES = 65_536  # of a body or line that is being put together
+BLOCK_BYTES = 65_536  # of a body or line while it arrives
 MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
 
 
 def media_type(headers: Headers) -> bytes:
-    """The type the client says its body is of, without parameters; empty when it says nothing."""
+    """Return the media type of the body without parameters; empty without a header."""
     given = headers.get(b"content-type", b"")
-    if given == b"application/json":  # as most have it
+    if given == b"application/json":  # the usual case
         return given
     return given.split(b";", 1)[0].strip().lower()
 
 
 def require_json(headers: Headers) -> None:
-    """Raise Problem 415 unless the body is said to be JSON.
+    """Raise Problem 415 unless the media type of the body is JSON.
 
-    To say nothing is not enough: a web page may send such a body to a service on its reader's
-    machine without asking, but not one of this type.
+    A missing type is refused too: a web page may send such a body without a preflight, but not one
+    of this type.
     """
     if media_type(headers) != b"application/json":
         shown = media_type(headers).decode("latin-1") or "nothing"
@@ -43,7 +43,7 @@ def require_json(headers: Headers) -> None:
 
 
 def is_gzipped(headers: Headers) -> bool:
-    """Whether the body has to be unpacked; Problem 415 when it is packed in another way."""
+    """Return whether the body is gzipped. Raises Problem 415 for another encoding."""
     encoding = headers.get(b"content-encoding")
     if encoding is None:
         return False
@@ -124,7 +124,7 @@ async def _read_pieces(
             body.add(unpacked)
             if body.size > most_bytes:
                 raise _too_large(most_bytes)
-            if time_slice.is_over:  # little may unpack to much
+            if time_slice.is_over:  # few bytes may unpack to many
                 await time_slice.renew()
         if not more:
             break
@@ -135,10 +135,10 @@ async def _read_pieces(
 
 
 class Blocks:
-    """Bytes that arrive in pieces, in blocks of about one size.
+    """Bytes that arrive in pieces, kept in blocks of about one size.
 
-    One large array that grows would be moved again and again among others that grow, and leave
-    gaps in the memory of the process that are larger than itself.
+    One large array that grows would be moved many times, and leave gaps in the memory of the
+    process that are larger than itself.
     """
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Blocks:
         self.size += len(piece)
 
     def join(self) -> bytes:
-        """Return all bytes, which are forgotten."""
+        """Return all bytes, and clear."""
         whole = b"".join(self._blocks)
         self.clear()
         return whole
@@ -169,7 +169,7 @@ def _too_large(most_bytes: int) -> Problem:
 
 
 class Gunzip:
-    """Unpacks gzip as it arrives, in pieces of bounded size, in time linear in what arrives.
+    """Unpacks gzip while it arrives, in pieces of bounded size, in time linear in its input.
 
     At the end of a member zlib copies the rest of its input, so it is given little at once. Each
     member needs a decompressor of its own, so their number is bounded too.
@@ -181,7 +181,7 @@ class Gunzip:
         self._fed = 0  # bytes
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the pieces `data` unpacks to; Problem 400 when it is not gzip."""
+        """Yield the unpacked pieces of `data`. Raises Problem 400 if it is not gzip."""
         for start in range(0, len(data), FED_BYTES):
             fed = data[start : start + FED_BYTES]
             self._fed += len(fed)
@@ -197,7 +197,7 @@ class Gunzip:
                 fed = self._member.unused_data or self._member.unconsumed_tail
 
     def end(self) -> None:
-        """Raise Problem 400 when more should have come."""
+        """Raise Problem 400 if the last member is incomplete."""
         if self._members and not self._member.eof:
             raise Problem(400, "The gzipped body is cut short.")
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, and the hot calls' bodies from the types that read them."""
+"""The OpenAPI document: FastAPI's, and the bodies of hot calls from their msgspec types."""
 
 from inspect import cleandoc
 from typing import Any
@@ -43,8 +43,8 @@ _WRITTEN = [
 # The limits of names that manyclass.core.event checks, in place of the types.
 _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
-# A type that reads a body has all its fields. Its forms are the combinations that make sense, each
-# with the type, the fields it must have and those it may have.
+# A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
+# the required fields and the optional fields.
 _RANKING = ["k", "threshold", "min_confidence", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
@@ -74,15 +74,15 @@ _TAGS = {
     "rank": "The classes that fit an instance.",
     "learn": "Labelled events, one, many, or a stream.",
     "names": "The classes and features the service knows.",
-    "learners": "The learner that answers, and its shadows.",
-    "stats": "What the service holds and how well it does.",
-    "snapshots": "Stored states, and the way back to one.",
+    "learners": "The primary learner, and its shadows.",
+    "stats": "Contents, accuracy and settings of the service.",
+    "snapshots": "Stored states, and their restore.",
     "health": "Whether the process runs and is ready, and its metrics.",
 }
 
 
 def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
-    """The contract as it is with these settings: their limits in it, keys only where there are."""
+    """Return the document for these settings, with their limits; with keys unless all may call."""
     made = get_openapi(
         title=app.title,
         version=app.version,
@@ -102,7 +102,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
     made["paths"] = _without_titles(made["paths"])
     for path in made["paths"].values():
         for operation in path.values():
-            _say_who_may(operation, open_to_all)
+            _set_security(operation, open_to_all)
             add_examples(operation, problems)
     return made
 
@@ -175,7 +175,7 @@ def _features(settings: Settings) -> Schema:
 
 
 def _lines() -> Schema:
-    """The bodies of a stream. OpenAPI 3.1 has no word for lines: each holds one of `items`."""
+    """Return the bodies of a stream, in which each line is one of `items`."""
     stream = ["Progress", "StreamFault", "StreamWarning", "Summary", "StreamFailure"]
     return {
         "LearnLines": {
@@ -198,7 +198,7 @@ def _lines() -> Schema:
 
 
 def _theirs(components: Schema) -> Schema:
-    """FastAPI's components, without the errors that are not ours."""
+    """Return FastAPI's components without its own errors, which this service does not send."""
     return {
         name: schema
         for name, schema in components.items()
@@ -207,7 +207,7 @@ def _theirs(components: Schema) -> Schema:
 
 
 def _titled(components: Schema) -> Schema:
-    """Components with their names as titles, and no other title: generators name types by it."""
+    """Return components with their names as only titles: generators name types by them."""
     titled = {}
     for name, schema in _without_titles(components).items():
         title = _RENAMED.get(name, name)
@@ -223,7 +223,7 @@ def _titled(components: Schema) -> Schema:
 
 
 def _without_titles(part: Any) -> Any:
-    """The part of a document without titles of schemas, its references to the new names."""
+    """Return a part of the document without titles, its references by the new names."""
     if isinstance(part, list):
         return [_without_titles(each) for each in part]
     if not isinstance(part, dict):
@@ -256,12 +256,12 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "minimum": 0,
             "maximum": LARGEST_SEQ,
             "default": 0,
-            "description": "The ranking has seen this event, or the answer is 503: it is waited for"
-            f" at most {settings.rank_wait_seconds:g} s.",
+            "description": "Rank after this event. The process waits for it at most"
+            f" {settings.rank_wait_seconds:g} s; then the answer is 503.",
         }
     if "explain" in properties:
         properties["explain"] |= {
-            "description": "Whether each class comes with the features that voted for it, at most"
+            "description": "Explain each class by the features that voted for it, at most"
             f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
@@ -282,7 +282,7 @@ def _less_when_explained(settings: Settings, many: bool) -> Schema:
     }
 
 
-def _say_who_may(operation: Schema, open_to_all: bool) -> None:
+def _set_security(operation: Schema, open_to_all: bool) -> None:
     scope = operation.get("x-scope")
     if scope is None or open_to_all:
         operation["responses"].pop("401", None)

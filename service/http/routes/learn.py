@@ -86,7 +86,7 @@ class Learn(HotCall):
 
         The number of features times the number of classes of an event is at most 200,000.
 
-        An `event_id` makes a retry harmless, whatever the order of its features and classes. The
+        An `event_id` makes a retry harmless, in any order of its features and classes. The
         ids of the last 1,000,000 events that had one are remembered; after the restore of a
         snapshot, the events it undid may be sent again.
 

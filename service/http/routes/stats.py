@@ -1,4 +1,4 @@
-"""GET /stats: what the service holds, how well it does, and how it is set."""
+"""GET /stats: contents, accuracy and settings of the service."""
 
 from typing import Annotated, Literal
 
@@ -23,10 +23,10 @@ async def stats(
     request: Request,
     digest: Annotated[
         Literal["yes", "no"],
-        Query(description="Whether to hash the whole state: takes a copy of it, and an admin key."),
+        Query(description="Hash the whole state: needs memory for a copy, and an admin key."),
     ] = "no",
 ) -> Stats:
-    """Sizes, memory, outdegrees, accuracy over windows, settings in force, the newest snapshot.
+    """Return sizes, memory, outdegrees, accuracy, settings in force and the newest snapshot.
 
     Two processes on one store that have the same `seq` have the same `digest`.
     """
@@ -72,7 +72,7 @@ async def stats(
 
 
 def _processes(beat: Heartbeat | None) -> list[ProcessStats]:
-    """All that use the store, as they were when it last answered."""
+    """Return the processes on the store, as of the last heartbeat."""
     if beat is None:
         return []
     return [

@@ -1,9 +1,9 @@
 -- KEYS facts, events, append record; ARGV identity, number, nonce, count, record seconds, head,
 -- body, seq it comes right after or ''
--- -> last seq. The same number lands once, and never after a later one: what an earlier connection
--- still brings is refused.
--- Foreign entries may have taken the places that come next: then the log goes on in a later epoch,
--- which only releases that know version 2 of the store can read.
+-- -> last seq. A number is appended once, and never after a later one: a late append of an earlier
+-- connection is refused.
+-- If foreign entries have taken the next places, the log goes on in a later epoch, which only
+-- releases that know version 2 of the store can read.
 
 local facts = redis.call('HMGET', KEYS[1], 'identity', 'tail')
 if facts[1] ~= ARGV[1] then

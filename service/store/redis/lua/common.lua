@@ -1,6 +1,6 @@
--- Functions of every script. The first write of a script decides whether a server without memory left
--- lets it write, and deleting an absent field is always allowed. Scripts that free memory, or that a
--- process needs before it can, begin with write_without_memory().
+-- Functions of every script. On a server without memory, the first write of a script decides whether
+-- it may write, and deleting an absent field is always allowed. Scripts that free memory, or that a
+-- process needs before it can free memory, begin with write_without_memory().
 
 local function write_without_memory()
     redis.call('HDEL', KEYS[1], '')

@@ -1,6 +1,5 @@
 -- KEYS facts, lease, snapshots; ARGV identity, lease as the process knows it, seq, manifest
--- The second time it does nothing.
--- What cannot be replayed without this snapshot is not taken away, whatever a process believes.
+-- The second time it does nothing. A snapshot without which the log cannot be replayed stays.
 
 if redis.call('GET', KEYS[2]) ~= ARGV[2] then
     return redis.error_reply('NOLEASE another process leads')

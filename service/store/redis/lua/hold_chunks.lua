@@ -1,5 +1,5 @@
 -- KEYS facts, chunks; ARGV identity, identity of the snapshot, milliseconds its chunks are kept for
--- at least; 0: no more than others need them
+-- at least; 0: as long as other readers need them
 
 local chunks = redis.call('HGET', KEYS[2], ARGV[2])
 if chunks then

@@ -1,5 +1,5 @@
 -- KEYS facts, processes, mailboxes...; ARGV identity, sender, letters kept, mailbox seconds,
--- process and body of each letter. Nobody else's mailbox is opened for who is not there to read it.
+-- process and body of each letter. A process that is not alive gets no mailbox.
 
 for i = 5, #ARGV, 2 do
     if redis.call('HEXISTS', KEYS[2], ARGV[i]) == 1 then

@@ -1,5 +1,5 @@
 -- KEYS facts, events; ARGV identity, id to begin with, bytes, entries
--- -> entries, as many as make that many bytes, or are that many
+-- -> entries, up to the first limit reached
 
 local NO_MORE = '(18446744073709551615-18446744073709551615'  -- the server refuses this start
 local entries, size, start = {}, 0, ARGV[2]

@@ -1,4 +1,4 @@
--- KEYS facts, snapshots, chunks; ARGV identity, how the key of a chunk begins, chunks at once
+-- KEYS facts, snapshots, chunks; ARGV identity, prefix of the keys of chunks, chunks at once
 -- -> 1 if there may be more to sweep
 
 local listed = {}

@@ -1,7 +1,6 @@
 -- KEYS facts, events, lease, processes, snapshots; ARGV identity, lease as the process knows it,
 -- seq, events at once
--- -> 1 if there is more to trim.
--- Whatever a process believes: what no snapshot holds stays, and what a live process needs.
+-- -> 1 if there is more to trim. Events that no snapshot has, or that a live process needs, stay.
 
 if redis.call('GET', KEYS[3]) ~= ARGV[2] then
     return redis.error_reply('NOLEASE another process leads')
