@@ -7,6 +7,7 @@ routes to the call is answered by the same handler.
 
 from abc import ABC, abstractmethod
 from collections.abc import MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import cleandoc
 from typing import Any, ClassVar
@@ -58,15 +59,24 @@ class HotCall(ABC):
         Raises any error that `problem_of` knows.
         """
 
-    def reserve(self) -> Reservation:
-        """Return a reservation for one request, to be released after its answer."""
-        return self._budget.reserve()
+    async def respond(
+        self, scope: AsgiScope, headers: Headers, receive: Receive, send: Send
+    ) -> bool:
+        """Check the key and answer; return False if `answer` has sent a stream.
 
-    def check(self, headers: Headers, query: bytes) -> None:
-        """Raise Problem for parameters in the URL, or without a key of the scope."""
-        if query:
-            raise no_parameters(query)
-        self._keys.require(self.scope, headers.get(b"authorization"))
+        Raises Problem for parameters in the URL, or without a key of the scope.
+        """
+        reservation = self._budget.reserve()
+        try:
+            if query := scope.get("query_string"):
+                raise no_parameters(query)
+            self._keys.require(self.scope, headers.get(b"authorization"))
+            body = await self.answer(HotRequest(headers, receive, send, reservation))
+            if body is not None:
+                await send_json(body, send)
+            return body is not None
+        finally:
+            reservation.release()
 
     def router(self) -> APIRouter:
         """Return the route of the call, for FastAPI and the OpenAPI document."""
@@ -98,14 +108,5 @@ class _HotResponse(Response):
         self._call = call
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        reservation = self._call.reserve()
-        try:
-            headers = headers_of(scope["headers"])
-            self._call.check(headers, scope.get("query_string", b""))
-            body = await self._call.answer(HotRequest(headers, receive, send, reservation))
-            if body is not None:
-                await send_json(body, send)
-        except ClientGone:
-            pass
-        finally:
-            reservation.release()
+        with suppress(ClientGone):
+            await self._call.respond(scope, headers_of(scope["headers"]), receive, send)

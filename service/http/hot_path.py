@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-from manyclass.service.http.answers import send_json, send_problem
+from manyclass.service.http.answers import send_problem
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
-from manyclass.service.http.hot_call import AsgiScope, HotCall, HotRequest
+from manyclass.service.http.hot_call import AsgiScope, HotCall
 from manyclass.service.http.problems import ClientGone, Problem, problem_of
 from manyclass.service.http.request_body import Receive, Send, discard_body
 from manyclass.service.observability.metrics import Metrics
@@ -53,23 +53,15 @@ class HotPath:
         began = perf_counter()
         status = 200
         call = self._calls[path]
-        reservation = call.reserve()
         try:
             headers = headers_of(scope["headers"])
             self._csrf.require("POST", headers)
-            call.check(headers, scope.get("query_string", b""))
-            body = await call.answer(HotRequest(headers, receive, send, reservation))
+            if not await call.respond(scope, headers, receive, send):
+                path += STREAM
         except ClientGone:
             status = CLIENT_GONE
         except Exception as error:
             status = await self._answer_error(path, error, send)
-        else:
-            if body is None:
-                path += STREAM
-            else:
-                await send_json(body, send)
-        finally:
-            reservation.release()
         self._metrics.request(path, status, perf_counter() - began)
 
     async def _answer_error(self, path: str, error: Exception, send: Send) -> int:

@@ -46,8 +46,9 @@ def _problem(status: int, detail: str, place: str = "") -> Json:
     return {**told, "errors": [{"detail": detail, "pointer": place}]} if place else told
 
 
-def _unknown(kind: str, name: str) -> Json:
-    return _problem(404, f"no {kind} is named {name!r}")
+def _unknown(operation: str, kind: str, name: str) -> Call:
+    problem = _problem(404, f"no {kind} is named {name!r}")
+    return Call(operation, f"an unknown {kind}", problem, 404, parameters={"name": name})
 
 
 def _lines(*objects: Json) -> str:
@@ -296,13 +297,7 @@ CALLS: Final = (
         },
         parameters={"name": "hockey", "limit": 2},
     ),
-    Call(
-        "get_class",
-        "an unknown class",
-        _unknown("class", "cricket"),
-        404,
-        parameters={"name": "cricket"},
-    ),
+    _unknown("get_class", "class", "cricket"),
     Call(
         "get_feature",
         "a feature and its edges",
@@ -318,13 +313,7 @@ CALLS: Final = (
         },
         parameters={"name": "puck"},
     ),
-    Call(
-        "get_feature",
-        "an unknown feature",
-        _unknown("feature", "bat"),
-        404,
-        parameters={"name": "bat"},
-    ),
+    _unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
     Call(
@@ -358,19 +347,7 @@ CALLS: Final = (
         parameters={"name": "pa"},
     ),
     Call("forget_class", "forgotten", {"seq": 8}, parameters={"name": "baseball"}),
-    Call(
-        "forget_class",
-        "an unknown class",
-        _unknown("class", "cricket"),
-        404,
-        parameters={"name": "cricket"},
-    ),
+    _unknown("forget_class", "class", "cricket"),
     Call("forget_feature", "forgotten", {"seq": 9}, parameters={"name": "puck"}),
-    Call(
-        "forget_feature",
-        "an unknown feature",
-        _unknown("feature", "bat"),
-        404,
-        parameters={"name": "bat"},
-    ),
+    _unknown("forget_feature", "feature", "bat"),
 )
