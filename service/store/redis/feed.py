@@ -38,7 +38,7 @@ class Feed:
         self.place = place  # the id of the entry that ended there, if known
         self._session = session
         self._link: Link | None = None
-        self._read_letters: list[bytes] = []  # ids the server still has
+        self._read_messages: list[bytes] = []  # ids the server still has
         self._at_once = 1
         self._owed = 0  # events of the log, by the last answer of the server
         self._end: StoreError | None = None  # raised after the entries that were read
@@ -80,8 +80,8 @@ class Feed:
         mailbox = keys.mailbox_of(self._session.name)
         place = self._read_to or self.place or self._before_next()
         commands: list[tuple[Argument, ...]] = []
-        if self._read_letters:
-            commands.append(("XDEL", mailbox, *self._read_letters))
+        if self._read_messages:
+            commands.append(("XDEL", mailbox, *self._read_messages))
         commands.append(
             (
                 *("XREAD", "COUNT", self._at_once, "BLOCK", int(1000 * BLOCK_SECONDS)),
@@ -96,13 +96,13 @@ class Feed:
         )
         link.send(*commands)
         *_, answer = [link.receive() for _ in commands]
-        self._read_letters = []
+        self._read_messages = []
         news: list[Batch | PeerMessage] = []
         size = 0
         found = 0  # entries of the log, foreign ones too
         for stream, entries in answer or []:
             is_log = stream == keys.events.encode()
-            take = self._batch if is_log else self._letter
+            take = self._batch if is_log else self._message
             found += len(entries) if is_log else 0
             try:
                 for entry, fields in entries:
@@ -122,8 +122,8 @@ class Feed:
         """Return an id before our next entry, if the id of the last one is unknown."""
         return f"{self._session.epoch.place_of(self.seq + 1) - 1}-{LAST_NONCE}"
 
-    def _letter(self, place: bytes, fields: list[bytes]) -> PeerMessage:
-        self._read_letters.append(place)
+    def _message(self, place: bytes, fields: list[bytes]) -> PeerMessage:
+        self._read_messages.append(place)
         sender, body = fields[1::2] if len(fields) == 4 else (b"", b"")
         return PeerMessage(sender.decode(errors="replace"), body)
 

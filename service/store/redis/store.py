@@ -45,7 +45,7 @@ RECORD_SECONDS = 86_400  # for which the server keeps the last append of a proce
 READ_BYTES = 2**20  # of the log, at a time
 READ_ENTRIES = 1000
 TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
-LETTERS_KEPT = 1000  # in a mailbox without a reader
+MESSAGES_KEPT = 1000  # in a mailbox without a reader
 MAILBOX_SECONDS = 60
 SWEEP_STEPS = 4  # in a beat
 DESCRIBED_SECONDS = 60.0  # between two checks of the server's settings
@@ -343,7 +343,7 @@ class RedisStore:
             POST,
             (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
             self.name,
-            LETTERS_KEPT,
+            MESSAGES_KEPT,
             MAILBOX_SECONDS,
             *(part for letter in letters for part in letter),
         )

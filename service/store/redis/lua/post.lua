@@ -1,5 +1,5 @@
--- KEYS facts, processes, mailboxes...; ARGV identity, sender, letters kept, mailbox seconds,
--- process and body of each letter. A process that is not alive gets no mailbox.
+-- KEYS facts, processes, mailboxes...; ARGV identity, sender, messages kept, mailbox seconds,
+-- process and body of each message. A process that is not alive gets no mailbox.
 
 for i = 5, #ARGV, 2 do
     if redis.call('HEXISTS', KEYS[2], ARGV[i]) == 1 then
