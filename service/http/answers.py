@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from typing import Final
 
+from manyclass.service.http.asgi import Send
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import Send
 
 PIECE_BYTES = 262_144  # a larger piece would take the event loop for too long
 

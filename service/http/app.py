@@ -17,14 +17,14 @@ from starlette.exceptions import HTTPException
 from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
-from manyclass.service.http.hot_call import AsgiScope, HotCall
+from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.openapi.document import document
 from manyclass.service.http.problems import Problem, problem_of
-from manyclass.service.http.request_body import Receive, Send
 from manyclass.service.http.routes import (
     health,
     learners,

@@ -1,12 +1,9 @@
 """Cross-origin resource sharing: pages of allowed origins may read what the service answers."""
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from manyclass.service.http.request_body import Receive, Send
-
-Scope = MutableMapping[str, Any]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 
 PREFLIGHT_SECONDS = b"600"  # for which a browser may cache a preflight
 
@@ -34,7 +31,7 @@ class Cors:
         self.is_enabled = bool(self._allowed)
 
     async def call(
-        self, application: Application, scope: Scope, receive: Receive, send: Send
+        self, application: Application, scope: AsgiScope, receive: Receive, send: Send
     ) -> None:
         """Let the application answer a request, or answer a preflight."""
         headers = dict(scope["headers"])

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from ipaddress import ip_address
 
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import Headers
 
 _SAFE = ("GET", "HEAD")
 _FOREIGN = (b"cross-site", b"same-site")

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import Headers
 
 # Repeated, these are ambiguous: a proxy and this service may use different ones.
 _ONCE = (

@@ -6,23 +6,20 @@ routes to the call is answered by the same handler.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import cleandoc
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fastapi import APIRouter, Request, Response
 
 from manyclass.service.http.answers import send_json
+from manyclass.service.http.asgi import AsgiScope, Headers, Receive, Send
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, no_parameters
-from manyclass.service.http.request_body import Headers, Receive, Send
 from manyclass.service.http.routes.contract import described, one_of
-
-AsgiScope = MutableMapping[str, Any]
 
 
 @dataclass(slots=True)

@@ -1,21 +1,21 @@
 """The hot path: answers the hot calls without FastAPI, and passes all other requests on to it."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 from manyclass.service.http.answers import send_problem
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.headers import headers_of
-from manyclass.service.http.hot_call import AsgiScope, HotCall
+from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.problems import ClientGone, Problem, problem_of
-from manyclass.service.http.request_body import Receive, Send, discard_body
+from manyclass.service.http.request_body import discard_body
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
-Application = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 STREAM = " (stream)"  # after the path of a call that was answered by a stream
 UNKNOWN = "unknown"  # in place of a path that no route has

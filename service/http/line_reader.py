@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
+from manyclass.service.http.asgi import Receive
 from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem, unavailable
-from manyclass.service.http.request_body import Blocks, Gunzip, Receive
+from manyclass.service.http.request_body import Blocks, Gunzip
 
 
 class Lines:

@@ -1,16 +1,12 @@
 """Reads request bodies, whole or in pieces, plain or gzipped, within limits."""
 
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
+from manyclass.service.http.asgi import Headers, Receive
 from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem
 from manyclass.service.http.time_slice import TimeSlice
-
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
-Headers = Mapping[bytes, bytes]
 
 NDJSON = b"application/x-ndjson"
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from manyclass.service.http.asgi import Headers, Send
 from manyclass.service.http.problems import FaultDocument, Problem, pointer
-from manyclass.service.http.request_body import NDJSON, Headers, Send
+from manyclass.service.http.request_body import NDJSON
 from manyclass.service.http.schemas.learn import StreamFault, StreamWarning
 from manyclass.service.http.schemas.parts import WarningDocument
 

@@ -13,6 +13,7 @@ from manyclass.core.index import Node
 from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
@@ -26,7 +27,7 @@ from manyclass.service.http.instances import (
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
-from manyclass.service.http.request_body import Headers, read_body, require_json
+from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.schemas.rank import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
