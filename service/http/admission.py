@@ -19,7 +19,7 @@ class Admission:
         self.most = most
         self.most_bytes = most_bytes
         self.running = 0
-        self.large_bytes = 0  # of the bodies of large requests in work
+        self.large_bytes = 0  # of the bodies of large requests in progress
         self.shed = 0  # rankings refused since the start
 
     @property
@@ -41,7 +41,7 @@ class Admission:
         """Count the body of a large request in progress; Problem 503 above the limit."""
         if self.large_bytes and self.large_bytes + size > self.most_bytes:
             self.shed += 1
-            raise unavailable("Too many large rankings are in work at once.")
+            raise unavailable("Too many large rankings are in progress at once.")
         self.large_bytes += size
         try:
             yield

@@ -46,6 +46,6 @@ class Reservation:
         self.size = size
 
     def release(self) -> None:
-        """Reservation nothing."""
+        """Give all bytes back."""
         self._budget.used -= self.size
         self.size = 0

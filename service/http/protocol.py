@@ -65,7 +65,7 @@ class Protocol(HttpToolsProtocol):
         self._reservation = limits.budget.reserve()
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
-        self._admitted: RequestResponseCycle | None = None  # a ranking in work
+        self._admitted: RequestResponseCycle | None = None  # a ranking in progress
         self._refusal: Problem | None = None  # sent after the answers before it
         self._repeated = False  # the bytes received now were sent during a pause
         self._aborted = False

@@ -55,7 +55,7 @@ def response_of(problem: Problem, close: bool) -> bytes:
     return b"\r\n".join([*head, b"", body])
 
 
-_OVERLOAD = unavailable("Too many rankings are in work at once.")
+_OVERLOAD = unavailable("Too many rankings are in progress at once.")
 OVERLOADED = response_of(_OVERLOAD, close=False)
 OVERLOADED_LAST = response_of(_OVERLOAD, close=True)
 # Sent before any request is read: the origin is unknown, so web pages cannot read the response.

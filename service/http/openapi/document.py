@@ -26,18 +26,15 @@ from manyclass.service.http.schemas.rank import (
 Schema = dict[str, Any]
 
 
-_READ = [rank.RankRequest, rank.RankInstance, learn.LearnRequest, learn.LearnEvent]
-_WRITTEN = [
-    rank.RankAnswer,
-    rank.RankManyAnswer,
-    learn.LearnAnswer,
-    learn.LearnManyAnswer,
-    learn.Progress,
-    learn.Summary,
-    learn.StreamFault,
-    learn.StreamWarning,
-    learn.StreamFailure,
+# The msgspec types of the bodies; FastAPI adds those of pydantic.
+_TYPES = [
     ProblemDocument,
+    *(
+        each
+        for module in (rank, learn)
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, msgspec.Struct)
+    ),
 ]
 
 # The limits of names that manyclass.core.event checks, in place of the types.
@@ -77,7 +74,7 @@ _TAGS = {
     "learners": "The primary learner, and its shadows.",
     "stats": "Contents, accuracy and settings of the service.",
     "snapshots": "Stored states, and their restore.",
-    "health": "Whether the process runs and is ready, and its metrics.",
+    "health": "Liveness, readiness and metrics of the process.",
 }
 
 
@@ -108,7 +105,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
 
 
 def _ours(settings: Settings) -> Schema:
-    _, read = msgspec.json.schema_components([*_READ, *_WRITTEN], ref_template=REFERENCE)
+    _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
     for name in _UNIONS:
         _set_limits(read[name]["properties"], settings)
     unions = {
