@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from manyclass.cli.request_lines import Body
-from manyclass.client.client import RequestRefused
+from manyclass.client.errors import RequestRefused
 from manyclass.training.lines import Line
 
 MOST_BYTES = 1024 * 1024  # of a batch: well below what a service takes by default

@@ -7,13 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
-from manyclass.client.client import (
-    DEFAULT_URL,
-    Client,
-    ClientError,
-    RequestRefused,
-    ServiceUnreachable,
-)
+from manyclass.client.client import DEFAULT_URL, Client
+from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
 
 BAD_LINES: Final = 1  # exit codes, beside 0; README.md lists them
 FAILED: Final = 1

@@ -11,7 +11,7 @@ from manyclass.cli.connection import BAD_LINES, INTERRUPTED
 from manyclass.cli.progress_bar import bar, bytes_of, bytes_read
 from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import RunSummary
-from manyclass.client.client import ClientError
+from manyclass.client.errors import ClientError
 from manyclass.training.lines import FileFault, Line, LineFault, Source
 
 Answer = TypeVar("Answer")

@@ -198,7 +198,7 @@ class Model:
     @property
     def roles(self) -> list[tuple[Role, Enrolled]]:
         """All learners with their roles, the one that answers first."""
-        return [("answers", self.answering), *(("shadow", each) for each in self.shadows.values())]
+        return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
         self, instance: Instance, k: int = 5, threshold: float | None = None

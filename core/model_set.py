@@ -7,7 +7,7 @@ from typing import Any, Literal
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import MATTERS, Options, members_of
 
-Role = Literal["answers", "shadow"]
+Role = Literal["primary", "shadow"]
 
 MOST_SHADOWS = 15
 # Members of committees counted. Each has some twenty arrays, whose names, types and checksums have

@@ -47,8 +47,8 @@ def quantiles(name, **labels):
 
 def of_the_examples(name, **labels):
     """What `name` counts for each event learned, of the learner that answers."""
-    examples = per_second("progressive_examples_total", role="answers")
-    return f"sum({per_second(name, **labels, role='answers')}) / sum({examples})"
+    examples = per_second("progressive_examples_total", role="primary")
+    return f"sum({per_second(name, **labels, role='primary')}) / sum({examples})"
 
 
 def of_each_learner(name, **labels):
@@ -200,10 +200,10 @@ REQUESTS = [
         "One instance, without HTTP.",
     ),
     panel(
-        "Rankings withheld",
+        "Abstentions",
         "percentunit",
         {
-            "withheld": f"sum({per_second('withheld_total')})"
+            "abstained": f"sum({per_second('abstained_total')})"
             f" / sum({per_second('rank_duration_seconds_count')})"
         },
         "Of all rankings: less sure than their min_confidence, or of unknown confidence.",
@@ -212,7 +212,7 @@ REQUESTS = [
 
 LEARNING = [
     figure(
-        "Events learned", "ops", f"max({per_second('progressive_examples_total', role='answers')})"
+        "Events learned", "ops", f"max({per_second('progressive_examples_total', role='primary')})"
     ),
     figure("Recall at 1", "percentunit", of_the_examples("progressive_hits_total", k="1")),
     figure("Features", "short", f"max({series('features')})"),
@@ -318,7 +318,7 @@ LEARNING = [
         "ops",
         {
             "in time": f"sum({per_second('label_delay_seconds_count')})",
-            "too late": f"sum({per_second('late_labels_total')})",
+            "too late": f"sum({per_second('delayed_labels_expired_total')})",
         },
         "Too late: the instance was no longer kept.",
         width=12,
@@ -326,7 +326,7 @@ LEARNING = [
     panel(
         "Ids asked of other processes",
         "ops",
-        {"{{result}}": f"sum by (result) ({per_second('late_questions_total')})"},
+        {"{{result}}": f"sum by (result) ({per_second('peer_lookups_total')})"},
         "A label came to a process that had not ranked the instance.",
         width=12,
     ),
@@ -369,7 +369,7 @@ LEARNING = [
     panel(
         "Learner that answers",
         "short",
-        {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='answers')})"},
+        {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='primary')})"},
         "In so many processes. The others are shadows; a promotion changes it.",
     ),
 ]
@@ -381,7 +381,7 @@ LOG = [
     ),
     figure("Last event learned", "none", f"max({series('seq')})"),
     figure("Furthest behind", "short", f"max({series('log_lag_events')})", "Events."),
-    figure("Store away", "s", f"max({series('store_away_seconds')})"),
+    figure("Store unreachable", "s", f"max({series('store_unreachable_seconds')})"),
     figure("Age of the newest snapshot", "s", f"min({series('snapshot_age_seconds')})"),
     panel(
         "Events behind the log",
@@ -411,7 +411,7 @@ LOG = [
         "ops",
         {
             "{{result}}": f"sum by (result) ({per_second('commits_total')})",
-            "uncertain": f"sum({per_second('uncertain_appends_total')})",
+            "uncertain": f"sum({per_second('append_outcome_unknown_total')})",
         },
         "Requests that come together share one. Uncertain: the events may be in the log or not.",
     ),
@@ -426,9 +426,9 @@ LOG = [
         "How many share one.",
     ),
     panel(
-        "Store away",
+        "Store unreachable",
         "s",
-        {"{{instance}}": series("store_away_seconds")},
+        {"{{instance}}": series("store_unreachable_seconds")},
         "How long it has not answered. Ranking goes on; learning does not.",
     ),
     panel(
@@ -522,8 +522,8 @@ def _variables(source):
         "query": "prometheus",
     }
     for name, metric, labels, several in (
-        ("job", "manyclass_late_labels_total", "", False),
-        ("instance", "manyclass_late_labels_total", '{job="$job"}', True),
+        ("job", "manyclass_delayed_labels_expired_total", "", False),
+        ("instance", "manyclass_delayed_labels_expired_total", '{job="$job"}', True),
     ):
         query = f"label_values({metric}{labels}, {name})"
         yield {

@@ -75,9 +75,9 @@ def work(pipe):
             elif command == "append":
                 pipe.send(("done", store.append(argument)))
             elif command in ("before", "after"):
-                with store._turn() as connection:
+                with store._file.writing() as connection:
                     pass
-                store._connection = FailingConnection(connection, command)
+                store._file._connection = FailingConnection(connection, command)
                 pipe.send(("done", store.append(argument)))
             elif command == "read":
                 pipe.send(("done", list(store.read(0))))

@@ -62,7 +62,7 @@ class Mixed(FastHttpUser):
     def learn(self):
         answer = self.ask("/learn", LEARN[next(self.places)])
         if answer:
-            PROGRESS.add(answer["rank"])
+            PROGRESS.add(answer["rank_before"])
 
     @task(1)
     def learn_late(self):

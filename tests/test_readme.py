@@ -12,6 +12,7 @@ import pytest
 from manyclass.cli.ephemeral_service import ephemeral_service
 
 README = Path(__file__).parents[1] / "README.md"
+OLD_KEYS = {"rank", "withheld"}  # answered until 1.0, and not shown
 EXAMPLE = re.compile(r"^\$ curl (.*)\n((?:[^$`].*\n)*)", re.MULTILINE)
 
 
@@ -46,7 +47,8 @@ def test_the_answers_are_those_shown():
             else:
                 assert not options
                 got = httpx.get(url + path)
-            assert got.json() == about(answer), address
+            told = {key: value for key, value in got.json().items() if key not in OLD_KEYS}
+            assert told == about(answer), address
 
 
 def test_the_python_session_is_as_shown():

@@ -12,7 +12,8 @@ from manyclass.cli.demo.novel import TITLE, text
 from manyclass.cli.demo.window import Window
 from manyclass.cli.environment import URL_VARIABLE, without_settings
 from manyclass.cli.ephemeral_service import FreshServiceFailed, ephemeral_service
-from manyclass.client.client import Client, EventBody, RankedClass
+from manyclass.client.client import Client
+from manyclass.client.types import EventBody, RankedClass
 from manyclass.core.words import features, instances, sentences, with_gap
 
 BATCH = 500

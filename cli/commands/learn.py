@@ -8,7 +8,7 @@ from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.request_lines import Body, event_of
 from manyclass.cli.run_summary import RunSummary
-from manyclass.client.client import EventBody, LearnedMany
+from manyclass.client.types import EventBody, LearnedMany
 
 
 def learn(

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from manyclass.cli.connection import URL, Key, Url, connected
-from manyclass.client.client import Learner
+from manyclass.client.types import Learner
 
 app = typer.Typer(help="Compare the learners of a running service, and let another one answer.")
 

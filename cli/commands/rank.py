@@ -13,8 +13,8 @@ from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
 from manyclass.cli.request_lines import Body, instance_of
 from manyclass.cli.run_summary import RunSummary
-from manyclass.client.client import InstanceBody, RankedClass, Rankings
-from manyclass.service.http.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
+from manyclass.client.types import InstanceBody, RankedClass, Rankings
+from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_RANKED_AT_ONCE
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):

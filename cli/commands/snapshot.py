@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
-from manyclass.client.client import Snapshot
+from manyclass.client.types import Snapshot
 
 app = typer.Typer(help="List, take and go back to snapshots of a running service.")
 

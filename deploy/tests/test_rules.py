@@ -7,7 +7,10 @@ import pytest
 from deploy.tests.programs import DEPLOY, program
 
 
-@pytest.mark.parametrize("command", ["check config prometheus.yml", "test rules alerts_test.yml"])
+@pytest.mark.parametrize(
+    "command",
+    ["check config prometheus.yml", "check rules old_names.yml", "test rules alerts_test.yml"],
+)
 def test_promtool_finds_nothing_wrong(command):
     done = subprocess.run(
         [program("promtool"), *command.split()],

@@ -1,14 +1,15 @@
-"""create_app(settings): the parts of the service, put together. No logic."""
+"""create_app(settings): wires the parts of the service together. No logic."""
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from importlib.metadata import version
 from secrets import randbits
 
+import msgspec
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -18,31 +19,33 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import Rejected
-from manyclass.service.http import openapi
+from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
-from manyclass.service.http.csrf import Origins
-from manyclass.service.http.edge import Edge
-from manyclass.service.http.hot_path import HotPath, Scope
+from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.hot_call import HotCall
+from manyclass.service.http.hot_path import HotPath
+from manyclass.service.http.limits import Limits
+from manyclass.service.http.openapi.document import document
 from manyclass.service.http.problems import Problem, problem_of
-from manyclass.service.http.request_body import Receive, Send
 from manyclass.service.http.routes import (
     health,
-    learn,
     learners,
     names,
-    rank,
     reference,
     snapshots,
     state,
     stats,
 )
 from manyclass.service.http.routes.contract import require_known_parameters
+from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
+from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.state_downloads import StateDownloads
 from manyclass.service.ingest.event_builder import EventBuilder
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
-from manyclass.service.observability.metrics import EdgeState, Exposition, Metrics, State
+from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
+from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Store
@@ -58,11 +61,12 @@ EXPECTED = (
     HTTPException,
     RequestValidationError,
     MemoryError,
+    msgspec.MsgspecError,
 )
 
 
 class App(HotPath):
-    """The ASGI application, and what its server and its tests need to reach inside it."""
+    """The ASGI application, and the parts its server and its tests need access to."""
 
     def __init__(
         self,
@@ -75,41 +79,50 @@ class App(HotPath):
         keys = ApiKeys(settings.rank_keys, settings.learn_keys, settings.admin_keys)
         pending = PendingLabels(settings.late_label_seconds, settings.late_label_bytes, clock)
         self.stopping = asyncio.Event()
-        self.edge = Edge(settings)
+        self.limits = Limits(settings)
+        self._cors = self.limits.cors
         cluster = Cluster(store)
-        peer_lookup = PeerLookup(cluster, pending, metrics)
+        peers = PeerLookup(cluster, pending, metrics)
         self.engine = Engine(
             settings,
             cluster,
             clock,
             hash_seed=randbits(63),
             on_applied=metrics.applied,
-            on_message=peer_lookup.on_message,
+            on_message=peers.on_message,
         )
-        event_builder = EventBuilder(
-            self.engine, pending, peer_lookup, metrics, settings.max_features_per_instance
+        builder = EventBuilder(
+            self.engine, pending, peers, metrics, settings.max_features_per_instance
         )
-        stream = LearnStream(settings, event_builder, metrics, self.stopping)
-        self.api = _api(self.engine, peer_lookup)
+        stream = LearnStream(settings, builder, metrics, self.stopping)
+        calls = [
+            Rank(settings, self.engine, keys, pending, metrics, self.limits),
+            Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
+        ]
+        self.api = _api(self.engine, peers, calls)
+        self.api.state.hot_calls = {call.path: call for call in calls}
         self.api.state.engine = self.engine
         self.api.state.keys = keys
         self.api.state.downloads = StateDownloads(self.engine)
-        self.api.state.late = pending
+        self.api.state.pending = pending
         self.api.state.metrics = metrics
         self.api.state.exposition = Exposition(
-            metrics, EdgeState(self.edge), State(self.engine, metrics, wall_clock)
+            metrics,
+            LimitsCollector(self.limits),
+            EngineCollector(self.engine, metrics, wall_clock),
         )
-        document = cache(partial(openapi.document, self.api, settings, keys.open))
-        self.api.openapi = document  # type: ignore[method-assign]  # FastAPI's way to replace it
-        ranking = rank.Rank(settings, self.engine, keys, pending, metrics, self.edge.admission)
-        learning = learn.Learn(settings, self.engine, keys, event_builder, metrics, stream)
-        hot = {"/rank": ranking.answer, "/learn": learning.answer}
-        origins = Origins(settings.host, keys.open, settings.allowed_origins)
-        super().__init__(hot, self.api, origins, metrics, self.edge.budget)
+        self.api.openapi = cache(  # type: ignore[method-assign]  # FastAPI's way to replace it
+            partial(document, self.api, settings, keys.open)
+        )
+        csrf = CsrfGuard(settings.host, keys.open, settings.allowed_origins)
+        super().__init__(self.api.state.hot_calls, self.api, csrf, metrics)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer a request, with the headers of CORS on every answer, or pass a lifespan on."""
-        await self.edge.cors.call(super().__call__, scope, receive, send)
+        if self._cors.is_enabled and scope["type"] == "http":
+            await self._cors.call(super().__call__, scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
 def create_app(
@@ -128,15 +141,15 @@ def create_app(
     return App(settings, store, clock, wall_clock)
 
 
-def _api(engine: Engine, peer_lookup: PeerLookup) -> FastAPI:
+def _api(engine: Engine, peers: PeerLookup, calls: Sequence[HotCall]) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        starting = asyncio.create_task(engine.start())  # meanwhile the health checks are answered
+        starting = asyncio.create_task(engine.start())  # health checks are answered meanwhile
         try:
             yield
         finally:
             await engine.close()
-            await peer_lookup.close()
+            await peers.close()
             await starting
 
     api = FastAPI(
@@ -151,8 +164,9 @@ def _api(engine: Engine, peer_lookup: PeerLookup) -> FastAPI:
         dependencies=[Depends(require_known_parameters)],
         exception_handlers={kind: _answer_problem for kind in (*EXPECTED, Exception)},
     )
-    for routes in (rank, learn, names, learners, stats, snapshots, state, health, reference):
-        api.include_router(routes.router)
+    routes = (names, learners, stats, snapshots, state, health, reference)
+    for router in [*(call.router() for call in calls), *(each.router for each in routes)]:
+        api.include_router(router)
     api.mount("/docs/files", reference.FILES)
     return api
 
@@ -171,7 +185,7 @@ async def _answer_problem(request: Request, error: Exception) -> Response:
 
 
 def _with_all_methods(request: Request, problem: Problem) -> Problem:
-    """FastAPI names the methods of one route only, also where several share the path."""
+    """Return the problem with the methods of all routes of the path; FastAPI names those of one."""
     path = getattr(request.scope.get("route"), "path_format", None)
     operations = request.app.openapi()["paths"].get(path)
     if operations is None:

@@ -1,4 +1,4 @@
-"""Who may do what: keys with three scopes, each of which includes those below it."""
+"""API keys with three scopes, each of which includes the ones below it."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -10,7 +10,7 @@ _BEARER = b"bearer "
 
 
 class Scope(IntEnum):
-    """What a key is good for. Whoever may learn may rank, an administrator may do all."""
+    """The rights of a key: LEARN includes RANK, and ADMIN includes both."""
 
     RANK = 1
     LEARN = 2
@@ -18,7 +18,7 @@ class Scope(IntEnum):
 
 
 class ApiKeys:
-    """Lets a request pass, or refuses it. With no key set every request passes (`open`)."""
+    """Checks the key of a request. Without any key set every request passes (`open`)."""
 
     def __init__(self, rank: Sequence[str], learn: Sequence[str], admin: Sequence[str]) -> None:
         by_scope = {Scope.RANK: rank, Scope.LEARN: learn, Scope.ADMIN: admin}
@@ -33,9 +33,9 @@ class ApiKeys:
             raise _unauthorized("A key is needed: Authorization: Bearer KEY.")
         given = authorization[len(_BEARER) :].strip()
         granted = 0
-        for key, its_scope in self._keys:  # all of them: the time must not tell which one matched
+        for key, its_scope in self._keys:  # compare all: the time must not show which one matched
             if compare_digest(key, given):
-                granted = its_scope  # the last one is the highest
+                granted = its_scope  # the last match is the highest
         if not granted:
             raise _unauthorized("This key is not known here.")
         if granted < scope:

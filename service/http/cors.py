@@ -1,14 +1,11 @@
 """Cross-origin resource sharing: pages of allowed origins may read what the service answers."""
 
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from manyclass.service.http.request_body import Receive, Send
+from manyclass.service.http.asgi import Application, AsgiScope, Receive, Send
 
-Scope = MutableMapping[str, Any]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-PREFLIGHT_SECONDS = b"600"  # for which a browser need not ask again
+PREFLIGHT_SECONDS = b"600"  # for which a browser may cache a preflight
 
 _ON_PREFLIGHT = [
     (b"access-control-allow-methods", b"GET, HEAD, POST, DELETE"),
@@ -26,24 +23,17 @@ _VARY = (b"vary", b"Origin")  # a cache must not give one origin the answer for 
 class Cors:
     """Adds the headers that let pages of the allowed origins read every answer, problems too.
 
-    Answers their preflights itself: a browser sends those without a key.
+    Answers their preflights itself: a browser sends a preflight without a key.
     """
 
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(origin.encode() for origin in allowed)
-
-    @property
-    def is_enabled(self) -> bool:
-        """True when there is an allowed origin."""
-        return bool(self._allowed)
+        self.is_enabled = bool(self._allowed)
 
     async def call(
-        self, application: Application, scope: Scope, receive: Receive, send: Send
+        self, application: Application, scope: AsgiScope, receive: Receive, send: Send
     ) -> None:
         """Let the application answer a request, or answer a preflight."""
-        if not self.is_enabled or scope["type"] != "http":
-            await application(scope, receive, send)
-            return
         headers = dict(scope["headers"])
         origin = headers.get(b"origin")
         added = self.headers_for(origin)
@@ -69,3 +59,12 @@ class Cors:
         if origin is None or origin not in self._allowed:
             return [_VARY]
         return [_VARY, (b"access-control-allow-origin", origin), _CREDENTIALS, _EXPOSED]
+
+    def add_to(self, response: bytes, request_headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+        """Return a whole response with the headers of CORS for a request with these headers."""
+        if not self.is_enabled:
+            return response
+        added = self.headers_for(dict(request_headers).get(b"origin"))
+        head, end, body = response.partition(b"\r\n\r\n")
+        lines = b"".join(b"\r\n%s: %s" % pair for pair in added)
+        return b"".join((head, lines, end, body))

@@ -1,37 +1,36 @@
-"""Who may talk to a service without keys: not a web page of elsewhere in a reader's browser."""
+"""Protects a service without keys from web pages of other origins (cross-site request forgery)."""
 
 from collections.abc import Sequence
 from ipaddress import ip_address
 
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import Headers
 
 _SAFE = ("GET", "HEAD")
 _FOREIGN = (b"cross-site", b"same-site")
 _LOCAL = (b"localhost", b"127.0.0.1", b"[::1]")
 
 
-class Origins:
-    """Lets a request pass, or refuses it. Where keys are needed every request passes.
+class CsrfGuard:
+    """Checks the origin of a request. Where keys are needed every request passes.
 
-    A browser sends a POST without a body, wherever the page is from, and does not ask before. It
-    says where the page is from, though. That does not help when the page's own name is made to
-    lead to this machine; but then the request is for that name. Pages of the origins `allowed`
-    pass, by a name of this machine.
+    A browser sends a POST without a body for a page of any origin, without a preflight. It names
+    the origin, except after DNS rebinding, where the page's own name resolves to this machine; then
+    the Host header has that name. Pages of the origins `allowed` pass, by a name of this machine.
 
     A page of another site may not send a GET either: it cannot read the answer, but an expensive
-    one costs the service as much, and its time tells what the service holds. A link to /docs may be
-    followed from anywhere: the answer replaces the page with the link, which learns nothing of it.
+    GET costs the service the same, and its duration reveals contents of the service. A link to
+    /docs may be followed from any page: the answer replaces that page, which cannot read it.
     """
 
     def __init__(self, host: str, open_to_all: bool, allowed: Sequence[str] = ()) -> None:
         self._open = open_to_all
         self._names = _names(host) if open_to_all else frozenset()
         self._allowed = frozenset(origin.encode() for origin in allowed)
-        self._known_host: bytes | None = None  # the last Host that passed, as most send the same
+        self._known_host: bytes | None = None  # the last Host that passed
 
     def require(self, method: str, headers: Headers) -> None:
-        """Raise Problem 403 for what a web page of elsewhere may have sent."""
+        """Raise Problem 403 for a request that a web page of another origin may have sent."""
         if not self._open:
             return
         host = headers.get(b"host")
@@ -53,7 +52,7 @@ class Origins:
 
 
 def _is_navigation(headers: Headers) -> bool:
-    """Return whether the reader followed a link: the answer becomes the page, not part of one."""
+    """Return whether the user followed a link, so that the answer becomes a page of its own."""
     return (
         headers.get(b"sec-fetch-mode") == b"navigate"
         and headers.get(b"sec-fetch-dest") == b"document"
@@ -69,10 +68,10 @@ def _forbidden(detail: str) -> Problem:
 
 
 def _names(host: str) -> frozenset[bytes]:
-    """What a service is called that listens here; nothing when others can reach it."""
+    """Return the names of a service that listens here; none if other machines can reach it."""
     try:
         address = ip_address("127.0.0.1" if host == "localhost" else host)
-    except ValueError:  # a name: whose it is, is not ours to guess
+    except ValueError:  # a name, which may be of any machine
         return frozenset()
     if not address.is_loopback:
         return frozenset()
@@ -81,12 +80,12 @@ def _names(host: str) -> frozenset[bytes]:
 
 
 def _name(host: bytes) -> bytes:
-    """The name in a Host header, without the port."""
+    """Return the name in a Host header, without the port."""
     if host.startswith(b"["):
         return host[: host.find(b"]") + 1]
     return host.partition(b":")[0].lower()
 
 
 def _authority(origin: bytes) -> bytes:
-    """An origin without its scheme; empty when it is none, as `null`."""
+    """Return an origin without its scheme; empty for `null`."""
     return origin.partition(b"://")[2].lower()

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import Headers
 
-# Said twice, these leave it open which one counts, and two readers may answer differently.
+# Repeated, these are ambiguous: a proxy and this service may use different ones.
 _ONCE = (
     b"authorization",
     b"host",
@@ -18,7 +18,7 @@ _ONCE = (
 
 
 def headers_of(raw: Sequence[tuple[bytes, bytes]]) -> Headers:
-    """Name in lower case -> value. Problem 400 when one comes twice that decides something."""
+    """Return the headers by name. Raises Problem 400 if one of _ONCE is repeated."""
     headers = dict(raw)
     if len(headers) != len(raw):
         names = [name for name, _ in raw]

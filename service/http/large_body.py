@@ -1,49 +1,22 @@
-"""Bodies that are too large to be decoded in one piece: limits first, then element by element."""
+"""Decodes large bodies in slices: checks the limits first, then decodes element by element."""
 
 from typing import Generic, TypeVar
 
 import msgspec
-from msgspec import UNSET
 
-from manyclass.core.event import Instance
 from manyclass.core.outline import Outline
-from manyclass.core.text import SLICE_CHARACTERS
+from manyclass.service.http.decoding import decode, too_many
 from manyclass.service.http.problems import Problem, invalid
-from manyclass.service.http.schemas import (
-    MOST_CLASSES,
-    LearnEvent,
-    LearnRequest,
-    RankInstance,
-    RankRequest,
-    decode,
-    instance_of,
-    instance_of_long_text,
-    too_many,
-)
-from manyclass.service.http.turn import Turn, in_thread
+from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
+from manyclass.service.http.schemas.parts import MOST_CLASSES
+from manyclass.service.http.schemas.rank import RankInstance, RankRequest
+from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
-LARGE_BYTES = 65_536  # takes a millisecond or two, whatever it holds
-# Members of an object of any request, and its true classes; `features` is counted by itself.
+# Members of an object of any request, and its true classes; `features` is counted separately.
 MOST_VALUES = MOST_CLASSES + 16
 
 Request = TypeVar("Request", RankRequest, LearnRequest)
 Form = TypeVar("Form", RankInstance, LearnEvent)
-
-
-def is_large(form: RankInstance | LearnEvent | LearnRequest) -> bool:
-    """Return whether the instance of a form has to be made in slices."""
-    if form.text is not UNSET and len(form.text) > SLICE_CHARACTERS:
-        return True
-    return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
-
-
-async def large_instance_of(
-    form: RankInstance | LearnEvent | LearnRequest, most_features: int
-) -> Instance:
-    """Return the same as `instance_of`, made in slices or with the GIL released."""
-    if form.features is UNSET and form.text is not UNSET:
-        return await Turn().run(instance_of_long_text(form.text, most_features))
-    return await in_thread(instance_of, form, most_features)
 
 
 class LargeBodies(Generic[Request, Form]):
@@ -56,30 +29,31 @@ class LargeBodies(Generic[Request, Form]):
         self._most = most
 
     async def request(self, body: bytes) -> Request:
-        """Return the request a body describes; a Problem or msgspec's error when it is not one.
+        """Return the request of a body.
 
-        Limits are checked before any object is made. An element with a fault is named.
+        Limits are checked before any object is made. Raises Problem, with the element at fault, or
+        msgspec's error.
         """
-        turn = Turn()
+        time_slice = TimeSlice()
         outline = await self._outline(body)
         request = decode(self._requests, outline.rest)
         if outline.elements is not None:
             forms = []
             for position, element in enumerate(outline.elements):
-                if turn.is_over:
-                    await turn.pass_on()
+                if time_slice.is_over:
+                    await time_slice.renew()
                 forms.append(decode(self._forms, element, (self._place, position)))
             setattr(request, self._place, forms)
-        await turn.pass_on()
+        await time_slice.renew()
         return request
 
     async def form(self, body: bytes) -> Form:
-        """Return the form that a whole body, or a line of a stream, describes."""
+        """Return the form of a whole body, or of a line of a stream."""
         outline = await self._outline(body)
         return decode(self._forms, outline.rest)
 
     async def _outline(self, body: bytes) -> Outline:
-        outline = await in_thread(Outline, body, self._place.encode(), self._most, MOST_VALUES)
+        outline = await run_in_thread(Outline, body, self._place.encode(), self._most, MOST_VALUES)
         if outline.fault is not None:
             raise self._problem(outline)
         return outline

@@ -3,7 +3,7 @@
 from manyclass.service.http.problems import unavailable
 
 SMALL_BYTES = 65_536  # a request up to this size may use the whole limit
-RESERVED = 8  # one part in so many of the limit is reserved for small requests
+RESERVED = 8  # this fraction of the limit is for small requests only: 1 / RESERVED
 
 
 class MemoryBudget:
@@ -15,20 +15,20 @@ class MemoryBudget:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.used = 0
-        self.refused = 0  # requests for which there was no room
+        self.refused = 0  # requests that did not fit
 
-    def hold(self) -> "Hold":
-        """Return an empty hold on this budget."""
-        return Hold(self)
+    def reserve(self) -> "Reservation":
+        """Return an empty reservation of this budget."""
+        return Reservation(self)
 
     def fits(self, growth: int, size: int) -> bool:
-        """Return whether a hold may grow by `growth` bytes to `size`."""
+        """Return whether a reservation may grow by `growth` bytes to `size`."""
         reserved = 0 if size <= SMALL_BYTES else self.limit // RESERVED
         return self.used + growth <= self.limit - reserved
 
 
-class Hold:
-    """The bytes that one request, or one connection, holds; release it at the end."""
+class Reservation:
+    """The bytes that one request, or one connection, holds; to be released at its end."""
 
     __slots__ = ("_budget", "size")
 
@@ -37,7 +37,7 @@ class Hold:
         self.size = 0
 
     def resize(self, size: int) -> None:
-        """Hold this many bytes; Problem 503 when they do not fit, then the size is unchanged."""
+        """Reserve this many bytes; if they do not fit, keep the old size and raise Problem 503."""
         growth = size - self.size
         if growth > 0 and not self._budget.fits(growth, size):
             self._budget.refused += 1
@@ -46,6 +46,6 @@ class Hold:
         self.size = size
 
     def release(self) -> None:
-        """Hold nothing."""
+        """Give all bytes back."""
         self._budget.used -= self.size
         self.size = 0

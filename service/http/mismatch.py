@@ -1,4 +1,4 @@
-"""Turns msgspec's refusal of a body into a problem that says what to write instead."""
+"""Turns msgspec's error for a body into a problem that names the type to write instead."""
 
 import re
 from typing import Any, Final, get_args, get_type_hints
@@ -32,7 +32,7 @@ _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
 
 
 def mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> Problem:
-    """Return the problem of a body that is not of the type `form`.
+    """Return the problem of a body of another type than `form`.
 
     `within` is the place of the part that was decoded, in the whole body.
     """
@@ -43,7 +43,7 @@ def mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> P
         known = _keys(form, inside)
         shown = key if len(key) <= LONGEST_SHOWN else key[:LONGEST_SHOWN] + "…"
         hint = did_you_mean(key, known) or f"known are {', '.join(f'`{each}`' for each in known)}."
-        if shown == key:  # else its place is that of the object, which is shorter
+        if shown == key:  # else the place is that of the object, which is shorter
             place = (*place, key)
         return invalid(f"There is no key `{shown}` here; {hint}", *place)
     if missing := _MISSING.fullmatch(detail):
@@ -61,7 +61,7 @@ def mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> P
 
 
 def _keys(form: Any, place: Place) -> list[str]:
-    """The keys an object at this place may have."""
+    """Return the keys of an object at this place."""
     for step in place:
         if isinstance(step, str):
             form = _struct_in(get_type_hints(form)[step])
@@ -69,7 +69,7 @@ def _keys(form: Any, place: Place) -> list[str]:
 
 
 def _struct_in(annotation: Any) -> Any:
-    """The structure a list or a union holds."""
+    """Return the structure in a list or a union, None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
         return annotation
     found = (_struct_in(part) for part in get_args(annotation))

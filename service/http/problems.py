@@ -1,4 +1,4 @@
-"""Every error that leaves the service, as problem+json (RFC 9457). Nothing else makes one."""
+"""Maps every error to problem+json (RFC 9457). No other module does."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,14 @@ from manyclass.service.store.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = 1  # when the error does not know better
+RETRY_SECONDS = 1  # for errors without a time of their own
 OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
 
 Place = tuple[str | int, ...]
 
 
 class FaultDocument(msgspec.Struct):
-    """One thing wrong with a request: at a JSON pointer into its body, or in a parameter."""
+    """A fault of a request: at a JSON pointer into its body, or in a parameter."""
 
     detail: str
     pointer: str | UnsetType = UNSET
@@ -55,21 +55,21 @@ class ProblemDocument(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with a request, and where: a path into the body, or a parameter's name."""
+    """A fault of a request, and its place: a path into the body, or a parameter's name."""
 
     detail: str
     place: Place = ()
     parameter: str = ""
 
     def document(self) -> FaultDocument:
-        """The fault as a member of `errors`."""
+        """Return the fault as a member of `errors`."""
         if self.parameter:
             return FaultDocument(self.detail, parameter=self.parameter)
         return FaultDocument(self.detail, pointer=pointer(self.place))
 
 
 class Problem(Exception):
-    """A refusal that knows its status. Raised wherever a request turns out to be wrong."""
+    """A refusal with its status. Any code that finds a fault in a request raises it."""
 
     def __init__(
         self,
@@ -85,19 +85,19 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def within(self, *place: str | int) -> "Problem":
-        """The same problem, its faults found at `place` of a larger body."""
+        """Return the same problem with its faults at `place` of a larger body."""
         faults = self.faults or (Fault(self.detail),)
         moved = [replace(fault, place=place + fault.place) for fault in faults]
         return Problem(self.status, self.detail, moved, self.headers)
 
     def document(self) -> ProblemDocument:
-        """The body of the answer."""
+        """Return the body of the answer."""
         faults = [fault.document() for fault in self.faults]
         title = HTTPStatus(self.status).phrase
         return ProblemDocument("about:blank", title, self.status, self.detail, faults or UNSET)
 
     def answer(self) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-        """Status, headers and body, as ASGI takes them."""
+        """Return status, headers and body, as ASGI takes them."""
         body = msgspec.json.encode(self.document())
         headers = [
             (b"content-type", MEDIA_TYPE.encode()),
@@ -108,29 +108,29 @@ class Problem(Exception):
 
 
 class ClientGone(Exception):
-    """The client left before its request was whole: there is nobody to answer."""
+    """The client left before its request was complete."""
 
 
 def pointer(place: Place) -> str:
-    """The place as a JSON pointer in the form of a URI fragment, as RFC 9457 has it."""
+    """Return the place as a JSON pointer in the form of a URI fragment, as in RFC 9457."""
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
     return "#" + "".join("/" + quote(step, safe="~", errors="replace") for step in steps)
 
 
 def invalid(detail: str, *place: str | int) -> Problem:
-    """A body that was understood and does not make sense, with the place of its one fault."""
+    """Return the problem of a well-formed body with one fault, at this place."""
     return Problem(422, detail, [Fault(detail, place)])
 
 
 def no_parameters(query: bytes) -> Problem:
-    """A call that reads its body only, with the first parameter of its URL as the fault."""
+    """Return the problem of parameters in the URL of a call that has a body; names the first."""
     name = next(iter(parse_qs(query.decode("latin-1"), keep_blank_values=True)), "")
     detail = "This call takes no parameters in its URL; write them into the body."
     return Problem(422, detail, [Fault(detail, parameter=name[:100])] if name else ())
 
 
 def unavailable(detail: str, retry_after: float = RETRY_SECONDS) -> Problem:
-    """A refusal that a later try may not meet."""
+    """Return the refusal of a request that may succeed later."""
     return Problem(503, detail, headers={"Retry-After": str(max(1, round(retry_after)))})
 
 
@@ -141,7 +141,7 @@ _SEND_AGAIN = (
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The problem that tells a client about `error`; a bare 500 when nobody foresaw it."""
+    """Return the problem of an error; a bare 500 for an error that is not listed here."""
     match error:
         case Problem():
             return error
@@ -182,19 +182,19 @@ def problem_of(error: BaseException) -> Problem:
     return Problem(500, "The service failed to answer; its log says why.")
 
 
-# msgspec ends its messages with the place: "Expected `int`, got `str` - at `$.instances[3].k`"
+# The messages of msgspec end with the place: "Expected `int`, got `str` - at `$.instances[3].k`"
 _PLACE = re.compile(r"^(?P<detail>.*?)(?: - at (?:`key` in )?`\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<position>\d+)\]")
 
 
 def parted(message: str) -> tuple[str, Place]:
-    """Return the detail and the place that a message of msgspec holds."""
+    """Return the detail and the place in a message of msgspec."""
     match = _PLACE.match(message)
     if match is None:
         return message, ()
     place: Place = tuple(
         int(step["position"]) if step["position"] else step["key"]
-        for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # some key; not which
+        for step in _STEP.finditer((match["path"] or "").split("[...]")[0])  # a map: no key
     )
     return match["detail"], place
 

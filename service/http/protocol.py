@@ -1,10 +1,7 @@
-"""One HTTP/1.1 connection: what it may hold, how long it may take, when it is refused."""
+"""One HTTP/1.1 connection, with bounds on its memory, its time and its requests."""
 
 from asyncio import AbstractEventLoop, Transport
-from collections.abc import Callable, Iterable
 from contextlib import suppress
-from http import HTTPStatus
-from itertools import chain
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
 from typing import Any
@@ -15,77 +12,40 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from manyclass.service.http.edge import Edge
-from manyclass.service.http.problems import Problem, problem_of, unavailable
-from manyclass.service.http.request_body import media_type
-from manyclass.service.http.routes.learn_stream import MEDIA_TYPE as NDJSON
+from manyclass.service.http import shedding
+from manyclass.service.http.limits import Limits
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.request_head import (
+    MOST_HEAD_BYTES,
+    MOST_HEADERS,
+    head_too_large,
+    parser_problem,
+    too_many_headers,
+)
+from manyclass.service.http.stalls import LINGER_SECONDS, UNREAD_SECONDS, Stalls
+from manyclass.service.http.wire import (
+    OVERLOADED,
+    OVERLOADED_LAST,
+    TOO_MANY_CONNECTIONS,
+    BehindHead,
+    Outlet,
+    response_of,
+)
 
-QUIET_SECONDS = 60  # in which a request that has begun must bring LEAST_BYTES, or its end
-LEAST_BYTES = 16_384
-MOST_HEAD_BYTES = 65_536  # of URL and headers
-MOST_HEADERS = 100
 MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
 PIPELINED_BYTES = 4_096  # that such a request takes, about, with its scope
 
-UNREAD_SECONDS = 30  # in which a client must read DRAINED_BYTES of an answer, or its end
-DRAINED_BYTES = 65_536
-LINGER_SECONDS = 10  # in which the rest of a body must come after its answer
-
-Headers = Iterable[tuple[bytes, bytes]]
-
 RESET = pack("ii", 1, 0)  # lingering for no time: close() discards what was not sent
 
-RANK = "/rank"
-LEARN = "/learn"
 FRAMING = (b"content-length", b"transfer-encoding")  # one of them is there if there is a body
-# A client that repeats a shed request at once is slowed down: its connection is not read for a
-# while, longer the more connections there are, so that all of them together cost little.
-PAUSE_SECONDS = 0.25
-LONGEST_PAUSE_SECONDS = 1.0
-SHED_A_SECOND = 1_000
-PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
-
-
-class Outlet:
-    """A transport that drops what is written after it was closed, as sockets of clients may be."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self.get_write_buffer_size = transport.get_write_buffer_size
-        self.is_closing = transport.is_closing
-        self.close = transport.close
-        self.abort = transport.abort
-        self.get_extra_info = transport.get_extra_info
-
-    def write(self, data: bytes) -> None:
-        """Send this, unless the connection is closed."""
-        if not self._transport.is_closing():
-            self._transport.write(data)
-
-
-class _BehindHead:
-    """The callbacks of a parser that begins behind a head: until `primed` they do nothing."""
-
-    def __init__(self, protocol: "Protocol") -> None:
-        self._protocol = protocol
-        self.primed = False
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        callback = getattr(self._protocol, name)
-
-        def call(*given: bytes) -> None:
-            if self.primed:
-                callback(*given)
-
-        return call
 
 
 class Protocol(HttpToolsProtocol):
     """HTTP/1.1 with bounds, whose refusals are problems like any other.
 
-    Nobody's key is known before the head of a request is whole. So heads, the time a request
-    takes to arrive, pipelined requests and unread answers are bounded here, and the bytes that
-    wait in a connection count in the memory budget.
+    No key is known before the head of a request is complete. So heads, the time a request takes to
+    arrive, pipelined requests and unread answers are bounded here, and the bytes buffered in a
+    connection count in the memory budget.
 
     Belongs to the event loop. `_running` is the request that the application answers; requests in
     `pipeline` wait for it, and `cycle` is the newest of all, whose body may still arrive.
@@ -98,28 +58,24 @@ class Protocol(HttpToolsProtocol):
         app_state: dict[str, Any],
         _loop: AbstractEventLoop | None = None,
         *,
-        edge: Edge,
+        limits: Limits,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._edge = edge
-        self._hold = edge.budget.hold()
+        self._limits = limits
+        self._reservation = limits.budget.reserve()
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
-        self._admitted: RequestResponseCycle | None = None  # a ranking in work
-        self._refusal: Problem | None = None  # to be sent after the answers before it
-        self._repeated = False  # what arrives now was sent while the connection was not read
+        self._admitted: RequestResponseCycle | None = None  # a ranking in progress
+        self._refusal: Problem | None = None  # sent after the answers before it
+        self._repeated = False  # the bytes received now were sent during a pause
         self._aborted = False
         self._body_follows_offer = False  # of a request that offers to upgrade
         self._in_head = False
-        self._barren = 0  # bytes received since a request began or a piece of its body came
-        self._arriving = 0  # bytes of the piece that is read now
+        self._barren = 0  # bytes since the begin of a request or the last piece of its body
+        self._arriving = 0  # bytes of the current piece
         self._begun_with = 0  # bytes of the piece in which the request began
-        self._fruitful = False  # the piece read now has the begin of a request, or some of a body
-        self._arrived = 0  # bytes of the request since the time for them began
-        self._quiet_seconds = 0
-        self._unread_seconds = 0
-        self._unread_bytes = 0
-        self._linger_seconds = 0
+        self._fruitful = False  # the current piece has the begin of a request, or some of a body
+        self._stalls = Stalls()
 
     # --- the connection --------------------------------------------------------------------------
 
@@ -127,21 +83,21 @@ class Protocol(HttpToolsProtocol):
         self,
         transport: Transport,  # type: ignore[override]  # as in uvicorn: TCP has a Transport
     ) -> None:
-        """Take the connection, or refuse it when there are too many, and none is idle."""
+        """Accept the connection, or refuse it when there are too many and none is idle."""
         super().connection_made(transport)
         self._outlet = Outlet(transport)
         self.transport = self._outlet  # type: ignore[assignment]  # it has what uvicorn calls
-        if not self._edge.admit(self):
+        if not self._limits.admit(self):
             self._outlet.write(TOO_MANY_CONNECTIONS)
             self._outlet.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let every request of this connection end."""
-        self._edge.forget(self)
+        """End every request of this connection."""
+        self._limits.forget(self)
         self._disconnect()
         self._leave()
         super().connection_lost(exc)
-        self._hold.release()
+        self._reservation.release()
         self._running = self.cycle = None  # type: ignore[assignment]  # they refer to this
 
     def close_if_idle(self) -> bool:
@@ -167,26 +123,26 @@ class Protocol(HttpToolsProtocol):
         if self._aborted:
             return
         self._aborted = True
-        self._edge.slow_readers += 1
+        self._limits.slow_readers += 1
         self._disconnect()
         with suppress(OSError):  # the client may have reset it in this moment
             self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, RESET)
         self.transport.abort()
 
-    # --- what arrives ----------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Read a piece of what the client sends."""
+        """Parse a piece of the client's bytes."""
         if self._refusal is not None or self.transport.is_closing():
-            return  # nothing that follows a refusal is read
+            return  # bytes after a refusal are not read
         self._unset_keepalive_if_required()
         self._fruitful = False
         self._arriving = len(data)
-        self._arrived += len(data)
+        self._stalls.received += len(data)
         try:
             self._parse(data)
         except httptools.HttpParserError as error:
-            self._refuse(_problem_of(error))
+            self._refuse(parser_problem(error))
             return
         if self._fruitful:
             self._barren = 0
@@ -195,14 +151,14 @@ class Protocol(HttpToolsProtocol):
         else:
             self._barren += len(data)
         if self._barren > MOST_HEAD_BYTES:
-            self._refuse(_head_too_large())
+            self._refuse(head_too_large())
         elif self._in_head and len(self.headers) > MOST_HEADERS:
-            self._refuse(_too_many_headers())
+            self._refuse(too_many_headers())
         else:
             self._count_bytes()
 
     def _parse(self, data: bytes) -> None:
-        """Parse what arrives; HTTP/1.1 goes on behind a head that offers to upgrade.
+        """Parse a piece; HTTP/1.1 goes on behind a head that offers to upgrade.
 
         The parser takes such a request for the last one, and its body for another protocol.
         """
@@ -216,11 +172,11 @@ class Protocol(HttpToolsProtocol):
                 return
 
     def _parser_behind_head(self) -> httptools.HttpRequestParser:
-        """Return a parser for what follows the head that was read last: its body, if it has one."""
+        """Return a parser for the bytes behind the last head: its body, if it has one."""
         if not self._body_follows_offer:
             return httptools.HttpRequestParser(self)
         self._body_follows_offer = False
-        callbacks = _BehindHead(self)
+        callbacks = BehindHead(self)
         parser = httptools.HttpRequestParser(callbacks)
         framing = b"".join(b"%s: %s\r\n" % pair for pair in self.headers if pair[0] in FRAMING)
         parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
@@ -228,21 +184,21 @@ class Protocol(HttpToolsProtocol):
         return parser
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Begin a request."""
         super().on_message_begin()
         self._fruitful = self._in_head = True
         self._begun_with = self._arriving
-        self._arrived = self._arriving
-        self._barren = self._quiet_seconds = 0
+        self._barren = 0
+        self._stalls.begin_request(self._arriving)
 
     def on_headers_complete(self) -> None:
-        """Let the request be answered; raises Problem when it is too much."""
+        """Have the request answered; raises Problem when it is above a bound."""
         if len(self.headers) > MOST_HEADERS:
-            raise _too_many_headers()
+            raise too_many_headers()
         if self._begun_with + self._barren + self._arriving > MOST_HEAD_BYTES:  # it may be so
             lines = sum(len(name) + len(value) for name, value in self.headers)
             if len(self.url) + lines > MOST_HEAD_BYTES:
-                raise _head_too_large()
+                raise head_too_large()
         if len(self.pipeline) >= MOST_PIPELINED:
             raise Problem(
                 400, f"At most {MOST_PIPELINED} requests may wait for the answer of an earlier one."
@@ -250,7 +206,7 @@ class Protocol(HttpToolsProtocol):
         self._body_follows_offer = self.parser.should_upgrade() and any(
             name in FRAMING and value.strip(b"0") for name, value in self.headers
         )
-        self._edge.idle.pop(self, None)
+        self._limits.idle.pop(self, None)
         super().on_headers_complete()
         self._in_head = False
 
@@ -260,13 +216,13 @@ class Protocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Admit the request if it is a ranking, now that all of it is here."""
+        """Admit the request if it is a ranking, now that it is complete."""
         if self._body_follows_offer:
             return
         super().on_message_complete()
         cycle = self.cycle
         cycle.more_body = False  # also when it was answered before its end came
-        if cycle is self._running and not cycle.response_complete and _ranks(cycle):
+        if cycle is self._running and not cycle.response_complete and shedding.is_ranking(cycle):
             self._admit(cycle)
 
     # --- admission -------------------------------------------------------------------------------
@@ -274,8 +230,8 @@ class Protocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
-        ranks = _ranks(cycle)
-        if ranks and (self._edge.admission.is_full or self._repeated):
+        ranks = shedding.is_ranking(cycle)
+        if ranks and (self._limits.admission.is_full or self._repeated):
             self._shed(cycle)
             return
         super()._start_asgi_task(cycle, app)
@@ -283,17 +239,17 @@ class Protocol(HttpToolsProtocol):
             self._admit(cycle)
 
     def _admit(self, cycle: RequestResponseCycle) -> None:
-        if self._edge.admission.is_full:
+        if self._limits.admission.is_full:
             self._shed(cycle)
         else:
-            self._edge.admission.running += 1
+            self._limits.admission.running += 1
             self._admitted = cycle
 
     def _leave(self) -> None:
-        """Count a ranking no longer."""
+        """Remove the ranking from the count of those in progress."""
         if self._admitted is not None:
             self._admitted = None
-            self._edge.admission.running -= 1
+            self._limits.admission.running -= 1
 
     def _shed(self, cycle: RequestResponseCycle) -> None:
         """Refuse a ranking at the least cost, and do not read the connection for a while.
@@ -301,24 +257,24 @@ class Protocol(HttpToolsProtocol):
         A proxy sends requests of many clients over one connection, and uses it again at once. It is
         read on, or the refusal of one ranking would delay and refuse those of other clients.
         """
-        admission = self._edge.admission
+        admission = self._limits.admission
         admission.shed += 1
         if self.expect_100_continue and cycle.more_body:
             cycle.keep_alive = False  # the client may leave the body out after this answer
         refusal = OVERLOADED if cycle.keep_alive else OVERLOADED_LAST
-        self.transport.write(self._with_cors(refusal, cycle.scope["headers"]))
+        self.transport.write(self._limits.cors.add_to(refusal, cycle.scope["headers"]))
         cycle.response_started = cycle.response_complete = True
         cycle.message_event.set()
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
-        if not self.transport.is_closing() and not _came_by_proxy(cycle):
-            pause = max(PAUSE_SECONDS, self._edge.connections / SHED_A_SECOND)
+        if not self.transport.is_closing() and not shedding.came_by_proxy(cycle):
             self.flow.pause_reading()
-            self.loop.call_later(min(pause, LONGEST_PAUSE_SECONDS), self._read_again)
+            pause = shedding.pause_after_shedding(self._limits.connections)
+            self.loop.call_later(pause, self._read_again)
 
     def _read_again(self) -> None:
-        """Read the connection again; what is there already came too early, and is shed again.
+        """Read the connection again; rankings that came during the pause are shed again.
 
         Bytes sent during the pause are read in the poll of this turn of the loop; the second
         callback runs in the next turn, after that poll.
@@ -332,19 +288,19 @@ class Protocol(HttpToolsProtocol):
     def _end_repetition(self) -> None:
         self._repeated = False
 
-    # --- what is sent ----------------------------------------------------------------------------
+    # --- sending ---------------------------------------------------------------------------------
 
     def on_response_complete(self) -> None:
         """Go on with the next request of the connection, or with the refusal of what followed."""
         self._leave()
         self._running = None
-        self._linger_seconds = 0
+        self._stalls.linger_seconds = 0
         super().on_response_complete()
         if self._refusal is not None and self._running is None:
             self._send_last(self._refusal)
         if self._running is None and not self.transport.is_closing():
-            self._edge.idle[self] = None
-        if self._hold.size:
+            self._limits.idle[self] = None
+        if self._reservation.size:
             self._count_bytes()
 
     def pause_writing(self) -> None:
@@ -353,62 +309,40 @@ class Protocol(HttpToolsProtocol):
         self._count_bytes()
 
     def resume_writing(self) -> None:
-        """The client has read most of an answer."""
+        """Note that the client has read most of an answer."""
         super().resume_writing()
-        self._unread_seconds = 0
+        self._stalls.unread_seconds = 0
         self._count_bytes()
 
     # --- bounds ----------------------------------------------------------------------------------
 
     def pass_second(self, most_quiet: int, most_unread: int = UNREAD_SECONDS) -> None:
-        """Called once a second: wait no longer for a client that neither sends nor reads."""
+        """End the connection of a client that has neither sent nor read enough; once a second."""
         self._count_bytes()
-        self._pass_unread_second(most_unread)
+        if self._stalls.unread(self.transport.get_write_buffer_size()) > most_unread:
+            self._abort()
         if self.transport.is_closing():
             return
         cycle = self.cycle
         if cycle is not None and cycle.response_complete and cycle.more_body:
-            self._linger_seconds += 1
-            if self._linger_seconds > LINGER_SECONDS:
+            self._stalls.linger_seconds += 1
+            if self._stalls.linger_seconds > LINGER_SECONDS:
                 self.transport.close()
-            return
-        if not self._is_waiting() or self._arrived >= LEAST_BYTES:
-            self._arrived = self._quiet_seconds = 0
-            return
-        self._quiet_seconds += 1
-        if self._quiet_seconds > most_quiet:
+        elif self._stalls.quiet(self._is_waiting()) > most_quiet:
             self._refuse(Problem(408, f"The request did not come to its end in {most_quiet} s."))
 
-    def _pass_unread_second(self, most_unread: int) -> None:
-        """Close a connection whose answers are not read, also one that is closing already."""
-        unread = self.transport.get_write_buffer_size()
-        if not unread or unread <= self._unread_bytes - DRAINED_BYTES:
-            self._unread_seconds = 0
-        if not self._unread_seconds:
-            self._unread_bytes = unread
-        if unread:
-            self._unread_seconds += 1
-            if self._unread_seconds > most_unread:
-                self._abort()
-
     def _is_waiting(self) -> bool:
-        """Return whether it is the client's turn. A stream may be slow, as it has shown its key."""
+        """Return whether the client has to send. A stream has shown its key, so it may be slow."""
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             return True
         waiting = cycle.more_body and not self.flow.read_paused
-        is_stream = (
-            cycle is self._running
-            and cycle.scope["path"] == LEARN
-            and cycle.scope["method"] == "POST"
-            and media_type(dict(self.headers)) == NDJSON
-        )
-        return waiting and not is_stream
+        return waiting and not (cycle is self._running and shedding.is_stream(cycle))
 
     def _count_bytes(self) -> None:
-        """Count the bytes that wait in this connection; close it when they do not fit."""
+        """Count the bytes buffered in this connection; close it when they do not fit."""
         if self.transport.is_closing():
-            self._hold.release()  # of the bytes in; those out are few, or soon aborted
+            self._reservation.release()  # of bytes received; unsent bytes are few, or soon aborted
             return
         size = self.transport.get_write_buffer_size()
         if self._in_head:
@@ -419,7 +353,7 @@ class Protocol(HttpToolsProtocol):
             older = (cycle for cycle, _ in self.pipeline if cycle is not self.cycle)
             size += sum(len(each.body) for each in older) + PIPELINED_BYTES * len(self.pipeline)
         try:
-            self._hold.resize(size)
+            self._reservation.resize(size)
         except Problem as problem:
             if self.flow.write_paused:
                 self._abort()
@@ -437,14 +371,14 @@ class Protocol(HttpToolsProtocol):
         Requests before the one refused are answered first; it is not.
         """
         if problem.status in (400, 431):
-            self._edge.bad_requests += 1
+            self._limits.bad_requests += 1
             host = self.client[0] if self.client else "a client"
-            self._edge.faults.add(f"bad request from {host}: {problem.detail}")
+            self._limits.faults.add(f"bad request from {host}: {problem.detail}")
         refused = self.cycle if self._has_more_body() else None
         if refused is not None and self.pipeline and self.pipeline[0][0] is refused:
             self.pipeline.popleft()
         if self._running is not None and self._running is not refused:
-            self._refusal = problem.with_traceback(None)  # which keeps the bytes that were read
+            self._refusal = problem.with_traceback(None)  # it keeps the bytes read
             self.flow.pause_reading()
         elif refused is not None and refused.response_started:
             self._disconnect()
@@ -457,56 +391,9 @@ class Protocol(HttpToolsProtocol):
     def _send_last(self, problem: Problem) -> None:
         # A head that cannot be parsed has no origin, unless the line that names it came before.
         is_of_request = self._in_head or self._has_more_body()
-        answer = _response_of(problem, close=True)
+        answer = response_of(problem, close=True)
         self._disconnect()
-        self.transport.write(self._with_cors(answer, self.headers if is_of_request else []))
+        self.transport.write(
+            self._limits.cors.add_to(answer, self.headers if is_of_request else [])
+        )
         self.transport.close()
-
-    def _with_cors(self, answer: bytes, request_headers: Headers) -> bytes:
-        """Return the answer with the headers that let a page of an allowed origin read it."""
-        if not self._edge.cors.is_enabled:
-            return answer
-        added = self._edge.cors.headers_for(dict(request_headers).get(b"origin"))
-        head, end, body = answer.partition(b"\r\n\r\n")
-        lines = b"".join(b"\r\n%s: %s" % pair for pair in added)
-        return b"".join((head, lines, end, body))
-
-
-def _ranks(cycle: RequestResponseCycle) -> bool:
-    return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
-
-
-def _came_by_proxy(cycle: RequestResponseCycle) -> bool:
-    return any(name in PROXY_HEADERS for name, _ in cycle.scope["headers"])
-
-
-def _response_of(problem: Problem, close: bool) -> bytes:
-    """The whole answer as it goes over the wire."""
-    status, headers, body = problem.answer()
-    first = b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())
-    last = [b"connection: close"] if close else []
-    head = chain([first], (b"%s: %s" % pair for pair in headers), last)
-    return b"\r\n".join([*head, b"", body])
-
-
-def _problem_of(error: httptools.HttpParserError) -> Problem:
-    """The problem raised in a callback of the parser, or that this is not HTTP."""
-    cause = error.__context__
-    if isinstance(cause, Problem | MemoryError):
-        return problem_of(cause)
-    return Problem(400, "Invalid HTTP request received.")
-
-
-def _head_too_large() -> Problem:
-    return Problem(431, f"A URL and headers have at most {MOST_HEAD_BYTES} bytes together.")
-
-
-def _too_many_headers() -> Problem:
-    return Problem(431, f"A request has at most {MOST_HEADERS} headers.")
-
-
-_OVERLOAD = unavailable("Too many rankings are in work at once.")
-OVERLOADED = _response_of(_OVERLOAD, close=False)
-OVERLOADED_LAST = _response_of(_OVERLOAD, close=True)
-# Sent before any request is read, so its origin is not known and pages cannot read the answer.
-TOO_MANY_CONNECTIONS = _response_of(unavailable("There are too many connections."), close=True)

@@ -1,39 +1,37 @@
-"""Request bodies: read whole or as they arrive, plain or gzipped, never more than is allowed."""
+"""Reads request bodies, whole or in pieces, plain or gzipped, within limits."""
 
 import zlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from manyclass.service.http.memory_budget import Hold
+from manyclass.service.http.asgi import Headers, Receive
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem
-from manyclass.service.http.turn import Turn
+from manyclass.service.http.time_slice import TimeSlice
 
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
-Headers = Mapping[bytes, bytes]
+NDJSON = b"application/x-ndjson"
 
 PIECE_BYTES = 65_536  # a gzipped body is unpacked in pieces of this size
 FED_BYTES = 4_096  # of packed bytes given to zlib at once
 MOST_SMALL_MEMBERS = 100  # of a gzipped body
-MEMBER_BYTES = 1_024  # for each of these packed bytes one more member is allowed
+MEMBER_BYTES = 1_024  # packed bytes for which one more member is allowed
 GUNZIP_BYTES = 49_152  # zlib's own state and window
-BLOCK_BYTES = 65_536  # of a body or line that is being put together
+BLOCK_BYTES = 65_536  # of a body or line while it arrives
 MOST_UNUSED_BYTES = 65_536  # of the body of a request that needs none
 
 
 def media_type(headers: Headers) -> bytes:
-    """The type the client says its body is of, without parameters; empty when it says nothing."""
+    """Return the media type of the body without parameters; empty without a header."""
     given = headers.get(b"content-type", b"")
-    if given == b"application/json":  # as most have it
+    if given == b"application/json":  # the usual case
         return given
     return given.split(b";", 1)[0].strip().lower()
 
 
 def require_json(headers: Headers) -> None:
-    """Raise Problem 415 unless the body is said to be JSON.
+    """Raise Problem 415 unless the media type of the body is JSON.
 
-    To say nothing is not enough: a web page may send such a body to a service on its reader's
-    machine without asking, but not one of this type.
+    A missing type is refused too: a web page may send such a body without a preflight, but not one
+    of this type.
     """
     if media_type(headers) != b"application/json":
         shown = media_type(headers).decode("latin-1") or "nothing"
@@ -41,7 +39,7 @@ def require_json(headers: Headers) -> None:
 
 
 def is_gzipped(headers: Headers) -> bool:
-    """Whether the body has to be unpacked; Problem 415 when it is packed in another way."""
+    """Return whether the body is gzipped. Raises Problem 415 for another encoding."""
     encoding = headers.get(b"content-encoding")
     if encoding is None:
         return False
@@ -55,8 +53,10 @@ def is_gzipped(headers: Headers) -> bool:
     )
 
 
-async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: Hold) -> bytes:
-    """Return the whole body, unpacked; its bytes count in `hold`.
+async def read_body(
+    headers: Headers, receive: Receive, most_bytes: int, reservation: Reservation
+) -> bytes:
+    """Return the whole body, unpacked; its bytes count in `reservation`.
 
     Raises Problem when it is too large, broken, or does not fit into memory; ClientGone when it is
     cut short.
@@ -67,10 +67,10 @@ async def read_body(headers: Headers, receive: Receive, most_bytes: int, hold: H
         raise _too_large(most_bytes)
     piece, more = await _next_piece(receive)
     if more or gunzip is not None:
-        return await _read_pieces(piece, more, receive, most_bytes, gunzip, hold)
+        return await _read_pieces(piece, more, receive, most_bytes, gunzip, reservation)
     if len(piece) > most_bytes:
         raise _too_large(most_bytes)
-    hold.resize(len(piece))
+    reservation.resize(len(piece))
     return piece
 
 
@@ -106,22 +106,22 @@ async def _read_pieces(
     receive: Receive,
     most_bytes: int,
     gunzip: "Gunzip | None",
-    hold: Hold,
+    reservation: Reservation,
 ) -> bytes:
     body = Blocks()
-    turn = Turn()
+    time_slice = TimeSlice()
     received = 0
     while True:
         received += len(piece)
         if received > most_bytes:
             raise _too_large(most_bytes)
         for unpacked in (piece,) if gunzip is None else gunzip.feed(piece):
-            hold.resize(body.size + len(unpacked))
+            reservation.resize(body.size + len(unpacked))
             body.add(unpacked)
             if body.size > most_bytes:
                 raise _too_large(most_bytes)
-            if turn.is_over:  # little may unpack to much
-                await turn.pass_on()
+            if time_slice.is_over:  # few bytes may unpack to many
+                await time_slice.renew()
         if not more:
             break
         piece, more = await _next_piece(receive)
@@ -131,10 +131,10 @@ async def _read_pieces(
 
 
 class Blocks:
-    """Bytes that arrive in pieces, in blocks of about one size.
+    """Bytes that arrive in pieces, kept in blocks of about one size.
 
-    One large array that grows would be moved again and again among others that grow, and leave
-    gaps in the memory of the process that are larger than itself.
+    One large array that grows would be moved many times, and leave gaps in the memory of the
+    process that are larger than itself.
     """
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class Blocks:
         self.size += len(piece)
 
     def join(self) -> bytes:
-        """Return all bytes, which are forgotten."""
+        """Return all bytes, and clear."""
         whole = b"".join(self._blocks)
         self.clear()
         return whole
@@ -165,7 +165,7 @@ def _too_large(most_bytes: int) -> Problem:
 
 
 class Gunzip:
-    """Unpacks gzip as it arrives, in pieces of bounded size, in time linear in what arrives.
+    """Unpacks gzip while it arrives, in pieces of bounded size, in time linear in its input.
 
     At the end of a member zlib copies the rest of its input, so it is given little at once. Each
     member needs a decompressor of its own, so their number is bounded too.
@@ -177,7 +177,7 @@ class Gunzip:
         self._fed = 0  # bytes
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the pieces `data` unpacks to; Problem 400 when it is not gzip."""
+        """Yield the unpacked pieces of `data`. Raises Problem 400 if it is not gzip."""
         for start in range(0, len(data), FED_BYTES):
             fed = data[start : start + FED_BYTES]
             self._fed += len(fed)
@@ -193,7 +193,7 @@ class Gunzip:
                 fed = self._member.unused_data or self._member.unconsumed_tail
 
     def end(self) -> None:
-        """Raise Problem 400 when more should have come."""
+        """Raise Problem 400 if the last member is incomplete."""
         if self._members and not self._member.eof:
             raise Problem(400, "The gzipped body is cut short.")
 

@@ -1,4 +1,4 @@
-"""The process: one event loop that serves until it is told to stop, and then closes the engine."""
+"""The process: one event loop that serves until a signal, and then closes the engine."""
 
 import gc
 import logging
@@ -14,21 +14,22 @@ import uvicorn
 from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
-from manyclass.service.http.protocol import QUIET_SECONDS, UNREAD_SECONDS, Protocol
+from manyclass.service.http.protocol import Protocol
+from manyclass.service.http.stalls import QUIET_SECONDS, UNREAD_SECONDS
 
 log = logging.getLogger(__name__)
 
 OTHER_FILES = 64  # open beside connections: the store, the log, threads of the loop
-GRACE_SECONDS = 10  # for answers under way when the service is told to stop
+GRACE_SECONDS = 10  # for answers in progress when the service stops
 TICKS_A_SECOND = 10  # as uvicorn has it
 
 
 class StartFailed(Exception):
-    """The state could not be brought back. The text says why and what to do."""
+    """The state could not be restored. The text has the reason and the remedy."""
 
 
 class AddressUnavailable(Exception):
-    """The address or the port cannot be listened on. The text says why and what to do."""
+    """The address or the port cannot be listened on. The text has the reason and the remedy."""
 
 
 class Server(uvicorn.Server):
@@ -62,7 +63,7 @@ class Server(uvicorn.Server):
             raise _unavailable(self.config, exit.__context__) from exit
 
     async def on_tick(self, counter: int) -> bool:
-        """Whether to stop; asked ten times a second."""
+        """Return whether to stop; called ten times a second."""
         self._was_ready = self._was_ready or self._app.engine.status == "ready"
         if counter % TICKS_A_SECOND == 0:
             for connection in list(self.server_state.connections):
@@ -71,7 +72,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter) or self.start_failed
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Let streams say how far they came, then stop as uvicorn does."""
+        """End the streams with a report, then stop as uvicorn does."""
         self._app.stopping.set()
         await super().shutdown(sockets)
 
@@ -93,13 +94,13 @@ def server_of(
     quiet_seconds: int = QUIET_SECONDS,
     unread_seconds: int = UNREAD_SECONDS,
 ) -> Server:
-    """The server that `run` runs."""
+    """Return the server that `run` runs."""
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http=partial(Protocol, edge=app.edge),  # type: ignore[arg-type]  # called like a class
+        http=partial(Protocol, limits=app.limits),  # type: ignore[arg-type]  # called like a class
         ws="none",
         lifespan="on",
         log_config=None,
@@ -111,7 +112,7 @@ def server_of(
 
 
 def allow_open_files(connections: int) -> None:
-    """Raise the process's limit of open files so that so many connections fit, if it may be."""
+    """Raise the process's limit of open files for this many connections, as far as possible."""
     needed = connections + OTHER_FILES
     soft, hard = getrlimit(RLIMIT_NOFILE)
     if soft == RLIM_INFINITY or soft >= needed:
@@ -136,7 +137,7 @@ def run(settings: Settings) -> None:
     # would block the event loop for 50 ms.
     gc.collect()
     gc.freeze()
-    with suppress(KeyboardInterrupt):  # which uvicorn raises once everything is closed
+    with suppress(KeyboardInterrupt):  # uvicorn raises it once everything is closed
         server_of(app, settings).run()
     cause, failure = app.engine.cause, app.engine.failure
     if cause is not None:

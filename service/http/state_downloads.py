@@ -9,7 +9,7 @@ MOST_READERS = 8  # of one copy of the state at once
 
 
 class StateDownloads:
-    """Holds one copy of the state at most, for as long as somebody reads it."""
+    """Holds at most one copy of the state, until its last reader has closed it."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -17,9 +17,9 @@ class StateDownloads:
         self._readers = 0
 
     async def open(self) -> tuple[int, list[memoryview]]:
-        """Return the seq and the bytes of the state as it is now, or a moment later; then `close`.
+        """Return the seq and the bytes of the current state, or of a later one; `close` it after.
 
-        Raises NotReady, and Problem 503 while others read an older state or are too many.
+        Raises NotReady, and Problem 503 while an older state is read, or with too many readers.
         """
         now = self._engine.model.seq
         if self._readers >= MOST_READERS:
@@ -37,7 +37,7 @@ class StateDownloads:
         return seq, pieces
 
     def close(self) -> None:
-        """End one reading; the copy goes with the last."""
+        """End one reading; the last one frees the copy."""
         self._readers -= 1
         if not self._readers:
             self._copy = None

@@ -9,16 +9,11 @@ from msgspec import UNSET
 from manyclass.core.event import Event, Instance
 from manyclass.core.model import EventKey
 from manyclass.service.engine import Engine
-from manyclass.service.http.large_body import is_large, large_instance_of
+from manyclass.service.http.decoding import names_of
+from manyclass.service.http.instances import instance_of, is_large, large_instance_of
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
-from manyclass.service.http.schemas import (
-    MOST_PAIRS,
-    LearnEvent,
-    LearnRequest,
-    instance_of,
-    names_of,
-)
-from manyclass.service.http.turn import in_thread
+from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
+from manyclass.service.http.time_slice import run_in_thread
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
 from manyclass.service.log.request import Result
@@ -98,7 +93,7 @@ class EventBuilder:
             return self.event(form, known)
         _classes_of(form)
         instance = await large_instance_of(form, self._most_features)
-        return await in_thread(self._event_of, form, instance)
+        return await run_in_thread(self._event_of, form, instance)
 
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
         classes = _classes_of(form)
@@ -118,7 +113,7 @@ class EventBuilder:
                     f"A process that may have ranked id {instance_id!r} did not answer."
                 )
             case Absence.TOO_LATE:
-                self._metrics.late_labels += 1
+                self._metrics.delayed_labels_expired += 1
                 status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
             case Absence.NEVER_SEEN:
                 status, detail = 404, f"No instance was ranked under id {instance_id!r}."

@@ -67,7 +67,7 @@ class PeerLookup:
                 found |= await self._ask_for(missing)
         for each in found.values():
             result = "found" if isinstance(each, StoredInstance) else _RESULTS[each]
-            self._metrics.late_questions[result] += 1
+            self._metrics.peer_lookups[result] += 1
         return found
 
     def on_message(self, message: PeerMessage) -> None:

@@ -1,4 +1,4 @@
-"""How the events of one append lie in one value, and the checksum that guards them.
+"""The layout of the events of one append in one value, and their checksum.
 
     body:  length of event 1 | ... | length of event n | event 1 | ... | event n
 
@@ -15,18 +15,18 @@ from manyclass.service.store.errors import StoreError
 CHECKSUM_BYTES = 16
 LENGTH_BYTES = 4
 
-# hashlib lets go of the GIL for pieces of 2048 bytes and more. While an event loop is busy, taking
+# hashlib releases the GIL for pieces of 2048 bytes and more. While an event loop is busy, taking
 # it back costs up to the interpreter's switch interval (5 ms), a hundred times the hash itself.
 PIECE_BYTES = 2047
 
 
 def join_batch(events: Sequence[bytes]) -> bytes:
-    """The body that holds these events."""
+    """Return the body with these events."""
     return b"".join((pack(f"<{len(events)}I", *map(len, events)), *events))
 
 
 def join_batch_within(most: int, events: Sequence[bytes]) -> bytes:
-    """The body that holds these events; StoreError when it would have more than `most` bytes."""
+    """Return the body with these events. Raises StoreError above `most` bytes."""
     body = join_batch(events)
     if len(body) > most:
         raise StoreError(
@@ -37,7 +37,7 @@ def join_batch_within(most: int, events: Sequence[bytes]) -> bytes:
 
 
 def split_batch(body: bytes, count: int) -> list[bytes]:
-    """The `count` events of a body; ValueError when it does not hold exactly that many."""
+    """Return the `count` events of a body. Raises ValueError if it has another number."""
     start = LENGTH_BYTES * count
     if not 0 < start <= len(body):
         raise ValueError(f"{len(body)} bytes cannot hold {count} events")
@@ -48,8 +48,9 @@ def split_batch(body: bytes, count: int) -> list[bytes]:
 
 
 def batch_checksum(first_seq: int, last_seq: int, body: bytes, head: bytes = b"") -> bytes:
-    """A checksum of a body, of the numbers of its events, and of a short `head` before both, made
-    without letting go of the GIL.
+    """Return a checksum of a short `head`, the numbers of the events and their body.
+
+    The GIL is not released.
     """
     checksum = blake2b(head + pack("<qq", first_seq, last_seq), digest_size=CHECKSUM_BYTES)
     view = memoryview(body)

@@ -1,4 +1,4 @@
-"""Copies what one store holds to another, new one: how a service moves."""
+"""Copies the contents of a store to a new one, to move a service."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,16 +6,16 @@ from manyclass.core.event import Event
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
 from manyclass.service.store.protocol import SnapshotInfo, Store
 
-APPENDED_EVENTS = 4096  # at once, or as many of one request as there are
+APPENDED_EVENTS = 4096  # at once, or all of one request
 APPENDED_BYTES = 4 * 2**20
 
 
 def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
-    """The number of the last event copied; snapshots and events keep their numbers.
+    """Copy snapshots and events under their numbers; return the number of the last event.
 
-    What the source was given since the copy began may be missing. A damaged snapshot is left out,
-    unless there is no other to begin with. Raises StoreError, also when the target holds anything
-    already; a target a copy failed on has to be thrown away.
+    Events appended after the begin may be missing. A damaged snapshot is left out, unless it is the
+    only one to begin with. Raises StoreError, also when the target is not empty. A target whose
+    copy failed has to be deleted.
     """
     if target.last_seq or target.snapshots():
         raise StoreError("the target is not empty", "name a new one")
@@ -39,7 +39,7 @@ def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
 def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
     """Return the place of the oldest snapshot from which the log is whole.
 
-    Older snapshots only serve to go back to.
+    Older snapshots can only be restored, without the events after them.
     """
     for place, info in enumerate(snapshots):
         try:
@@ -53,7 +53,7 @@ def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
 def _save_base(
     source: Store, target: Store, snapshots: list[SnapshotInfo], say: Callable[[str], None]
 ) -> int:
-    """Save the oldest of these, one at least, that is whole. Return its number; SnapshotDamaged."""
+    """Save the oldest undamaged snapshot; return its number. Raises SnapshotDamaged."""
     oldest, *newer = snapshots
     error = _save(source, target, oldest, say)
     if error is None:
@@ -66,7 +66,7 @@ def _save_base(
 def _save(
     source: Store, target: Store, info: SnapshotInfo, say: Callable[[str], None]
 ) -> SnapshotDamaged | None:
-    """Copy a snapshot; return what is wrong with a damaged one, which is left out."""
+    """Copy a snapshot; return the error of a damaged one, which is left out."""
     try:
         target.save_snapshot(info.seq, source.open_snapshot(info.seq))
     except SnapshotDamaged as error:
@@ -77,7 +77,7 @@ def _save(
 
 
 def _appends(source: Store, after: int) -> Iterator[list[bytes]]:
-    """The events in lists of bounded size, none of which ends amid a request."""
+    """Yield the events in lists of bounded size that do not divide a request."""
     events: list[bytes] = []
     size = 0
     for _, data in source.read(after):

@@ -8,7 +8,7 @@ from manyclass.service.store.protocol import SnapshotInfo
 
 
 class MemoryStore:
-    """Events and snapshots in two lists. Any thread may call anything at any time."""
+    """Events and snapshots in two lists. Any thread may call any method at any time."""
 
     durability = "nothing outlives the process: events and snapshots are kept in memory"
 
@@ -79,4 +79,4 @@ class MemoryStore:
             self._events = [event for event in self._events if event[0] > seq]
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Do nothing: the memory is freed with the object."""

@@ -13,12 +13,12 @@ READ_ONLY = "a file holds one state; copy it to a store to go on from there"
 
 
 class SnapshotFile:
-    """The state that `manyclass snapshot save` wrote. For reading only."""
+    """The state that `manyclass snapshot save` wrote, for reading only."""
 
     durability = "nothing is written to it"
 
     def __init__(self, path: Path) -> None:
-        """Read it once, to know that it is whole. StoreError."""
+        """Read the file once to check it. Raises StoreError."""
         self._path = path
         try:
             self._seq = Model.load(self._pieces()).seq
@@ -41,38 +41,38 @@ class SnapshotFile:
         return False  # it has no log
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Nothing: there are no events."""
+        """Return no events: the file has none."""
         return iter(())
 
     def snapshots(self) -> list[SnapshotInfo]:
-        """The one there is."""
+        """Return the only snapshot."""
         return [self._info]
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
-        """Its bytes; SnapshotMissing for another number."""
+        """Return the bytes. Raises SnapshotMissing for another number."""
         if seq != self._seq:
             raise SnapshotMissing(seq)
         return self._pieces()
 
     def append(self, events: Sequence[bytes]) -> int:
-        """StoreError, as everything that would write."""
+        """Raise StoreError, as all methods that write."""
         raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
 
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:
-        """StoreError."""
+        """Raise StoreError."""
         raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
 
     def delete_snapshot(self, seq: int) -> None:
-        """StoreError."""
+        """Raise StoreError."""
         raise StoreError(f"{self._path} is not a store for a service", READ_ONLY)
 
     def trim(self, seq: int) -> None:
-        """Nothing: there are no events."""
+        """Do nothing: there are no events."""
 
     def close(self) -> None:
-        """Nothing is held that would have to be given back."""
+        """Do nothing: no file stays open."""
 
     def _pieces(self) -> Iterator[bytes]:
         with self._path.open("rb") as file:

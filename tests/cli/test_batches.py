@@ -1,7 +1,7 @@
 import pytest
 
 from manyclass.cli.batches import MOST_BYTES, batches, deliver
-from manyclass.client.client import Fault, RequestRefused
+from manyclass.client.errors import Fault, RequestRefused
 from manyclass.training.lines import Line
 
 

@@ -4,16 +4,9 @@ from math import inf, nan
 import httpx
 import pytest
 
-from manyclass.client.client import (
-    ClassCount,
-    Client,
-    ClientError,
-    PathNode,
-    RankedClass,
-    RequestRefused,
-    ServiceUnreachable,
-    Vote,
-)
+from manyclass.client.client import Client
+from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
+from manyclass.client.types import ClassCount, PathNode, RankedClass, Vote
 
 LEARNED = {"seq": 7, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True}
 LEARNED_MANY = {"seq": 7, "accepted": 2, "duplicates": 0, "ranks": [None, 1]}
@@ -79,7 +72,8 @@ def test_rank_when_sure():
     found = {"id": "i", "seq": 3, "ranked": [], "confidence": 0.25, "withheld": True}
     service = FakeService(found)
     ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
-    assert (ranking.ranked, ranking.confidence, ranking.withheld) == ((), 0.25, True)
+    assert (ranking.ranked, ranking.confidence) == ((), 0.25)
+    assert ranking.abstained is ranking.withheld is True
     assert service.body()["min_confidence"] == 0.5
 
 
@@ -127,9 +121,11 @@ def test_rank_with_paths():
 def test_learn_one_and_many():
     service = FakeService(LEARNED, LEARNED_MANY)
     client = service.client()
-    assert client.learn({"text": "ice", "classes": ["a"]}).rank == 2
+    learned = client.learn({"text": "ice", "classes": ["a"]})
+    assert (learned.rank_before, learned.rank) == (2, 2)
     events = [{"id": "i", "classes": ["a"], "event_id": "mine"}, {"text": "b", "classes": ["b"]}]
-    assert client.learn_many(events).ranks == (None, 1)
+    many = client.learn_many(events)
+    assert (many.ranks_before, many.ranks) == ((None, 1), (None, 1))
     assert service.body(1)["events"][0] == events[0]
 
 
@@ -327,3 +323,35 @@ def test_a_proxy_that_lost_the_answer(status):
     assert client.take_snapshot().seq == 7
     with pytest.raises(RequestRefused):
         client.restore(7)
+
+
+@pytest.mark.parametrize("name", ["rank_before", "rank"])
+def test_a_renamed_key_is_read_under_either_name(name):
+    service = FakeService({"seq": 1, "accepted": 1, "duplicates": 0, "updated": True, name: 3})
+    learned = service.client().learn({"text": "ice", "classes": ["a"]})
+    assert (learned.rank_before, learned.rank) == (3, 3)
+
+
+@pytest.mark.parametrize("name", ["abstained", "withheld"])
+def test_an_abstention_is_read_under_either_name(name):
+    service = FakeService({"id": "i", "seq": 1, "ranked": [], "confidence": None, name: True})
+    ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
+    assert (ranking.abstained, ranking.withheld) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("told", "primary", "role"),
+    [
+        ({"role": "answers"}, True, "answers"),
+        ({"role": "shadow"}, False, "shadow"),
+        ({"primary": True}, True, "answers"),
+        ({"primary": False}, False, "shadow"),
+        ({"primary": True, "role": "answers"}, True, "answers"),
+    ],
+)
+def test_the_primary_learner_is_read_under_either_name(told, primary, role):
+    sizes = dict.fromkeys(["features", "classes", "edges", "learned", "bytes"], 0)
+    learner = {"learner": "svm", "options": {}, "learn_seconds": None, "accuracy": {}}
+    service = FakeService({"seq": 0, "learners": [learner | sizes | told]})
+    [found] = service.client().learners()
+    assert (found.primary, found.role) == (primary, role)

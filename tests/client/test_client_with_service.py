@@ -5,7 +5,9 @@ import pytest
 
 from manyclass.cli.environment import without_settings
 from manyclass.cli.ephemeral_service import ephemeral_service
-from manyclass.client.client import Client, FeatureWeight, RequestRefused
+from manyclass.client.client import Client
+from manyclass.client.errors import RequestRefused
+from manyclass.client.types import FeatureWeight
 
 CHOSEN = {
     "MANYCLASS_SHADOWS": "pa(replay=1),ff(rating=0)",

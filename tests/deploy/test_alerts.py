@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from manyclass.service.observability.metrics import HELP, PREFIX
+from manyclass.service.observability.catalogue import HELP, PREFIX
 
 ROOT = Path(__file__).parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy.generate import generated
-from manyclass.service.observability.metrics import HELP
+from manyclass.service.observability.catalogue import HELP
 from tests.deploy.test_alerts import base_names
 
 ROOT = Path(__file__).parents[2]

@@ -105,7 +105,13 @@ class Conversation:
         self._receive = asyncio.Queue()
         self._sent = asyncio.Queue()
         raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": "POST", "path": path, "headers": raw}
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "headers": raw,
+            "query_string": b"",
+        }
         self.task = asyncio.ensure_future(app(scope, self._receive.get, self._sent.put))
 
     def say(self, body, more=True):

@@ -1,1 +1,1 @@
-"""What the service answers, a module for each noun."""
+"""The routes, a module for each noun of the API."""

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of a route beside its parameters: errors, and who may use it."""
+"""The arguments that routes share: keys, the engine, known parameters, and documented errors."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from manyclass.core.errors import did_you_mean
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem
+from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters
 
 REFERENCE = "#/components/schemas/{name}"
 
@@ -16,29 +16,30 @@ LONGEST_SHOWN = 100  # characters of a name the client made up
 MOST_NAMED = 10  # unknown parameters of a request
 
 REASONS = {
-    400: "Not HTTP, a path that is not UTF-8, a header twice that may come once, or a body that is"
-    " not what it is said to be: not JSON, not UTF-8, not gzip.",
-    401: "A key is needed.",
-    403: "The key has a lesser scope; without keys: it comes from a web page of elsewhere.",
-    404: "Nothing has this name, id or number.",
+    400: "The request is not HTTP, its path is not UTF-8, a header that may come once is repeated,"
+    " or the body is not valid JSON, UTF-8 or gzip.",
+    401: "The request has no key, or an unknown one.",
+    403: "The key has too low a scope; or, without keys, a web page of another origin sent the"
+    " request.",
+    404: "Unknown name, id or number.",
     408: "The request came too slowly: less than 16 KiB in a minute, or a line of a stream took"
-    " longer than that.",
-    409: "It contradicts what is there.",
+    " longer than a minute.",
+    409: "The request contradicts the state.",
     410: "The instance of this id is no longer kept.",
     413: "The body is too large.",
-    415: "The body is of another type or encoding.",
-    422: "It was understood and does not make sense; `errors` says where.",
+    415: "The body has another media type or encoding.",
+    422: "The request is well formed and not valid; `errors` has the place of each fault.",
     431: "URL and headers are larger than 64 KiB, or there are more than 100 headers.",
     502: "The process has no state yet, and the request has the header `Prefer: not-ready=502`, by"
     " which a proxy asks for this status.",
-    503: "Not now: the service recovers or stops, its store does not work, its queue is full, too"
-    " many rankings are in work, memory is short, or another process did not answer or has not"
-    " taught this one yet.",
+    503: "Not available now: the service recovers or stops, its store does not work, its queue is"
+    " full, too many rankings are in progress, memory is short, or another process did not answer"
+    " or has not caught up.",
 }
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The answers with these statuses, as FastAPI's `responses` takes them."""
+    """Return the answers with these statuses, as FastAPI's `responses` takes them."""
     content = {MEDIA_TYPE: one_of("Problem")}
     return {
         status: {"description": REASONS[status], "content": content, "headers": _headers(status)}
@@ -55,38 +56,32 @@ def _headers(status: int) -> dict[str, Any]:
 
 
 def require(scope: Scope, request: Request) -> None:
-    """Raise Problem 401 or 403 when the request comes without a key for this."""
+    """Raise Problem 401 or 403 when the request has no key of this scope."""
     keys: ApiKeys = request.app.state.keys
     authorization = request.headers.get("authorization")
     keys.require(scope, None if authorization is None else authorization.encode("latin-1"))
 
 
-def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
-    """A route's arguments: who may use it, that the engine must be ready, and these errors."""
-
-    async def check(request: Request) -> None:
-        require(scope, request)
-        _ = request.app.state.engine.model  # NotReady before there is one
-
+def described(scope: Scope, *statuses: int) -> dict[str, Any]:
+    """Return the arguments of a route that describe it: the scope it needs, and its errors."""
     return {
-        "dependencies": [Depends(check)],
         "openapi_extra": {"x-scope": scope.name.lower()},
         "responses": problems(400, 401, 403, *statuses, 408, 422, 431, 503),
     }
 
 
-def hot(
-    scope: Scope, *statuses: int, reads: dict[str, Any], writes: dict[str, Any]
-) -> dict[str, Any]:
-    """The arguments of a route that only tells of a call the front answers: its bodies by type."""
-    route = needs(scope, 413, 415, 422, *statuses)
-    route["openapi_extra"]["requestBody"] = {"required": True, "content": reads}
-    route["responses"][200] = {"description": "Successful Response", "content": writes}
-    return route
+def needs(scope: Scope, *statuses: int) -> dict[str, Any]:
+    """Return the arguments of a route that needs a key of this scope, and a ready engine."""
+
+    async def check(request: Request) -> None:
+        require(scope, request)
+        _ = request.app.state.engine.model  # raises NotReady before the state is restored
+
+    return {"dependencies": [Depends(check)], **described(scope, *statuses)}
 
 
 def one_of(*names: str) -> dict[str, Any]:
-    """A body of one of the named components."""
+    """Return the content of a body that is one of the named components."""
     references = [{"$ref": REFERENCE.format(name=name)} for name in names]
     return {"schema": references[0] if len(references) == 1 else {"oneOf": references}}
 
@@ -102,6 +97,8 @@ async def require_known_parameters(request: Request) -> None:
     operation = request.app.openapi()["paths"].get(path, {}).get(request.method.lower())
     if operation is None:  # a page, as /docs
         return
+    if "requestBody" in operation:
+        raise no_parameters(request.scope["query_string"])
     known = _parameters(operation)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:

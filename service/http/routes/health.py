@@ -1,4 +1,4 @@
-"""Whether the process runs, whether it can answer, what it has counted. Open to everybody."""
+"""Liveness, readiness and metrics of the process, without a key."""
 
 from typing import Literal
 
@@ -10,15 +10,15 @@ from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
 from manyclass.service.http.routes.contract import TheEngine, problems
 from manyclass.service.http.routes.learners import TheMetrics
 from manyclass.service.http.routes.snapshots import snapshot
-from manyclass.service.http.schemas import Live, Ready, RecoveryReport
+from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
 from manyclass.service.log.recovery import Recovery
-from manyclass.service.observability.metrics import Exposition
+from manyclass.service.observability.exposition import Exposition
 
 router = APIRouter(tags=["health"])
 
 
 def report(recovery: Recovery) -> RecoveryReport:
-    """How the state was brought back, for people."""
+    """Return the report of a recovery."""
     info = recovery.snapshot
     return RecoveryReport(
         snapshot=None if info is None else snapshot(info),
@@ -31,7 +31,7 @@ def report(recovery: Recovery) -> RecoveryReport:
 
 @router.get("/livez", responses=problems(422))
 async def livez() -> Live:
-    """The process runs."""
+    """Answer that the process runs."""
     return Live()
 
 
@@ -39,11 +39,12 @@ async def livez() -> Live:
 async def readyz(
     engine: TheEngine, metrics: TheMetrics, to: Literal["rank", "learn"] = "learn"
 ) -> Ready:
-    """Ready to learn: state restored and replayed, store reachable; else 503 with the reason.
+    """Answer 200 if the process is ready, else 503 with the reason.
 
-    Ready to rank is a process that has a state, also while its store is away, or while it restores
-    the state anew because the log had lost events. For half a minute after memory ran out the
-    process is ready for neither.
+    Ready to learn: the state is restored and replayed, and the store is reachable. Ready to rank:
+    the process has a state, also while its store is unreachable, or while it restores the state
+    because the log had lost events. For half a minute after memory ran out the process is ready for
+    neither.
     """
     if metrics.out_of_memory.is_recent:
         raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
@@ -58,20 +59,20 @@ async def readyz(
             f" {recovery.last_seq}"
         )
     if engine.cluster.shared is None or engine.status != "ready":
-        await engine.snapshots()  # asks the store
-    elif await engine.cluster.poll() is None:  # asks it once for all who ask at a time
+        await engine.snapshots()  # raises StoreError unless the store answers
+    elif await engine.cluster.poll() is None:  # concurrent requests share one call of the store
         raise unavailable("the store does not answer")
     return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))
 async def metrics(request: Request) -> Response:
-    """Metrics in the text format of Prometheus."""
+    """Return the metrics in the text format of Prometheus."""
     exposition: Exposition = request.app.state.exposition
     return Response(exposition.text(), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/", include_in_schema=False)
 async def home() -> RedirectResponse:
-    """The reference, until there is something better to show."""
+    """Redirect to the reference."""
     return RedirectResponse("docs")

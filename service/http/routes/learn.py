@@ -1,9 +1,9 @@
-"""POST /learn, one event or many. Hot: reads and writes its bodies itself."""
+"""POST /learn: one event or many; learn_stream.py has the streams."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import UNSET
 
 from manyclass.core.errors import EventConflict
@@ -11,159 +11,138 @@ from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.large_body import LARGE_BYTES, LargeBodies
-from manyclass.service.http.memory_budget import Hold
+from manyclass.service.http.decoding import check_many, decode
+from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.instances import LARGE_BYTES, warning_of
+from manyclass.service.http.large_body import LargeBodies
+from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import problem_of
-from manyclass.service.http.request_body import (
-    Headers,
-    Receive,
-    Send,
-    media_type,
-    read_body,
-    require_json,
-)
-from manyclass.service.http.routes.contract import hot, one_of
-from manyclass.service.http.routes.learn_stream import MEDIA_TYPE, LearnStream
-from manyclass.service.http.schemas import (
+from manyclass.service.http.request_body import NDJSON, media_type, read_body, require_json
+from manyclass.service.http.routes.learn_stream import LearnStream
+from manyclass.service.http.schemas.learn import (
     LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
     LearnRequest,
-    check_many,
-    decode,
-    warning_of,
 )
-from manyclass.service.http.turn import Turn
+from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.ingest.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
-
-router = APIRouter(tags=["learn"])
-
-
-@router.post(
-    "/learn",
-    **hot(
-        Scope.LEARN,
-        404,
-        409,
-        410,
-        reads={
-            "application/json": one_of("LearnRequest"),
-            "application/x-ndjson": one_of("LearnLines"),
-        },
-        writes={
-            "application/json": one_of("LearnAnswer", "LearnManyAnswer"),
-            "application/x-ndjson": one_of("LearnStreamLines"),
-        },
-    ),
-)
-async def learn() -> None:
-    """Teach an instance its true classes, or many. 200 means: durable and learned.
-
-    `id` refers to an instance that was ranked before. Each is kept for a time and within a limit of
-    bytes, by the process that ranked it: later is 410, and 404 when that process has been
-    restarted. Other processes on the same store ask it; 503 when one of them did not answer, which
-    may be the one. An id of your own that several of them rank stands for any of these instances.
-
-    An instance without features (a text without words, no value above 0) makes no new class: it
-    could never be ranked, except by the learner `frequency`. `warnings` says so.
-
-    The features times the classes of an event are at most 200,000.
-
-    An `event_id` makes a retry harmless, whatever the order of its features and classes. It is
-    remembered for the last 1,000,000 events that had one; when the service goes back to a snapshot,
-    what was undone may be sent again.
-
-    Many are taken whole or not at all; of a stream (one event a line) a bad line is reported and
-    skipped, and the answer is one object a line too. It begins while lines still come, which not
-    every proxy can stand: with the header `Prefer: return=minimal` it comes at the end, and without
-    progress.
-    """
-    raise AssertionError("the front answers this call")
-
 
 _decoder = msgspec.json.Decoder(LearnRequest)
 _encode = msgspec.json.Encoder().encode
 
 
-class Learn:
-    """Teaches an instance its true classes, or many; answers when that is durable and learned."""
+class Learn(HotCall):
+    """Learns one event, many, or a stream; answers when they are durable and learned."""
+
+    path = "/learn"
+    scope = Scope.LEARN
+    statuses = (404, 409, 410)
+    reads: ClassVar = {
+        "application/json": ["LearnRequest"],
+        "application/x-ndjson": ["LearnLines"],
+    }
+    writes: ClassVar = {
+        "application/json": ["LearnAnswer", "LearnManyAnswer"],
+        "application/x-ndjson": ["LearnStreamLines"],
+    }
 
     def __init__(
         self,
         settings: Settings,
         engine: Engine,
         keys: ApiKeys,
-        intake: EventBuilder,
+        builder: EventBuilder,
         metrics: Metrics,
         stream: LearnStream,
+        budget: MemoryBudget,
     ) -> None:
+        super().__init__(keys, budget)
         self._most_bytes = settings.max_body_bytes
         self._most_events = settings.max_batch
         self._engine = engine
-        self._keys = keys
-        self._intake = intake
+        self._builder = builder
         self._metrics = metrics
         self._stream = stream
         self._large = LargeBodies(LearnRequest, LearnEvent, "events", settings.max_batch)
 
-    async def answer(
-        self, headers: Headers, receive: Receive, send: Send, hold: Hold
-    ) -> bytes | None:
-        """The body of the answer, None after a stream; raises what `problem_of` understands."""
-        self._keys.require(Scope.LEARN, headers.get(b"authorization"))
-        _ = self._engine.model  # NotReady before there is one
-        if media_type(headers) == MEDIA_TYPE:
-            await self._stream.answer(headers, receive, send, hold)
+    async def answer(self, request: HotRequest) -> bytes | None:
+        """Learn an instance with its true classes, or many. An answer of 200 means that the event
+        is durable and learned.
+
+        `rank_before` is the true class's position before learning, or `null` if it was not
+        retrieved.
+
+        `id` refers to an instance ranked earlier. The process that ranked it keeps it for a limited
+        time, within a limit of bytes: after that the answer is 410, and 404 after a restart of that
+        process. Other processes on the same store look it up there; 503 when a process that may
+        keep it did not answer. If several processes ranked an instance under the same `id` of
+        yours, the label goes to any one of them.
+
+        An instance without features (a text without words, no value above 0) makes no new class,
+        because it could never be ranked, except by the learner `frequency`; `warnings` reports it.
+
+        The number of features times the number of classes of an event is at most 200,000.
+
+        An `event_id` makes a retry harmless, in any order of its features and classes. The
+        ids of the last 1,000,000 events that had one are remembered; after the restore of a
+        snapshot, the events it undid may be sent again.
+
+        Many events are learned together or not at all. In a stream (one event a line) a faulty line
+        is reported and skipped, and the answer has one object a line. The answer begins before the
+        last line is read, which some proxies do not support: with the header `Prefer:
+        return=minimal` the whole answer comes at the end, without progress.
+        """
+        _ = self._engine.model  # raises NotReady before there is one
+        if media_type(request.headers) == NDJSON:
+            await self._stream.answer(request)
             return None
-        require_json(headers)
-        body = await read_body(headers, receive, self._most_bytes, hold)
+        require_json(request.headers)
+        body = await read_body(
+            request.headers, request.receive, self._most_bytes, request.reservation
+        )
         sent = 1
         try:
             large = len(body) > LARGE_BYTES
-            request = await self._large.request(body) if large else decode(_decoder, body)
-            if request.events is not UNSET:
-                sent = len(request.events)
-                return await self._many(request, request.events)
-            known = await self._intake.instances([request])
-            event = await self._intake.event_in_turns(request, known)
-            [result] = await self._intake.submit([event])
+            form = await self._large.request(body) if large else decode(_decoder, body)
+            if form.events is not UNSET:
+                sent = len(form.events)
+                return await self._many(form, form.events)
+            known = await self._builder.instances([form])
+            event = await self._builder.event_in_turns(form, known)
+            [result] = await self._builder.submit([event])
         except Exception as error:
-            if problem_of(error).status < 500:  # else nothing is wrong with what was sent
+            if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
             raise
-        self._metrics.learn_events["duplicate"] += result.duplicate
-        accepted = not result.duplicate
-        answer = LearnAnswer(
-            result.seq, int(accepted), int(result.duplicate), result.rank, result.updated
-        )
+        repeated, rank = int(result.duplicate), result.rank
+        self._metrics.learn_events["duplicate"] += repeated
+        answer = LearnAnswer(result.seq, 1 - repeated, repeated, rank, rank, result.updated)
         if is_without_features(event):
             self._metrics.without_features["learn"] += 1
-            answer.warnings = [warning_of(request)]
+            answer.warnings = [warning_of(form)]
         return _encode(answer)
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
-        known = await self._intake.instances(forms)
-        turn = Turn()
+        known = await self._builder.instances(forms)
+        time_slice = TimeSlice()
         events = []
         for position, form in enumerate(forms):
             events.append(await self._event(position, form, known))
-            if turn.is_over:
-                await turn.pass_on()
+            if time_slice.is_over:
+                await time_slice.renew()
         try:
-            results = await self._intake.submit(events)
+            results = await self._builder.submit(events)
         except EventConflict as conflict:
             raise problem_of(conflict).within("events", conflict.position) from conflict
         duplicates = sum(result.duplicate for result in results)
         self._metrics.learn_events["duplicate"] += duplicates
-        answer = LearnManyAnswer(
-            max(result.seq for result in results),
-            len(results) - duplicates,
-            duplicates,
-            [result.rank for result in results],
-        )
+        seq = max(result.seq for result in results)
+        ranks = [result.rank for result in results]
+        answer = LearnManyAnswer(seq, len(results) - duplicates, duplicates, ranks, ranks)
         warnings = [
             warning_of(forms[position], "events", position)
             for position, event in enumerate(events)
@@ -176,6 +155,6 @@ class Learn:
 
     async def _event(self, position: int, form: LearnEvent, known: Known) -> Event | Result:
         try:
-            return await self._intake.event_in_turns(form, known)
+            return await self._builder.event_in_turns(form, known)
         except Exception as error:
             raise problem_of(error).within("events", position) from error

@@ -1,4 +1,4 @@
-"""The learners: how well each does, and which one answers."""
+"""The learners: the accuracy of each, and the promotion of a shadow."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.routes.names import Name
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas.learners import (
     Accuracy,
     Confidence,
     LearnerList,
@@ -42,17 +42,17 @@ TheMetrics = Annotated[Metrics, Depends(_metrics)]
 
 @router.get("/learners", **needs(Scope.RANK))
 async def list_learners(engine: TheEngine, metrics: TheMetrics) -> LearnerList:
-    """The learners, the one that answers first: what each holds, and how well it does."""
+    """List the learners with size and accuracy, the primary one first."""
     model = engine.model
     return LearnerList(seq=model.seq, learners=learners_of(model, metrics))
 
 
 @router.post("/learners/{name:name}/promote", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
-    """Let a shadow answer from here on, without a restart; the one that answered becomes a shadow.
+    """Make a shadow the primary learner, without a restart; the primary one becomes a shadow.
 
-    An event, durable like any other, and so for every process on the store. Nothing is changed when
-    it answers already. The options in the learner's name may stand in any order.
+    The promotion is a durable event, for every process on the store. It changes nothing if the
+    learner is the primary one already. The options in the learner's name may be in any order.
     """
     labels = engine.model.model_set.labels
     label = name if name in labels else _label(name)
@@ -64,7 +64,7 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
 
 
 def _label(name: str) -> str:
-    """The specification that the text means, the text itself when it means none."""
+    """Return the specification a text stands for, or the text itself if it is invalid."""
     try:
         return Options.parse(name).specification
     except OptionError:
@@ -72,12 +72,12 @@ def _label(name: str) -> str:
 
 
 def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
-    """What people see of the learners of a model, the one that answers first."""
+    """Return the statistics of all learners of a model, the primary one first."""
     return [_learner(role, each, metrics) for role, each in model.roles]
 
 
 def accuracy_of(progress: ProgressiveValidation) -> dict[str, Accuracy]:
-    """The score of a learner, by the number of events looked back on."""
+    """Return the accuracy of a learner by the number of last events."""
     return {
         str(window): Accuracy.model_validate(figures)
         for window, figures in progress.windows().items()
@@ -88,7 +88,8 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
     learner = each.learner
     return LearnerStats(
         learner=each.label,
-        role=role,
+        primary=role == "primary",
+        role="answers" if role == "primary" else "shadow",
         options=effective(learner.options),
         features=learner.features,
         classes=learner.classes,

@@ -1,4 +1,4 @@
-"""GET and DELETE of classes and features, by names of any Unicode, slashes and line ends too."""
+"""GET and DELETE of classes and features by name: any Unicode, slashes and line ends included."""
 
 import asyncio
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from manyclass.core.event import LONGEST_NAME, Event
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas.names import (
     ClassCount,
     ClassDetail,
     ClassPage,
@@ -36,9 +36,9 @@ _InPath = Annotated[
 
 
 async def _name(request: Request, name: _InPath) -> str:
-    """The name a path ends with, refused when it is not UTF-8.
+    """Return the name at the end of a path. Raises Problem 400 if it is not UTF-8.
 
-    The server puts other characters in the place of what is not, which may make another name.
+    The server replaces other bytes by a character, which may make another name.
     """
     try:
         unquote_to_bytes(request.scope.get("raw_path", b"")).decode()
@@ -57,7 +57,7 @@ async def list_classes(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     after: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
 ) -> ClassPage:
-    """Classes whose name begins with `prefix`, in the order of their UTF-8 bytes, after `after`."""
+    """List classes whose name begins with `prefix`, by UTF-8 bytes, from behind `after`."""
     page = await asyncio.to_thread(engine.model.learner.class_page, prefix, after, limit)
     return ClassPage(
         classes=[ClassCount(name=name, learned=learned) for name, learned in page],
@@ -71,7 +71,7 @@ async def get_class(
     name: Name,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
 ) -> ClassDetail:
-    """A class and the `limit` features that vote heaviest for it. Reads every feature there is."""
+    """Return a class and the `limit` features that vote most for it. Reads every feature."""
     found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.class_, name, limit)
     return ClassDetail(
         name=name,
@@ -84,8 +84,8 @@ async def get_class(
 
 @router.get("/features/{name:name}", **needs(Scope.RANK, 400, 404, 422))
 async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
-    """A feature, how often it was seen, and the classes it votes for."""
-    # of a label tree, all nodes are read
+    """Return a feature, its count of events, and the classes it votes for."""
+    # reads all nodes of a label tree
     found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.feature, name)
     return FeatureDetail(
         feature=name,
@@ -98,13 +98,13 @@ async def get_feature(engine: TheEngine, name: Name) -> FeatureDetail:
 
 @router.delete("/classes/{name:name}", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def forget_class(engine: TheEngine, name: Name) -> Forgotten:
-    """Forget a class: no feature votes for it any more. An event, durable like any other."""
+    """Forget a class: no feature votes for it any more. This is a durable event."""
     [result] = await engine.submit([Event.forget_class(name)])
     return Forgotten(seq=result.seq)
 
 
 @router.delete("/features/{name:name}", **needs(Scope.ADMIN, 400, 404, 413, 422))
 async def forget_feature(engine: TheEngine, name: Name) -> Forgotten:
-    """Forget a feature and its votes. An event, durable like any other."""
+    """Forget a feature and its votes. This is a durable event."""
     [result] = await engine.submit([Event.forget_feature(name)])
     return Forgotten(seq=result.seq)

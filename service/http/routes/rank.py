@@ -1,11 +1,11 @@
-"""POST /rank. Hot: reads and writes its bodies itself."""
+"""POST /rank: the best classes of one instance, or of many."""
 
 from collections.abc import Iterator, Sequence
 from itertools import starmap
 from time import perf_counter
+from typing import ClassVar
 
 import msgspec
-from fastapi import APIRouter
 from msgspec import UNSET, UnsetType
 
 from manyclass.core.event import Instance
@@ -14,14 +14,22 @@ from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
-from manyclass.service.http.admission import Admission
+from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.large_body import LARGE_BYTES, LargeBodies, is_large, large_instance_of
-from manyclass.service.http.memory_budget import Hold
+from manyclass.service.http.decoding import check_many, decode, whole
+from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.instances import (
+    LARGE_BYTES,
+    instance_of,
+    is_large,
+    large_instance_of,
+    warning_of,
+)
+from manyclass.service.http.large_body import LargeBodies
+from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
-from manyclass.service.http.request_body import Headers, Receive, Send, read_body, require_json
-from manyclass.service.http.routes.contract import hot, one_of
-from manyclass.service.http.schemas import (
+from manyclass.service.http.request_body import read_body, require_json
+from manyclass.service.http.schemas.rank import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_MOVES,
@@ -34,89 +42,87 @@ from manyclass.service.http.schemas import (
     RankRequest,
     RankResult,
     Vote,
-    check_many,
-    decode,
-    instance_of,
-    warning_of,
-    whole,
 )
-from manyclass.service.http.turn import Turn
+from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.metrics import Metrics
 
-router = APIRouter(tags=["rank"])
-
-
-@router.post(
-    "/rank",
-    **hot(
-        Scope.RANK,
-        502,
-        reads={"application/json": one_of("RankRequest")},
-        writes={"application/json": one_of("RankAnswer", "RankManyAnswer")},
-    ),
-)
-async def rank() -> None:
-    """The classes that fit an instance, or each of many, best first. Changes nothing.
-
-    `id` is echoed, or made: with it /learn can refer to the instance later. `explain` adds to each
-    class the features that voted for it, heaviest first, 1,000 at most; of a label tree, `path`
-    has the nodes below the root down to the class, with what moved each, 10 features at most.
-    Nothing known about any feature makes an empty list, but for learners that rank every instance:
-    label trees, `frequency` and committees with one of these.
-
-    `confidence` is the probability that the first class of all is right, whatever `k` and
-    `threshold` let through. With `min_confidence` a ranking that is less sure, or of which nothing
-    is known yet, is `withheld`: `ranked` is empty.
-
-    `warnings` names instances without features: texts without words, and no value above 0.
-
-    With `explain`, `k` is 50 at most and the instances are 20 at most; without, the number of
-    instances times `k` is 20,000 at most. Events may be learned while many are ranked: each ranking
-    has seen the event numbered `seq`, and perhaps later ones.
-
-    Of several processes on one store, each learns what the others were taught a moment later. With
-    `min_seq`, the `seq` of an answer of /learn for instance, any of them answers with what that
-    event taught: it waits for it, and when it does not come in time says 503.
-    """
-    raise AssertionError("the front answers this call")
-
-
-NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 EXPLAINED_AT_ONCE = 5_000  # features times classes
+NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
 _decoder = msgspec.json.Decoder(RankRequest)
 _encode = msgspec.json.Encoder().encode
 
 
-class Rank:
-    """Answers which classes fit an instance, or each of many, best first. Changes nothing."""
+class Rank(HotCall):
+    """Ranks the classes of one instance, or of many."""
+
+    path = "/rank"
+    scope = Scope.RANK
+    statuses = (502,)
+    reads: ClassVar = {"application/json": ["RankRequest"]}
+    writes: ClassVar = {"application/json": ["RankAnswer", "RankManyAnswer"]}
 
     def __init__(
         self,
         settings: Settings,
         engine: Engine,
         keys: ApiKeys,
-        late: PendingLabels,
+        pending: PendingLabels,
         metrics: Metrics,
-        admission: Admission,
+        limits: Limits,
     ) -> None:
+        super().__init__(keys, limits.budget)
         self._most_bytes = settings.max_body_bytes
         self._most_instances = settings.max_batch
         self._most_features = settings.max_features_per_instance
         self._wait_seconds = settings.rank_wait_seconds
         self._engine = engine
-        self._keys = keys
-        self._late = late
+        self._pending = pending
         self._metrics = metrics
-        self._admission = admission
+        self._admission = limits.admission
         self._large = LargeBodies(RankRequest, RankInstance, "instances", settings.max_batch)
 
+    async def answer(self, request: HotRequest) -> bytes | list[bytes]:
+        """Return the k best classes of an instance, or of each of many, best first. The state does
+        not change.
+
+        The answer has the `id` of the request, or a new one, by which /learn can refer to the
+        instance later. `explain` adds to each class the features that voted for it, heaviest first,
+        at most 1,000; in a label tree also `path`, the nodes from below the root to the class, each
+        with at most 10 features. If no feature is known, `ranked` is empty, except with learners
+        that rank every instance: label trees, `frequency` and committees with one of these.
+
+        `confidence` is the probability that the best class is right, independent of `k` and
+        `threshold`. With `min_confidence` the service abstains from a ranking of lower or unknown
+        confidence: `abstained` is true and `ranked` is empty.
+
+        `warnings` lists the instances without features: texts without words, and `features` without
+        a value above 0.
+
+        With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
+        instances times `k` is at most 20,000. Events may be learned while many instances are
+        ranked: each ranking follows event `seq`, and perhaps later ones.
+
+        Processes on one store learn each other's events with a short delay. With `min_seq`, for
+        instance the `seq` of an answer of /learn, the process waits until it has learned that
+        event; after the time limit the answer is 503.
+        """
+        model = self._model(request.headers)
+        require_json(request.headers)
+        body = await read_body(
+            request.headers, request.receive, self._most_bytes, request.reservation
+        )
+        if len(body) <= LARGE_BYTES:
+            return await self._answer(model, decode(_decoder, body), False)
+        with self._admission.large(len(body)):
+            return await self._answer(model, await self._large.request(body), True)
+
     def _model(self, headers: Headers) -> Model:
-        """Return the model in use; before there is one, raise NotReady or what a proxy asked for.
+        """Return the model in use. Raises NotReady before there is one, or the requested 502.
 
         A proxy takes a process without a model out of rotation, and keeps one that sheds a ranking.
-        It tells the two apart by the status only, and asks for another one than 503.
+        It distinguishes the two by the status only, so it asks for another status than 503.
         """
         try:
             return self._engine.model
@@ -125,19 +131,6 @@ class Rank:
                 problem = problem_of(error)
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
-
-    async def answer(
-        self, headers: Headers, receive: Receive, send: Send, hold: Hold
-    ) -> bytes | list[bytes]:
-        """The body of the answer; raises what `problem_of` understands."""
-        self._keys.require(Scope.RANK, headers.get(b"authorization"))
-        model = self._model(headers)
-        require_json(headers)
-        body = await read_body(headers, receive, self._most_bytes, hold)
-        if len(body) <= LARGE_BYTES:
-            return await self._answer(model, decode(_decoder, body), False)
-        with self._admission.large(len(body)):
-            return await self._answer(model, await self._large.request(body), True)
 
     async def _answer(self, model: Model, request: RankRequest, large: bool) -> bytes | list[bytes]:
         if isinstance(request.k, float):
@@ -153,13 +146,15 @@ class Rank:
         if request.min_seq:
             model = await self._model_after(request.min_seq)
         seq = model.seq
-        ranked, confidence, withheld = self._rank(model, request, instance)
-        answer = RankAnswer(self._keep(request, instance), seq, [], confidence, withheld)
+        ranked, confidence, abstained = self._rank(model, request, instance)
+        answer = RankAnswer(
+            self._keep(request, instance), seq, [], confidence, abstained, abstained
+        )
         if not len(instance):
             self._metrics.without_features["rank"] += 1
             answer.warnings = [warning_of(request)]
         if request.explain:
-            return await self._explained(model, instance, answer, ranked, Turn())
+            return await self._explained(model, instance, answer, ranked, TimeSlice())
         answer.ranked = list(starmap(Ranked, ranked))
         return _encode(answer)
 
@@ -167,30 +162,30 @@ class Rank:
         self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
     ) -> list[bytes]:
         self._check(request, forms)
-        turn = Turn()
+        time_slice = TimeSlice()
         instances = []
         warnings = []
         for position, form in enumerate(forms):
             instances.append(instance := await self._instance(position, form))
             if not len(instance):
                 warnings.append(warning_of(form, "instances", position))
-            if turn.is_over:
-                await turn.pass_on()
+            if time_slice.is_over:
+                await time_slice.renew()
         if request.min_seq:
             model = await self._model_after(request.min_seq)
-        # Others have their turns: each ranking has seen this event or later ones.
+        # Events may be learned between two rankings, so this is the first state of all.
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
-            ranked, confidence, withheld = self._rank(model, request, instance)
-            result = RankResult(self._keep(form, instance), [], confidence, withheld)
+            ranked, confidence, abstained = self._rank(model, request, instance)
+            result = RankResult(self._keep(form, instance), [], confidence, abstained, abstained)
             if request.explain:
-                parts += await self._explained(model, instance, result, ranked, turn)
+                parts += await self._explained(model, instance, result, ranked, time_slice)
             else:
                 result.ranked = list(starmap(Ranked, ranked))
                 parts.append(_encode(result))
             parts.append(b",")
-            if turn.is_over:
-                await turn.pass_on()
+            if time_slice.is_over:
+                await time_slice.renew()
         parts[-1] = b"]"
         if warnings:
             self._metrics.without_features["rank"] += len(warnings)
@@ -199,7 +194,7 @@ class Rank:
         return parts
 
     async def _model_after(self, min_seq: float) -> Model:
-        """The model when it has seen that event; Problem 503 when this takes too long."""
+        """Return the model once it has learned that event; Problem 503 after the time limit."""
         seq = whole(min_seq, "min_seq") if isinstance(min_seq, float) else min_seq
         with self._admission.waiting():
             reached = await self._engine.reached(seq, self._wait_seconds)
@@ -211,7 +206,7 @@ class Rank:
         return self._engine.model
 
     def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
-        """Raise what stands against ranking so many, before any work is done."""
+        """Raise Problem when the request is above a limit, before any work is done."""
         most = self._most_instances
         check_many(request, RankInstance, "instances", forms, most, "instance to rank")
         if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
@@ -232,13 +227,13 @@ class Rank:
     def _rank(
         self, model: Model, request: RankRequest, instance: Instance
     ) -> tuple[list[tuple[str, float]], float | None, bool | UnsetType]:
-        """What is ranked, the confidence, and whether the ranking is withheld."""
+        """Return the ranked classes, the confidence, and True for an abstention."""
         began = perf_counter()
         ranked, confidence = model.answer(instance, int(request.k), request.threshold)
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
         if least is not None and (confidence is None or confidence < least):
-            self._metrics.withheld += 1
+            self._metrics.abstained += 1
             return [], confidence, True
         return ranked, confidence, UNSET
 
@@ -248,34 +243,34 @@ class Rank:
         instance: Instance,
         answer: RankAnswer | RankResult,
         ranked: list[tuple[str, float]],
-        turn: Turn,
+        time_slice: TimeSlice,
     ) -> list[bytes]:
-        """The answer as JSON, each class with its reasons a part.
+        """Return the answer as JSON, a part for each class with its explanation.
 
-        Between two classes of an instance with very many features events may be learned.
+        For an instance with very many features, events may be learned between two classes.
         """
         if not ranked:
             return [_encode(answer)]
-        # A name with these signs would have its quotes escaped.
+        # A name with these characters would have its quotes escaped.
         begin, empty, end = _encode(answer).partition(b'"ranked":[]')
         parts = [begin + empty[:-1]]
         at_once = max(1, EXPLAINED_AT_ONCE // max(1, len(instance)))
         for at in range(0, len(ranked), at_once):
-            for each in _with_reasons(model, instance, ranked[at : at + at_once]):
+            for each in _explained_classes(model, instance, ranked[at : at + at_once]):
                 parts += _encode(each), b","
-                if turn.is_over:
-                    await turn.pass_on()
+                if time_slice.is_over:
+                    await time_slice.renew()
         parts[-1] = b"]" + end
         return parts
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
-        return self._late.keep(instance, None if form.id is UNSET else form.id)
+        return self._pending.keep(instance, None if form.id is UNSET else form.id)
 
 
-def _with_reasons(
+def _explained_classes(
     model: Model, instance: Instance, ranked: list[tuple[str, float]]
 ) -> Iterator[Ranked]:
-    """Yield the classes with the features that voted for them, and the paths to them."""
+    """Yield the classes with their votes, and the paths to them."""
     names = [name for name, _ in ranked]
     reasons = model.explain(instance, names, MOST_VOTES)
     paths = model.paths(instance, names, MOST_MOVES)

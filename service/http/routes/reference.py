@@ -1,6 +1,6 @@
-"""GET /docs: the interface to read and to try, shown by Swagger UI. Nothing comes from elsewhere.
+"""GET /docs: the API to read and to try, in Swagger UI, without any file from another server.
 
-The package fastapi-offline brings the files of Swagger UI. They are larger than this whole service,
+The package fastapi-offline brings the files of Swagger UI. They are larger than this service,
 so they are a dependency and not part of the wheel.
 """
 
@@ -31,7 +31,7 @@ PAGE: Final = """<!doctype html>
 </body>
 </html>
 """
-# Without validatorUrl null, Swagger UI has the document checked by a service of its makers.
+# Without validatorUrl null, Swagger UI sends the document to a validator on the internet.
 START: Final = """SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
@@ -40,7 +40,7 @@ START: Final = """SwaggerUIBundle({
   displayOperationId: true,
 });
 """
-# The browser asks nobody else, whatever the script does. Swagger UI has styles in its elements.
+# The browser sends requests to this service only. Swagger UI has styles in its elements.
 POLICY: Final = "; ".join(
     [
         "default-src 'none'",
@@ -58,7 +58,7 @@ _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 
 @router.api_route("/docs", methods=["GET", "HEAD"])
 async def page() -> HTMLResponse:
-    """The page."""
+    """Return the page."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY, **_NOSNIFF})
 
 

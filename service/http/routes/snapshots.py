@@ -1,4 +1,4 @@
-"""Snapshots: take one, list them, go back to one."""
+"""Snapshots: take, list and restore."""
 
 from typing import Annotated
 
@@ -6,26 +6,26 @@ from fastapi import APIRouter, Path
 
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
-from manyclass.service.http.schemas import Restored, Snapshot, SnapshotList
+from manyclass.service.http.schemas.snapshots import Restored, Snapshot, SnapshotList
 from manyclass.service.store.protocol import SnapshotInfo
 
 router = APIRouter(tags=["snapshots"])
 
 
 def snapshot(info: SnapshotInfo) -> Snapshot:
-    """What people see of a snapshot."""
+    """Return a snapshot for an answer."""
     return Snapshot(seq=info.seq, bytes=info.bytes, taken_at=info.taken_at)
 
 
 @router.post("/snapshots", status_code=201, **needs(Scope.ADMIN, 413))
 async def take_snapshot(engine: TheEngine) -> Snapshot:
-    """Take a snapshot now. Ranking goes on meanwhile."""
+    """Take a snapshot now, while ranking goes on."""
     return snapshot(await engine.take_snapshot())
 
 
 @router.get("/snapshots", **needs(Scope.ADMIN))
 async def list_snapshots(engine: TheEngine) -> SnapshotList:
-    """The snapshots one can go back to, newest first."""
+    """List the snapshots that can be restored, newest first."""
     return SnapshotList(snapshots=[snapshot(info) for info in await engine.snapshots()])
 
 
@@ -33,5 +33,5 @@ async def list_snapshots(engine: TheEngine) -> SnapshotList:
 async def restore_snapshot(
     engine: TheEngine, seq: Annotated[int, Path(ge=0, le=2**63 - 1)]
 ) -> Restored:
-    """Go back to a snapshot without a restart. An event: what came after stays in the log."""
+    """Restore a snapshot without a restart, by an event: the later events stay in the log."""
     return Restored(seq=await engine.restore(seq), restored=seq)

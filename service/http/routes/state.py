@@ -1,4 +1,4 @@
-"""GET /state: everything the service knows, as one file."""
+"""GET /state: the whole state as one file."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -26,11 +26,11 @@ _route["responses"][200] = {
 
 @router.get("/state", response_class=StreamingResponse, **_route)
 async def state(request: Request) -> StreamingResponse:
-    """The state as it is now, as the bytes of a snapshot. The store is not asked, so what a process
-    knows can be saved while its store is away or lost. `manyclass copy` makes a store of it.
+    """Return the current state as the bytes of a snapshot. It does not need the store, so a state
+    can be saved while the store is unreachable or lost. `manyclass copy` makes a store of it.
 
-    Memory holds one copy of the state for all who read it: 503 while an older one is being read. A
-    reader that takes nothing for 30 seconds is cut off.
+    All readers share one copy of the state in memory: 503 while an older copy is being read. A
+    client that reads nothing for 30 seconds is disconnected.
     """
     downloads: StateDownloads = request.app.state.downloads
     seq, pieces = await downloads.open()

@@ -1,4 +1,4 @@
-"""GET /stats: what the service holds, how well it does, and how it is set."""
+"""GET /stats: contents, accuracy and settings of the service."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from manyclass.service.http.routes.contract import TheEngine, needs, require
 from manyclass.service.http.routes.health import report
 from manyclass.service.http.routes.learners import TheMetrics, accuracy_of, learners_of
 from manyclass.service.http.routes.snapshots import snapshot
-from manyclass.service.http.schemas import LateLabelStats, ProcessStats, Stats
+from manyclass.service.http.schemas.stats import LateLabelStats, ProcessStats, Stats
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.store.protocol import Heartbeat
 
@@ -23,14 +23,14 @@ async def stats(
     request: Request,
     digest: Annotated[
         Literal["yes", "no"],
-        Query(description="Whether to hash the whole state: takes a copy of it, and an admin key."),
+        Query(description="Hash the whole state: needs memory for a copy, and an admin key."),
     ] = "no",
 ) -> Stats:
-    """Sizes, memory, outdegrees, accuracy over windows, settings in force, the newest snapshot.
+    """Return sizes, memory, outdegrees, accuracy, settings in force and the newest snapshot.
 
     Two processes on one store that have the same `seq` have the same `digest`.
     """
-    late: PendingLabels = request.app.state.late
+    pending: PendingLabels = request.app.state.pending
     seq, hashed = engine.model.seq, None
     if digest == "yes":
         require(Scope.ADMIN, request)
@@ -50,6 +50,7 @@ async def stats(
         leads=None if shared is None else figures.is_leader,
         processes=None if shared is None else _processes(engine.cluster.heartbeat),
         log_seq=model.seq + figures.log_lag,
+        store_unreachable_seconds=figures.store_away_seconds,
         store_away_seconds=figures.store_away_seconds,
         features=learner.features,
         classes=learner.classes,
@@ -62,7 +63,7 @@ async def stats(
         outdegrees=outdegrees,
         accuracy=accuracy_of(model.progress),
         learners=learners_of(model, metrics),
-        late_labels=LateLabelStats(waiting=len(late), bytes=late.bytes),
+        late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
         newest_snapshot=None if newest is None else snapshot(newest),
         recovery=report(engine.recovery),
         durability=engine.store.durability,
@@ -71,7 +72,7 @@ async def stats(
 
 
 def _processes(beat: Heartbeat | None) -> list[ProcessStats]:
-    """All that use the store, as they were when it last answered."""
+    """Return the processes on the store, as of the last heartbeat."""
     if beat is None:
         return []
     return [

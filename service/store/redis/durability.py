@@ -1,4 +1,4 @@
-"""What an answer of 200 promises on a Redis server, as far as it tells how it keeps its data."""
+"""The durability of an answer of 200, by the persistence settings of the Redis server."""
 
 from redis.exceptions import ResponseError
 
@@ -9,7 +9,7 @@ UNKNOWN = "not known before the Redis server has answered"
 
 
 def describe_durability(link: Link, info: Info, replicas: int) -> str:
-    """The sentence, for people. RedisError."""
+    """Return the description for /stats. Raises RedisError."""
     parts = [_on_disk(link, info)]
     connected = int(info.get("connected_slaves", "0"))
     if replicas:
@@ -39,7 +39,7 @@ def _on_disk(link: Link, info: Info) -> str:
 
 
 def _setting(link: Link, name: str) -> str | None:
-    """A setting of the server; None where it must not be asked, as on many rented servers."""
+    """Return a setting of the server; None if CONFIG is forbidden, as on many rented servers."""
     try:
         answer = link.call("CONFIG", "GET", name)
     except ResponseError:

@@ -2,20 +2,20 @@
 
 id      place-nonce: the place is epoch * EPOCH + last_seq; the nonce tells the entry from any other
         that ever had this place
-after   the identity of the store and the id of the entry before, so what follows another entry, or
-        is in another store, is seen to be another log; the server writes it
+after   the identity of the store and the id of the entry before, which shows an entry of another
+        log or another store; the server writes it
 head    process ticket count checksum
 body    the events, see batch.py
 
-Anybody who can write to the server can add entries of his own to the stream. An entry without these
-fields, with another store's identity or with a wrong checksum is foreign: every reader skips it,
-wherever it stands. A lost or damaged entry of ours is still found, because the next one names it,
-and because the server names the newest one.
+Any program that can write to the server can add entries to the stream. An entry without these
+fields, with another store's identity or with a wrong checksum is foreign: every reader skips it at
+any place. The loss of an entry of ours is still found, because the next one names it, and because
+the server names the newest one.
 
-The server takes no id below the newest in the stream, whoever added that, and its own ids are times
-in milliseconds. So our ids begin with an epoch, which lies above any time: an id that the server
+The server refuses an id below the newest in the stream, also below a foreign one, and its own ids
+are times in milliseconds. So our ids begin with an epoch above any time: an id that the server
 makes is then the next after ours. A log of an older release begins in epoch 0; a foreign entry with
-a higher id than ours lifts the log to the next epoch. See APPEND in redis_scripts.py.
+a higher id than ours lifts the log to the next epoch. See APPEND in scripts.py.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from manyclass.service.store.batch import batch_checksum, split_batch
 
 NONCE_BITS = 63  # the checksum takes it as a signed number of 64
-START = b"0-0"  # what the first entry of a log comes after
+START = b"0-0"  # before the first entry of a log
 EPOCH = 2**48  # places in an epoch, so events in a log; as milliseconds it is the year 10889
 LAST_EPOCH = 31  # Lua has whole numbers up to 2**53
 
@@ -43,13 +43,13 @@ class Entry:
 
 
 def entry_head(process: str, ticket: int, nonce: int, count: int, body: bytes) -> bytes:
-    """The head of the entry that holds this body."""
+    """Return the head of the entry with this body."""
     checksum = batch_checksum(nonce, count, body)
     return f"{process} {ticket} {count} {checksum.hex()}".encode()
 
 
 def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
-    """Return the entry with this id; ValueError, saying why, if it is foreign or damaged."""
+    """Return the entry with this id. Raises ValueError with the reason for a foreign one."""
     nonce = int(place.partition(b"-")[2])
     names, values = fields[::2], fields[1::2]
     if list(names) != [b"after", b"head", b"body"] or len(values) != 3:
@@ -77,7 +77,7 @@ def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
 
 
 def seq_of(place: bytes) -> int:
-    """The number of the last event of the entry with this id."""
+    """Return the number of the last event of the entry with this id."""
     return int(place.partition(b"-")[0]) % EPOCH
 
 

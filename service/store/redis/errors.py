@@ -1,4 +1,4 @@
-"""What the server and the client library raise, as what a store raises."""
+"""Maps errors of the server and the client library to errors of the store."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ FULL_HINT = "raise maxmemory or make room on the server's disk; the service then
 REPLACED_HINT = "put the old data back, or restart all processes to begin with what is there"
 REPLICA_HINT = "name the server that takes writes, or use redis+sentinel://"
 _FULL = re.compile(r"\bOOM\b|No space left on device")
-# A word its answer begins with, or has in it when the error came up within a script.
+# A word at the begin of an answer, or within it if a script raised the error.
 _AWAY = {
     "READONLY": REPLICA_HINT,
     "LOADING": GOES_ON,
@@ -52,7 +52,7 @@ _AWAY = {
 
 @contextmanager
 def errors_of_store(place: str) -> Iterator[None]:
-    """Turns what the client library raises into what a store raises; `place` is for the message."""
+    """Map errors of the client library to errors of the store; `place` is for the message."""
     try:
         yield
     except RedisError as error:
@@ -60,14 +60,17 @@ def errors_of_store(place: str) -> Iterator[None]:
 
 
 def lost(error: RedisError) -> bool:
-    """True when an answer did not come, so what was asked may have been done or be done yet."""
-    answers = (AuthenticationError, BusyLoadingError)  # for the library they are both
+    """Return whether the answer is missing, so that the server may run the command or not."""
+    answers = (
+        AuthenticationError,
+        BusyLoadingError,
+    )  # subclasses of ConnectionError in the library
     silence = (ConnectionError, TimeoutError, InvalidResponse)
     return isinstance(error, silence) and not isinstance(error, answers)
 
 
 def moved(error: RedisError) -> bool:
-    """True when nothing was done because another server is the one to ask now."""
+    """Return whether the server refused because another server has the keys now."""
     return isinstance(error, MovedError | ReadOnlyError)
 
 

@@ -1,4 +1,4 @@
-"""What comes into the log of a Redis store after a place of it, and letters, as they come."""
+"""New entries of the log of a Redis store, and messages to this process."""
 
 import logging
 import time
@@ -13,42 +13,43 @@ from manyclass.service.store.redis.session import Session
 
 log = logging.getLogger(__name__)
 
-BLOCK_SECONDS = 0.4  # how long the server waits for something new
-# Entries and letters, each of which may have megabytes: more at once only while they are small.
+BLOCK_SECONDS = 0.4  # for which the server waits for a new entry
+# Entries and messages may have megabytes each: more at once only while they are small.
 ENTRIES_AT_ONCE = 16
 SMALL_BYTES = 2**18  # of one answer
 LAST_NONCE = 2**64 - 1  # that an id can have
 
 
 class Feed:
-    """Where one reader of the log is, on a connection of its own.
+    """A reader of the log with a connection of its own.
 
-    Each entry names the one before it. So a log that has lost its end is told from the one it was,
-    also after others have written a new end. Foreign entries between ours are skipped, see
-    redis_entry.py.
+    Each entry names the one before it. So the loss of the end of a log is found, also after other
+    processes have written a new end. Foreign entries between ours are skipped, see entry.py.
     """
 
     def __init__(self, session: Session, after: int, place: bytes | None) -> None:
-        self.seq = after  # everything up to it was given
-        self.place = place  # the id of the entry that ended there, when it is known
+        self.seq = after  # number of the last event returned
+        self.place = place  # the id of the entry that ended there, if known
         self._session = session
         self._link: Link | None = None
-        self._read_letters: list[bytes] = []  # which the server still has
+        self._read_messages: list[bytes] = []  # ids the server still has
         self._at_once = 1
-        self._owed = 0  # the log has had this many, by what the server said
-        self._end: StoreError | None = None  # after what has still to be given
+        self._owed = 0  # events of the log, by the last answer of the server
+        self._end: StoreError | None = None  # raised after the entries that were read
         self._compared_at = 0.0  # when the place was last compared with the end of the log
         self._read_to = b""  # the id of the newest entry that was read, ours or foreign
         self._why = ""  # the newest entry that was skipped is not ours
 
     def wait(self) -> list[Batch | PeerMessage]:
-        """What is new, nothing after BLOCK_SECONDS. StoreError, and then there is no connection;
-        the next call makes one. LogRewound, LogDamaged.
+        """Return new batches and messages, none after BLOCK_SECONDS.
+
+        Raises StoreError, LogRewound and LogDamaged, and closes the connection then; the next call
+        opens another.
         """
         try:
             if self._link is None:
                 self._link, tail = self._session.connect(BLOCK_SECONDS)
-                self._read_to = b""  # it may be a server that lacks a foreign entry
+                self._read_to = b""  # another server may lack a foreign entry
                 self._compare(tail)
             with self._session.server.errors_of_store():
                 if time.monotonic() - self._compared_at > BLOCK_SECONDS:
@@ -56,7 +57,7 @@ class Feed:
                 news = self._ask(self._link) if self._end is None else []
                 if self._end is not None and not news:
                     end, self._end = self._end, None
-                    self._tail(self._link)  # what another store holds says nothing of this one
+                    self._tail(self._link)  # raises StoreError if the server has another store
                     raise end
             return news
         except BaseException:
@@ -73,23 +74,29 @@ class Feed:
         mailbox = keys.mailbox_of(self._session.name)
         place = self._read_to or self.place or self._before_next()
         commands: list[tuple[Argument, ...]] = []
-        if self._read_letters:
-            commands.append(("XDEL", mailbox, *self._read_letters))
+        if self._read_messages:
+            commands.append(("XDEL", mailbox, *self._read_messages))
         commands.append(
             (
                 *("XREAD", "COUNT", self._at_once, "BLOCK", int(1000 * BLOCK_SECONDS)),
-                *("STREAMS", keys.events, mailbox, place, "0"),  # letters go when they are read
+                *(
+                    "STREAMS",
+                    keys.events,
+                    mailbox,
+                    place,
+                    "0",
+                ),  # messages are deleted after reading
             )
         )
         link.send(*commands)
         *_, answer = [link.receive() for _ in commands]
-        self._read_letters = []
+        self._read_messages = []
         news: list[Batch | PeerMessage] = []
         size = 0
         found = 0  # entries of the log, foreign ones too
         for stream, entries in answer or []:
             is_log = stream == keys.events.encode()
-            take = self._batch if is_log else self._letter
+            take = self._batch if is_log else self._message
             found += len(entries) if is_log else 0
             try:
                 for entry, fields in entries:
@@ -106,11 +113,11 @@ class Feed:
         return news
 
     def _before_next(self) -> str:
-        """Return an id before the next entry of ours, when the one before that is not known."""
+        """Return an id before our next entry, if the id of the last one is unknown."""
         return f"{self._session.epoch.place_of(self.seq + 1) - 1}-{LAST_NONCE}"
 
-    def _letter(self, place: bytes, fields: list[bytes]) -> PeerMessage:
-        self._read_letters.append(place)
+    def _message(self, place: bytes, fields: list[bytes]) -> PeerMessage:
+        self._read_messages.append(place)
         sender, body = fields[1::2] if len(fields) == 4 else (b"", b"")
         return PeerMessage(sender.decode(errors="replace"), body)
 
@@ -137,14 +144,15 @@ class Feed:
         )
 
     def _skip(self, place: bytes, why: ValueError) -> None:
-        """Note an entry that is not ours, and count it unless it is read again."""
+        """Note a foreign entry, and count it unless it was counted before."""
         self._why = f"{place.decode()}: {why}"
         if self._session.count_foreign(place):
             log.warning("a foreign entry in the log was skipped, %s", self._why)
 
     def _tail(self, link: Link) -> bytes:
-        """The id of the newest entry. StoreUnavailable: the server has another store, or is not the
-        one that takes writes any more.
+        """Return the id of the newest entry.
+
+        Raises StoreUnavailable if the server has another store, or has become a replica.
         """
         link.send(("HMGET", self._session.keys.facts, "identity", "tail"), ("INFO", "replication"))
         (identity, tail), replication = link.receive(), link.receive()
@@ -155,7 +163,7 @@ class Feed:
         return bytes(tail)
 
     def _compare(self, tail: bytes) -> None:
-        """See that the log that ends at `tail` can be one that was given up to here."""
+        """Raise LogRewound unless a log with this tail can go on from the last event returned."""
         end = seq_of(tail)
         if end < self.seq or (end == self.seq and self.place not in (None, tail)):
             raise LogRewound(self.seq)
@@ -166,12 +174,12 @@ class Feed:
 
 
 def missing(known: int, why: str) -> str:
-    """Say that the next event is not in the log, and why the newest entry there was skipped."""
+    """Return the reason that the next event is missing, with that of the newest skipped entry."""
     return f"it is not in the log, which has had {known}{_skipped(why)}"
 
 
 def out_of_order(first_seq: int, why: str) -> str:
-    """Say that another event comes next, and why the entry before that was skipped."""
+    """Return the reason that another event is next, with that of the entry skipped before it."""
     return f"what comes next in the log is {first_seq}{_skipped(why)}"
 
 

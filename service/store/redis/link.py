@@ -17,8 +17,8 @@ from redis.retry import Retry
 from manyclass.service.store.redis.scripts import Script
 from manyclass.service.store.redis.url import RedisUrl
 
-# A connection not used for so long may have ended meanwhile. Asking costs a system call, and with
-# it the GIL, so those in steady use are not asked.
+# A connection that was idle for longer may have ended. The check costs a system call, and with it
+# the GIL, so connections in steady use are not checked.
 IDLE_SECONDS = 0.2
 SOCKET_BYTES = 2**18  # at a time
 
@@ -32,45 +32,45 @@ Node = tuple[str, int]  # host and port
 
 
 class Link:
-    """A connection for one thread at a time. After an error of it there is no using it again;
-    an answer that is an error is none.
+    """A connection for one thread at a time. It cannot be used again after an error of its own; an
+    answer that is an error does no harm.
     """
 
     def __init__(self, connection: Any) -> None:
-        self._connection = connection  # one of the library's, which it leaves untyped
+        self._connection = connection  # of the library, which leaves it untyped
         self._used_at = time.monotonic()
 
     def call(self, *command: Argument) -> Any:
-        """The server's answer, texts in it as bytes. RedisError."""
+        """Return the server's answer, with texts as bytes. Raises RedisError."""
         self.send(command)
         return self.receive()
 
     def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Argument]) -> Any:
-        """The answer of a script, which the server is told if it does not know it. RedisError."""
+        """Return the answer of a script; send its text if the server has none. RedisError."""
         try:
             return self.call("EVALSHA", script.sha, len(keys), *keys, *arguments)
         except NoScriptError:
             return self.call("EVAL", script.text, len(keys), *keys, *arguments)
 
     def send(self, *commands: Sequence[Argument]) -> None:
-        """Send commands, each of which will be answered. RedisError."""
-        # In one piece: each further one would be a system call, and let go of the GIL.
+        """Send commands, each of which has an answer. Raises RedisError."""
+        # In one piece: each further system call would release the GIL.
         pack = self._connection.pack_command
         packed = b"".join(piece for command in commands for piece in pack(*command))
         self._connection.send_packed_command([packed])
 
     def receive(self) -> Any:
-        """The next answer. RedisError, also for an answer that is an error."""
+        """Return the next answer. Raises RedisError, also for an answer that is an error."""
         answer = self._connection.read_response(disable_decoding=True)
         self._used_at = time.monotonic()
         return answer
 
     def ended(self) -> bool:
-        """True when the connection was idle, and cannot be used again."""
+        """Return whether the connection ended while it was idle."""
         if time.monotonic() - self._used_at < IDLE_SECONDS:
             return False
         try:
-            return bool(self._connection.can_read(0))  # whatever it is, nobody asked for it
+            return bool(self._connection.can_read(0))  # any byte is an answer without a command
         except RedisError:
             return True
 
@@ -79,7 +79,7 @@ class Link:
 
 
 def pairs(flat: list[bytes]) -> dict[bytes, bytes]:
-    """A hash, from the flat list that the server answers."""
+    """Return a hash as a dict, from the flat list of an answer."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
@@ -92,7 +92,7 @@ def open_link(
     answer_seconds: float,
     sentinel: bool = False,
 ) -> Link:
-    """A connection to a node, or to the socket file the URL names. RedisError."""
+    """Return a connection to a node, or to the socket file of the URL. Raises RedisError."""
     options: dict[str, Any] = {
         "username": url.sentinel_username if sentinel else url.username,
         "password": url.sentinel_password if sentinel else url.password,
@@ -100,7 +100,7 @@ def open_link(
         "socket_connect_timeout": connect_seconds,
         "socket_timeout": answer_seconds,
         "socket_read_size": SOCKET_BYTES,
-        "retry": Retry(NoBackoff(), 0),  # who asks knows best when to ask again
+        "retry": Retry(NoBackoff(), 0),  # callers have a retry policy of their own
         "protocol": 2,
         **({} if node is None else {"socket_keepalive": True}),
     }
@@ -121,7 +121,7 @@ def open_link(
     connection.connect()
     link = Link(connection)
     try:
-        with suppress(NoPermissionError):  # it is there for who looks at CLIENT LIST
+        with suppress(NoPermissionError):  # the name is for CLIENT LIST only
             link.call("CLIENT", "SETNAME", client_name)
     except BaseException:
         link.close()

@@ -1,5 +1,5 @@
-"""The manifest of a snapshot in Redis: one line of text that begins with what its chunks are
-known by. A chunk is a value of its own: its checksum, then its bytes.
+"""The manifest of a snapshot in Redis: one line of text that begins with the identity of its
+chunks. A chunk is a value of its own: its checksum, then its bytes.
 """
 
 import re
@@ -16,7 +16,7 @@ TOKEN_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a snapshot consists of."""
+    """The parts of a snapshot."""
 
     seq: int
     identity: str  # of its chunks, see `new_identity`
@@ -30,15 +30,15 @@ class Manifest:
         return SnapshotInfo(self.seq, self.size, self.taken_at)
 
     def text(self) -> bytes:
-        """As it is kept."""
+        """Return the manifest as the server stores it."""
         line = f"{self.identity} {self.taken_at!r} {self.size} {self.chunks} {self.digest.hex()}"
         return f"{line} {_checksum(self.seq, line)}".encode()
 
 
 def new_identity(store: str) -> str:
-    """Return what the chunks of a snapshot of this store are known by; it is never used twice.
+    """Return a new identity for the chunks of a snapshot of this store.
 
-    The scripts take letters and digits for an identity, and nothing else.
+    The scripts accept letters and digits only.
     """
     return store + token_hex(TOKEN_BYTES)
 
@@ -46,8 +46,8 @@ def new_identity(store: str) -> str:
 def check_store(manifest: Manifest, store: str) -> None:
     """Raise SnapshotDamaged when a snapshot was taken of another store.
 
-    Releases that did not note the store wrote the token alone; their snapshots are taken for those
-    of this store.
+    Older releases wrote the token without the store; their snapshots count as those of this
+    store.
     """
     noted = manifest.identity[: -2 * TOKEN_BYTES]
     if noted and noted != store:
@@ -55,7 +55,7 @@ def check_store(manifest: Manifest, store: str) -> None:
 
 
 def parse_manifest(seq: int, text: bytes) -> Manifest:
-    """The manifest; SnapshotDamaged when it is not as it was written."""
+    """Return the manifest. Raises SnapshotDamaged if its checksum does not fit."""
     line, _, checksum = text.decode(errors="replace").rpartition(" ")
     if _checksum(seq, line) != checksum:
         raise SnapshotDamaged(seq, "manifest", "its checksum does not fit")
@@ -64,11 +64,11 @@ def parse_manifest(seq: int, text: bytes) -> Manifest:
 
 
 def list_snapshots(manifests: dict[bytes, bytes]) -> list[SnapshotInfo]:
-    """The snapshots, newest first, a damaged manifest as one of no bytes."""
+    """Return the snapshots, newest first; one with a damaged manifest has 0 bytes."""
     infos = []
     for key, text in manifests.items():
         if not re.fullmatch(rb"\d+", key):
-            continue  # nobody has ever listed that
+            continue  # not a key of ours
         seq = int(key)
         try:
             infos.append(parse_manifest(seq, text).info)

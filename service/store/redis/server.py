@@ -1,4 +1,4 @@
-"""The server that takes the writes of a Redis store: found as the URL says, and fit for it."""
+"""Finds the server that takes the writes of a Redis store, by its URL, and checks it."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,30 +12,31 @@ from manyclass.service.store.redis.link import Link, Node, open_link
 from manyclass.service.store.redis.url import Kind, RedisUrl
 
 OLDEST_VERSION = (6, 2)
-# Of `patience`: how long to wait for a connection, and for an answer. Three answers that do not
-# come fit into the patience of an append, with the connections in between.
+# Shares of `patience` to wait for a connection, and for an answer. Three missing answers fit into
+# the patience of an append, with the connections in between.
 CONNECT_SHARE = 0.2
 ANSWER_SHARE = 0.3
 MOVES = 5  # of a slot, from node to node of a cluster, that are followed at once
 
-Info = dict[str, str]  # what a server says of itself
+Info = dict[str, str]  # the answer of INFO
 
 
 class Server:
-    """Where to connect to. Threads may connect at the same time."""
+    """The server of a URL. Threads may connect at the same time."""
 
     def __init__(self, url: RedisUrl, client_name: str, patience: float) -> None:
         self._url = url
         self._client_name = client_name
         self._patience = patience / 2  # an append may need two connections
-        self._failed = 0  # so many nodes did not answer, over all calls
+        self._failed = 0  # nodes that did not answer, over all calls
         self._connect_seconds = patience * CONNECT_SHARE
         self.answer_seconds = patience * ANSWER_SHARE
         self._known: list[Node] = []  # nodes of the cluster, beside those of the URL
 
     def connect(self, blocking_seconds: float = 0.0) -> tuple[Link, Info]:
-        """A connection whose answers may take `blocking_seconds` longer, and what the server says
-        of itself. StoreError: nobody answers, or who does cannot be relied on.
+        """Return a connection whose answers may take `blocking_seconds` longer, and INFO.
+
+        Raises StoreError if no server answers, or one that cannot hold a store.
         """
         match self._url.kind:
             case Kind.SENTINEL:
@@ -55,7 +56,7 @@ class Server:
         return link, info
 
     def errors_of_store(self) -> AbstractContextManager[None]:
-        """Turns what the client library raises into what a store raises."""
+        """Map errors of the client library to errors of the store."""
         return errors_of_store(self._url.shown)
 
     def store_error(self, error: RedisError) -> StoreError:
@@ -78,9 +79,9 @@ class Server:
         )
 
     def _first_of(self, nodes: Sequence[Node], connect: Callable[[Node], Link]) -> Link:
-        """The connection that the first of these gives which gives one.
+        """Return the connection to the first node that answers.
 
-        Silent ones cost time, so not all of many are tried; the next call begins with the others.
+        Silent nodes cost time, so not all of many are tried; the next call begins with the others.
         """
         end = time.monotonic() + self._patience
         errors: list[StoreError] = []
@@ -96,7 +97,7 @@ class Server:
         raise _worst(errors)
 
     def _ask(self, sentinel: Node) -> Node:
-        """Where a sentinel says the server is."""
+        """Return the address of the server from a sentinel."""
         link = self._open(sentinel, 0.0, sentinel=True)
         service = self._url.service
         try:
@@ -117,7 +118,7 @@ class Server:
         return self._first_of(nodes, lambda node: self._follow_moves(node, blocking_seconds))
 
     def _follow_moves(self, node: Node, blocking_seconds: float) -> Link:
-        """A connection to the node of the cluster that has our keys, found by asking this one."""
+        """Return a connection to the node of the cluster with our keys, found through this one."""
         for _ in range(MOVES):
             link = self._open(node, blocking_seconds)
             try:
@@ -169,10 +170,10 @@ class Server:
 
 
 def _nodes(link: Link, host: str) -> list[Node]:
-    """The nodes of the cluster as one at `host` sees it."""
+    """Return the nodes of the cluster, from one of them at `host`."""
     try:
         slots = link.call("CLUSTER", "SLOTS")
-    except ResponseError:  # it is none, which is found out soon, or this must not be asked
+    except ResponseError:  # not a cluster, which `_check` finds, or the command is forbidden
         return []
     return [
         (name.decode() if name else host, int(port))
@@ -182,11 +183,11 @@ def _nodes(link: Link, host: str) -> list[Node]:
 
 
 def parse_info(text: bytes) -> Info:
-    """The lines `key:value` of INFO."""
+    """Return the lines `key:value` of INFO."""
     pairs = (line.partition(":") for line in text.decode(errors="replace").splitlines())
     return {key: value for key, colon, value in pairs if colon}
 
 
 def _worst(errors: Iterable[StoreError]) -> StoreError:
-    """The one to report: what an operator must mend before what may pass by itself."""
+    """Return the error to report: a lasting one before one that may pass."""
     return min(errors, key=lambda error: isinstance(error, StoreUnavailable))

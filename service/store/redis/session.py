@@ -1,4 +1,4 @@
-"""What every part of a Redis store needs: its keys, its identity, and connections that know it."""
+"""The keys and the identity of a Redis store, and connections that check it."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,14 +17,14 @@ from manyclass.service.store.redis.scripts import OPEN_STORE, Script
 from manyclass.service.store.redis.server import Server
 from manyclass.service.store.redis.url import RedisUrl
 
-VERSION = "2"  # of what lies in the server, of a new store
+VERSION = "2"  # of the data of a new store
 OLD_VERSION = "1"  # of the releases without epochs and without versions of the rules
 READS = (OLD_VERSION, VERSION)
-SPARE_LINKS = 4  # kept for whoever comes next
+SPARE_LINKS = 4  # open connections kept for the next calls
 
 
 class Keys:
-    """The keys of one service, see redis_scripts.py."""
+    """The keys of one service, see scripts.py."""
 
     def __init__(self, name: str) -> None:
         self._begin = f"{{{name}}}:"
@@ -35,7 +35,7 @@ class Keys:
         self.rules = f"{self._begin}rules"
         self.snapshots = f"{self._begin}snapshots"
         self.chunks = f"{self._begin}chunks"
-        self.chunk = f"{self._begin}chunk:"  # how the key of each begins
+        self.chunk = f"{self._begin}chunk:"  # prefix of the key of each
 
     def appends_of(self, process: str) -> str:
         return f"{self._begin}append:{process}"
@@ -48,11 +48,11 @@ class Keys:
 
 
 class Session:
-    """A process's dealings with one store, as long as both last.
+    """The connections of a process to one store.
 
-    The first connection learns the store's identity, and makes the store when there is none.
-    From then on a server that does not have this store is as good as no server.
-    Any thread may call anything at any time.
+    The first connection reads the store's identity, and makes the store if there is none. From then
+    on a server without this store counts as unavailable. Any thread may call any method at any
+    time.
     """
 
     def __init__(self, url: RedisUrl, name: str, patience: float, make_new: bool = True) -> None:
@@ -73,7 +73,7 @@ class Session:
         self._spare: list[Link] = []
 
     def connect(self, blocking_seconds: float = 0.0) -> tuple[Link, bytes]:
-        """A connection, and the id of the newest entry of the log. StoreError."""
+        """Return a connection, and the id of the newest entry of the log. Raises StoreError."""
         if self.closed.is_set():
             raise StoreError(f"the store at {self._url.shown} is closed")
         try:
@@ -119,19 +119,19 @@ class Session:
         return link, tail
 
     def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
-        """The answer of a script, which gets the store's identity before the arguments.
+        """Return the answer of a script, which gets the store's identity before the arguments.
 
-        When no answer comes it is asked once more, so it must be one that can run twice.
+        Without an answer the script is sent once more, so it must be one that may run twice. Raises
         StoreError.
         """
         return self._ask(lambda link: link.run(script, keys, (self.identity, *arguments)))
 
     def call(self, *command: Argument) -> Any:
-        """The answer to a command, with the same chance of two tries. StoreError."""
+        """Return the answer to a command, which may be sent twice too. Raises StoreError."""
         return self._ask(lambda link: link.call(*command))
 
     def tail(self) -> bytes:
-        """The id of the newest entry of the log. StoreError."""
+        """Return the id of the newest entry of the log. Raises StoreError."""
         identity, tail = self.call("HMGET", self.keys.facts, "identity", "tail")
         if identity != self.identity.encode():
             raise self.replaced()
@@ -141,12 +141,12 @@ class Session:
     def may_exceed_memory(self) -> bool:
         """Return whether this process may write a snapshot to a full server.
 
-        Only then can the log be trimmed, which is what makes room. Others wait for that.
+        Its snapshot lets the log be trimmed, which makes room. Other writes wait for that.
         """
         return self.is_full and bool(self.lease)
 
     def count_foreign(self, place: bytes) -> bool:
-        """Count an entry that is skipped; False if one with this id or a later one was before."""
+        """Count a skipped entry; return False if one with this id or a later one was counted."""
         milliseconds, _, number = place.partition(b"-")
         found = (int(milliseconds), int(number))
         if found <= self._foreign_to:
@@ -170,7 +170,7 @@ class Session:
             except RedisError as error:
                 link.close()
                 if tries and (lost(error) or moved(error)):
-                    self._drop_spare_links()  # whatever ended this one has ended those
+                    self._drop_spare_links()  # the others have ended for the same reason
                     continue
                 raise self.server.store_error(error) from error
             except BaseException:
@@ -192,7 +192,7 @@ class Session:
         return None
 
     def close(self) -> None:
-        """Nobody gets a connection any more. Closing twice is fine."""
+        """Close all connections and open no more. Closing twice is fine."""
         self.closed.set()
         self._drop_spare_links()
 

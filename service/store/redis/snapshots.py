@@ -34,17 +34,17 @@ from manyclass.service.store.redis.scripts import (
 )
 from manyclass.service.store.redis.session import Session
 
-# What an append may have to wait for, and what Python copies with the GIL held.
+# An append may have to wait for one chunk, and Python copies it with the GIL held.
 CHUNK_BYTES = 2**18
 CHUNKS_READ_AT_ONCE = 4
 CHUNKS_SWEPT_AT_ONCE = 16
-# How long chunks stay that no manifest lists: since the last one was written, since one was read.
+# Unlisted chunks are kept for these times after the last one was written, and after one was read.
 WRITING_MS = 600_000
 READING_MS = 60_000
 
 
 class RedisSnapshots:
-    """Those of one store. Any thread may call anything at any time."""
+    """The snapshots of one store. Any thread may call any method at any time."""
 
     def __init__(self, session: Session, clock: Callable[[], float]) -> None:
         self._session = session
@@ -64,8 +64,8 @@ class RedisSnapshots:
         keep_existing: bool,
         place: bytes,
     ) -> SnapshotInfo:
-        """As `Store.save_snapshot`. It is listed only if the log still has the entry at `place`,
-        so the state of a log that is no more does not become a snapshot of the one that is.
+        """Save a snapshot, see `Store.save_snapshot`. It is listed only if the log still has the
+        entry at `place`, so that the state of a lost log cannot become a snapshot of the new one.
         """
         taken_at = float(self._clock())
         self._session.tail()  # connects, if this is the first call: the identity is known then
@@ -104,7 +104,7 @@ class RedisSnapshots:
         return Manifest(seq, identity, taken_at, size, count, digest.digest())
 
     def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
-        """The manifest that is listed in the end: this one, or one that was to be kept."""
+        """List the manifest; return it, or the existing one that was kept."""
         keys = self._keys
         listed = self._session.run(
             LIST_SNAPSHOT,
@@ -121,7 +121,7 @@ class RedisSnapshots:
             kept = parse_manifest(manifest.seq, listed)
             check_store(kept, self._session.identity)
             return kept
-        except SnapshotDamaged:  # that one is not worth keeping
+        except SnapshotDamaged:  # the existing one is damaged: replace it
             return self._make_visible(manifest, False, place)
 
     def open(self, seq: int) -> Iterator[bytes]:
@@ -136,7 +136,7 @@ class RedisSnapshots:
         return self._read(manifest)
 
     def _read(self, manifest: Manifest) -> Iterator[bytes]:
-        """The chunks, each checked before."""
+        """Yield the chunks, each after its check."""
         keys, seq = self._keys, manifest.seq
         digest = blake2b(digest_size=CHECKSUM_BYTES)
         held_at = time.monotonic()
@@ -177,8 +177,9 @@ class RedisSnapshots:
             self.sweep()
 
     def sweep(self, steps: int | None = None) -> None:
-        """Give back the room of chunks that no snapshot has and nobody writes or reads, in so
-        many steps, or until there are none.
+        """Free the chunks that no snapshot has, and that no process writes or reads.
+
+        Stop after this many steps; None: when all are freed.
         """
         keys = self._keys
         more = 1

@@ -35,29 +35,29 @@ from manyclass.service.store.redis.url import parse
 log = logging.getLogger(__name__)
 
 LARGEST_BATCH = 2**28  # half of what the server takes as one value
-LEASE_SECONDS = 10.0  # how long a process that is not heard of leads, and counts as alive
-RECORD_SECONDS = 86_400  # how long the server knows the last append of a process; far more than
-# anything sent before it can still be under way
+LEASE_SECONDS = 10.0  # after its last heartbeat a process leads and counts as alive for so long
+RECORD_SECONDS = 86_400  # for which the server keeps the last append of a process: far longer than
+# an earlier one can be on its way
 READ_BYTES = 2**20  # of the log, at a time
 READ_ENTRIES = 1000
 TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
-LETTERS_KEPT = 1000  # in a mailbox nobody empties
+MESSAGES_KEPT = 1000  # in a mailbox without a reader
 MAILBOX_SECONDS = 60
 SWEEP_STEPS = 4  # in a beat
-DESCRIBED_SECONDS = 60.0  # how often it is looked how the server is set up
-# Between tries to reach a server that is away.
+DESCRIBED_SECONDS = 60.0  # between two checks of the server's settings
+# Between tries to reach an unreachable server.
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
 
 
 class RedisStore:
-    """The log is a stream, and the server's order the order for all; see redis_scripts.py.
+    """A log in a stream, whose order is the order of all processes; see scripts.py.
 
-    Whatever changes more than one thing is a script, which the server runs in one piece, and which
-    names the store it means: a server that has been emptied, or has another store, changes nothing.
+    Each change of several keys is a script, which the server runs atomically, and which names the
+    store: a server that was emptied, or has another store, changes nothing.
 
-    Threads: any may call anything at any time. Appending and each `follow` have a connection of
-    their own, and of the other calls none waits for another.
+    Threads: any thread may call any method at any time. Appending and each `follow` have a
+    connection of their own; the other calls do not wait for each other.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class RedisStore:
         lease_seconds: float = LEASE_SECONDS,
         make_new: bool = True,
     ) -> None:
-        """Nothing is asked of the server yet. StoreError for a URL that cannot be used.
+        """Raise StoreError for an invalid URL; do not connect yet.
 
-        Without `make_new` it is an error, told when the server is first asked, that it has none.
+        Without `make_new`, the first connection raises StoreMissing if the server has no store.
         """
         parsed = parse(url)
         host = re.sub(r"[^A-Za-z0-9._-]", "_", socket.gethostname())
@@ -83,16 +83,16 @@ class RedisStore:
         self._lease_ms = int(1000 * lease_seconds)
         self._appending = Lock()
         self._append_link: Link | None = None
-        self._appends = 0  # so many were tried
+        self._appends = 0  # number of tries
         self._nonces = random.Random()  # seeded by the system
         self._place = START  # of the newest entry that was read or given
-        self._rewound = False  # what was given is not in the log any more
-        self._described_at = time.monotonic()  # the first connection does
+        self._rewound = False  # events that were returned are not in the log any more
+        self._described_at = time.monotonic()  # by the first connection
         self._is_registered = False
 
     @property
     def durability(self) -> str:
-        """What is promised, as the server was set up when it was last connected to."""
+        """The durability of an append, by the server's settings at the last connection."""
         return self._session.durability
 
     @property
@@ -118,14 +118,12 @@ class RedisStore:
             return self._until_known(lambda: self._send_append(ticket, len(events), body, after))
 
     def confirm(self) -> None:
-        if self._replicas:  # without them nothing is seen before it is as durable as it gets
+        if self._replicas:  # without replicas every readable event is as durable as it gets
             with self._appending:
                 self._until_known(self._send_confirm)
 
     def _until_known(self, send: Callable[[], int]) -> int:
-        """Sends what may be sent again, as an append, which comes into the log only once, until it
-        is known that the server has it.
-        """
+        """Send a command that may be repeated, as an append, until the server has confirmed it."""
         server = self._session.server
         last_try = time.monotonic() + self._patience - server.answer_seconds / 2
         in_doubt = False
@@ -157,7 +155,7 @@ class RedisStore:
     def _send_append(self, ticket: int, count: int, body: bytes, after: int | None) -> int:
         link = self._linked()
         keys = self._keys
-        nonce = self._nonces.getrandbits(NONCE_BITS)  # another each time it is sent: see Feed
+        nonce = self._nonces.getrandbits(NONCE_BITS)  # a new one for each try: see Feed
         head = entry_head(self.name, ticket, nonce, count, body)
         last_seq = link.run(
             APPEND,
@@ -185,9 +183,9 @@ class RedisStore:
         return link
 
     def _wait_for_replicas(self, link: Link) -> None:
-        """Return when they have what was written over this link, and so all that was before it."""
+        """Return when the replicas have the writes of this link, and so all earlier ones."""
         if self._replicas:
-            # The server looks at its clock ten times a second: it may take a tenth longer.
+            # The server checks the time ten times a second: it may take 0.1 s longer.
             wait_ms = int(1000 * self._session.server.answer_seconds / 3)
             received = link.call("WAIT", self._replicas, wait_ms)
             if received < self._replicas:
@@ -206,7 +204,7 @@ class RedisStore:
         known = self.last_seq
         place = START if after == 0 else None
         start = f"{self._session.epoch.place_of(expected)}-0"
-        why = ""  # what was skipped is foreign
+        why = ""  # the reason for the last skipped entry
         while expected <= known:
             entries = self._session.run(
                 READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
@@ -236,7 +234,7 @@ class RedisStore:
 
     def follow(self, after: int) -> Iterator[Batch | PeerMessage | None]:
         feed = Feed(self._session, after, self._place_of(after))
-        self._rewound = False  # whoever follows has the state of the log as it is
+        self._rewound = False  # a follower has a state of this log
         pause = FIRST_PAUSE
         told = False
         try:
@@ -244,13 +242,13 @@ class RedisStore:
                 try:
                     news = feed.wait()
                 except (LogDamaged, LogRewound) as error:
-                    self._place = START  # what was given is no place of the log any more
+                    self._place = START  # the place is not in the log any more
                     self._rewound = isinstance(error, LogRewound)
                     raise
                 except StoreError as error:
                     if not self._session.identity and not self._session.closed.is_set():
                         raise
-                    if not told:  # once: it may be away for long
+                    if not told:  # once: the server may be unreachable for long
                         log.error("the log cannot be followed now: %s; %s", error, error.hint)
                         told = True
                     yield None
@@ -269,13 +267,13 @@ class RedisStore:
             feed.close()
 
     def _place_of(self, after: int) -> bytes | None:
-        """The id of the entry that ended with event `after`, when it is known."""
+        """Return the id of the entry that ended with event `after`, if known."""
         if after == 0:
             return START
         return self._place if seq_of(self._place) == after else None
 
     def trim(self, seq: int) -> None:
-        """As the protocol has it, and never beyond the newest snapshot."""
+        """Trim as the protocol says, and never beyond the newest snapshot."""
         keys = self._keys
         more = 1
         while more:
@@ -290,7 +288,7 @@ class RedisStore:
     # --- the other processes ----------------------------------------------------------------------
     def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
-            self._see_how_the_server_is_set_up()
+            self._check_server()
         keys = self._keys
         self._is_registered = True
         tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
@@ -322,13 +320,13 @@ class RedisStore:
             is_full=bool(is_full),
         )
 
-    def _see_how_the_server_is_set_up(self) -> None:
-        """It may be changed while it runs. StoreUnavailable: it cannot be relied on any more."""
+    def _check_server(self) -> None:
+        """Check the server's settings again. Raises StoreUnavailable if they are unfit."""
         try:
-            link, _ = self._session.connect()  # which looks
+            link, _ = self._session.connect()  # it checks them
         except StoreError:
             with self._appending:
-                self._drop_append_link()  # no append before a new connection finds it in order
+                self._drop_append_link()  # the next append connects, and so checks, first
             raise
         link.close()
         self._described_at = time.monotonic()
@@ -341,7 +339,7 @@ class RedisStore:
             POST,
             (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
             self.name,
-            LETTERS_KEPT,
+            MESSAGES_KEPT,
             MAILBOX_SECONDS,
             *(part for letter in letters for part in letter),
         )
@@ -366,7 +364,7 @@ class RedisStore:
 
     def close(self) -> None:
         if self._is_registered and not self._session.closed.is_set():
-            with suppress(StoreError):  # it is forgotten after a while anyway
+            with suppress(StoreError):  # it expires after a while anyway
                 keys = self._keys
                 self._session.run(LEAVE, (keys.facts, keys.lease, keys.processes), self.name)
         self._session.close()

@@ -1,11 +1,11 @@
-"""The URL of a Redis store: which server, how to reach it, and whose keys.
+"""The URL of a Redis store: the server, the way to it, and the prefix of the keys.
 
     redis://[user:password@]host[:port][/db]                    rediss:// with TLS
     unix://[user:password@]/path/of/the/socket
     redis+sentinel://[user:password@]host[:port],.../service[/db]    rediss+sentinel://
     redis+cluster://[user:password@]host[:port],...             rediss+cluster://
 
-Behind a `?` stands what is in OPTIONS.
+Behind a `?` come the OPTIONS.
 """
 
 import re
@@ -21,7 +21,7 @@ FORMS = (
     " or redis+cluster://HOST:PORT,...; rediss instead of redis for TLS"
 )
 OPTIONS = (
-    "name",  # of the service among those that share the server; every key begins with it
+    "name",  # of the service: every key begins with it, so that services can share a server
     "replicas",  # to wait for at each append
     "db",  # of unix://
     "ca_file",  # to trust, for TLS
@@ -35,7 +35,7 @@ SENTINEL_PORT = 26379
 
 
 class Kind(Enum):
-    """What listens at the addresses of a URL."""
+    """The kind of server at the addresses of a URL."""
 
     SERVER = "server"
     SENTINEL = "sentinel"
@@ -44,7 +44,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class RedisUrl:
-    """What a URL says. Passwords are not part of its text form, nor of `shown`."""
+    """The parts of a URL. Passwords are not part of its text form, nor of `shown`."""
 
     kind: Kind
     nodes: tuple[tuple[str, int], ...]  # host and port; none for a socket file
@@ -64,18 +64,18 @@ class RedisUrl:
 
     @property
     def shown(self) -> str:
-        """Where it is, for messages."""
+        """The address, for messages."""
         place = self.path or ",".join(f"{host}:{port}" for host, port in self.nodes)
         return f"{self.service} of {place}" if self.service else place
 
 
 def is_redis(url: str) -> bool:
-    """True for what is meant to be a URL of this module."""
+    """Return whether the text is meant as a URL of this module."""
     return re.match(r"(rediss?|unix)\b", url) is not None
 
 
 def parse(url: str) -> RedisUrl:
-    """What the URL says; StoreError, which shows no password, when it does not make sense."""
+    """Return the parts of the URL. Raises StoreError, without a password, if it is invalid."""
     scheme, _, _ = url.partition("://")
     match = re.fullmatch(r"(redis|rediss|unix)(?:\+(sentinel|cluster))?", scheme)
     if match is None or scheme.startswith("unix+"):
@@ -117,7 +117,7 @@ def parse(url: str) -> RedisUrl:
             key_file=query.get("key_file"),
         )
     except ValueError as error:
-        # Without the cause: what urllib says may quote the password.
+        # Without the cause: the message of urllib may quote the password.
         raise StoreError(f"the URL of the Redis store: {error}", f"known are {FORMS}") from None
 
 
@@ -139,7 +139,7 @@ def _query(text: str) -> dict[str, str]:
 def _place(
     kind: Kind, is_file: bool, path: str, query: Mapping[str, str]
 ) -> tuple[int, str, str | None]:
-    """Database, service of the sentinels, and socket file."""
+    """Return database, service of the sentinels, and socket file."""
     if is_file:
         if path in ("", "/"):
             raise ValueError("unix:// needs the path of a socket")

@@ -22,7 +22,7 @@ class StoreFacts:
 
     identity: bytes  # random; of this store and no other
     unchained: int  # the last event that a release without a chain appended
-    marked: bool  # whether a mark was made, so that a missing one is a loss
+    marked: bool  # True once a mark was made: then a missing one is a loss
 
     @classmethod
     def new(cls, unchained: int) -> "StoreFacts":
@@ -30,7 +30,7 @@ class StoreFacts:
 
     @classmethod
     def read(cls, connection: sqlite3.Connection) -> "StoreFacts":
-        """Raise StoreDamaged when the row is not as it was written."""
+        """Return the row. Raises StoreDamaged if its checksum does not fit."""
         row = connection.execute("SELECT identity, unchained, marked, checksum FROM store")
         *fields, checksum = row.fetchone() or (None,)
         if checksum is None or _checksum(*fields) != checksum:
@@ -67,12 +67,12 @@ class Manifest:
     digest: bytes  # of the chunks' checksums
 
     def stamp(self, store: bytes) -> bytes:
-        """Return what stands for a checksum: the identity of the store, and a checksum of all."""
+        """Return the stamp: the identity of the store, and a checksum of all fields."""
         # Of the text: in a damaged row the values may be of any type.
         return store + _checksum(*astuple(self), store)
 
     def check(self, stamp: object, store: bytes) -> None:
-        """Raise SnapshotDamaged unless it was written so, and by this store."""
+        """Raise SnapshotDamaged unless the stamp fits, and is of this store."""
         if stamp == self.stamp(store):
             return
         if isinstance(stamp, bytes) and stamp == self.stamp(stamp[:IDENTITY_BYTES]):
@@ -86,7 +86,7 @@ class Manifest:
 
 def find_manifest(connection: sqlite3.Connection, seq: int) -> tuple[Manifest, object]:
     """Return a manifest and its stamp, both as they are stored. SnapshotMissing."""
-    known = -(2**63) <= seq < 2**63  # what SQLite can be asked for
+    known = -(2**63) <= seq < 2**63  # the range of integers in SQLite
     row = known and connection.execute(f"{_MANIFESTS} WHERE seq = ?", (seq,)).fetchone()
     if not row:
         raise SnapshotMissing(seq)
@@ -147,7 +147,7 @@ def floor_of(connection: sqlite3.Connection) -> int:
 
 
 def raise_floor(connection: sqlite3.Connection, seq: int) -> None:
-    """Note that no number up to `seq` may be given again."""
+    """Note that no number up to `seq` may be used again."""
     seq = max(seq, floor_of(connection))
     connection.execute(
         "INSERT OR REPLACE INTO floor (id, seq, checksum) VALUES (1, ?, ?)",

@@ -1,13 +1,13 @@
-"""The file of the SQLite store: what is in it, how to connect to it, what its errors mean.
+"""The file of the SQLite store: its tables, its connections and its errors.
 
     events     one row per append     last_seq | first_seq | checksum | body
-                                      see batch.py, and sqlite_chain.py for the checksum
-    snapshots  one row, the manifest, per snapshot that can be seen
+                                      see batch.py, and chain.py for the checksum
+    snapshots  one row, the manifest, per visible snapshot
                                       seq | id | taken_at | bytes | chunks | digest | checksum
                                       the checksum begins with the identity of the store
-    chunks     of snapshots, and of what is being saved or deleted: no manifest has that id
+    chunks     of snapshots, also of unfinished and deleted ones, whose id no manifest has
                                       snapshot (the id) | number | checksum | body
-    floor      one row                seq: no number up to it will be given again | checksum
+    floor      one row                seq: no number up to it is used again | checksum
     store      one row                identity | unchained | marked | checksum
 
 Short columns come before the body, so reading them does not walk the pages of a long one.
@@ -49,13 +49,13 @@ TABLES = (
         marked INTEGER NOT NULL, checksum BLOB NOT NULL)""",
 )
 
-# What holds for each connection.
+# The settings of each connection.
 #
 # The write-ahead log stays small: a commit that leaves 1000 pages (4 MiB) in it or more is followed
 # by a checkpoint, and the next one starts at its beginning again. So it holds at most that and
 # one transaction, the largest being a batch, a chunk of a snapshot, or what one step of a trim
-# touches. Only while somebody reads (recovery, restore) can it not start again; then it grows by
-# what is written meanwhile, and is cut back to journal_size_limit afterwards.
+# touches. During a read (recovery, restore) it cannot start again; then it grows by the writes, and
+# is cut back to journal_size_limit afterwards.
 SETTINGS = (
     "synchronous = FULL",  # in WAL mode: a commit returns when the disk has it
     "wal_autocheckpoint = 1000",
@@ -73,7 +73,7 @@ BUSY_SECONDS = 5.0  # only another program, such as a backup, can hold the file
 
 
 def make_folder(folder: Path) -> None:
-    """The folder is there, and still is after a power cut."""
+    """Make a folder that survives a power cut."""
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in made:
@@ -90,9 +90,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
-    """A connection that any thread may use, one at a time; every statement commits by itself.
+    """Return a connection that any thread may use, one at a time; each statement is a transaction.
 
-    A file that is not there is an error.
+    A missing file is an error.
     """
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode={mode}",
@@ -101,7 +101,7 @@ def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    connection.text_factory = bytes  # there is no text but by damage, which need not be UTF-8
+    connection.text_factory = bytes  # only damage makes text, which may not be UTF-8
     try:
         for setting in SETTINGS:
             connection.execute(f"PRAGMA {setting}")
@@ -113,7 +113,7 @@ def connect(path: Path, mode: Literal["ro", "rw"] = "rw") -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that sees the file as it is now, whatever is written while it is open."""
+    """Yield a connection to the file as it is now; later writes are not visible in it."""
     with errors_of_store(path), closing(connect(path)) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
@@ -122,7 +122,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def errors_of_store(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the file system raise into what a store raises."""
+    """Map errors of SQLite and the file system to errors of the store."""
     try:
         yield
     except sqlite3.Error as error:
@@ -218,7 +218,7 @@ def is_unfinished(path: Path) -> bool:
 
 
 def _pages_in_log(path: Path, page_bytes: int) -> set[int]:
-    """The pages the write-ahead log has, by its frames since it was last begun anew."""
+    """Return the pages in the write-ahead log, by its frames since its last restart."""
     pages: set[int] = set()
     try:
         with path.with_name(path.name + "-wal").open("rb") as log:

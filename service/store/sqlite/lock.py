@@ -1,4 +1,4 @@
-"""The exclusive use of a database file, by whatever name a process reaches it."""
+"""The exclusive use of a database file, under every name it has."""
 
 import os
 from fcntl import LOCK_EX, LOCK_NB, flock

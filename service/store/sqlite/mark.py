@@ -1,8 +1,8 @@
-"""The high-water mark of a SQLite store: which event its log reached, in a small file beside it.
+"""The high-water mark of a SQLite store: the last event of its log, in a small file beside it.
 
-Nothing inside a database tells that the end of its write-ahead log is missing: a log that was cut
-is a valid, shorter one. The mark tells. It lies in `path`.mark, twice, each time in a page of its
-own, and the older of the two is overwritten, so one of them is always whole:
+A database does not show that the end of its write-ahead log is missing: a log that was cut is a
+valid, shorter one. The mark shows it. `path`.mark has it twice, each time in a page of its own, and
+the older of the two is overwritten, so one of them is always whole:
 
     identity 16 bytes | count u64 | seq i64 | chain 16 bytes | checksum 16 bytes
 
@@ -21,7 +21,7 @@ from manyclass.service.store.batch import CHECKSUM_BYTES
 from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.sqlite.file import sync_folder
 
-SLOT_BYTES = 4096  # what the kernel writes to the disk at once
+SLOT_BYTES = 4096  # the kernel writes a page to the disk at once
 _SLOT = Struct("<16sQq16s")
 
 
@@ -31,11 +31,11 @@ class Mark:
 
     identity: bytes  # of the store
     seq: int  # of the last event
-    chain: bytes  # the checksum of the last append, see sqlite_chain.py
+    chain: bytes  # the checksum of the last append, see chain.py
 
 
 def mark_path(path: Path) -> Path:
-    """Return where the mark of the store at `path` lies."""
+    """Return the path of the mark of the store at `path`."""
     return path.with_name(path.name + ".mark")
 
 
@@ -73,9 +73,9 @@ def shell_url(path: Path) -> str:
 class MarkFile:
     """The mark of the store at `path`, to be written after each commit.
 
-    It is written through a memory map: a system call would let go of the GIL, and a busy event loop
-    gives it back only after milliseconds. What is written outlives the process at once. It outlives
-    a power cut after `sync`, or when the kernel writes it, mostly within half a minute. An older
+    It is written through a memory map: a system call would release the GIL, and a busy event loop
+    returns it only after milliseconds. A mark survives the process at once. It survives a power cut
+    after `sync`, or when the kernel writes it, mostly within half a minute. An older
     mark on the disk is true as well; it only knows of fewer events.
     """
 
@@ -103,7 +103,7 @@ class MarkFile:
         os.fsync(self._descriptor)
 
     def close(self) -> None:
-        """Sync it and let go of it."""
+        """Sync the file and close it."""
         try:
             self.sync()
         finally:

@@ -1,7 +1,7 @@
-"""Opens the file of a SQLite store, and finds out whether it is all there.
+"""Opens the file of a SQLite store, after checking that it is complete.
 
-What is refused is refused before anything is changed: the file is first read by a connection that
-cannot write, for closing another one would empty the write-ahead log, and with it the evidence.
+A file is refused before any change to it: it is first read by a connection that cannot write,
+because closing another one would empty the write-ahead log, and with it the evidence.
 """
 
 import sqlite3
@@ -41,7 +41,7 @@ from manyclass.service.store.sqlite.mark import (
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file of a store that is all there."""
+    """The file of a complete store."""
 
     connection: sqlite3.Connection
     facts: StoreFacts
@@ -138,7 +138,7 @@ def _check_pages(path: Path, reader: sqlite3.Connection) -> None:
 
 
 def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
-    """Raise what stands against using the file with this mark."""
+    """Raise StoreError if the file cannot be used with this mark."""
     version = _checked_version(path, reader)
     if version > 0:
         floor_of(reader)
@@ -192,7 +192,7 @@ def _lost(path: Path, what: str, mark: Mark) -> StoreDamaged:
 
 
 def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
-    """The version of the file, 0 while it has no tables; StoreError when it cannot be read."""
+    """Return the version of the file, 0 without tables. Raises StoreError for another one."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     expected = {0: (), 1: FIRST_TABLES, VERSION: TABLES}
     if version not in expected:
@@ -204,7 +204,7 @@ def _checked_version(path: Path, connection: sqlite3.Connection) -> int:
 
 
 def _upgraded(connection: sqlite3.Connection) -> StoreFacts:
-    """The facts of the store, which has all its tables then, and its manifests their stamps."""
+    """Upgrade the tables and manifests to this version; return the facts of the store."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return StoreFacts.read(connection)
@@ -223,7 +223,7 @@ def _tail(connection: sqlite3.Connection, facts: StoreFacts, mark: Mark | None) 
     last_seq = last_seq_of(connection, facts.identity)
     row_seq, proof = last_row_of(connection)
     if mark is not None and row_seq <= mark.seq:
-        chain = mark.chain  # which is right, whatever became of the row
+        chain = mark.chain  # right also if the row is lost
     else:
         chain = chain_of(proof) if row_seq else facts.identity
     return Mark(facts.identity, last_seq, chain)

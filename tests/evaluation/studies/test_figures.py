@@ -6,7 +6,8 @@ import pytest
 from manyclass.evaluation.comparison import Result
 from manyclass.evaluation.run import Outcome, Pass
 from manyclass.evaluation.studies import figures
-from manyclass.evaluation.studies.figures import CHOSEN, KEPT, Setting
+from manyclass.evaluation.studies.default import CHOSEN
+from manyclass.evaluation.studies.figures import KEPT, Setting
 from manyclass.evaluation.studies.study import parser_of
 from tests.evaluation.examples import data_set
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from manyclass.service.http.protocol import MOST_HEAD_BYTES
+from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, serving
 
@@ -153,7 +153,7 @@ def test_pages_read_what_the_protocol_refuses(origin):
             served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
             served.talk(head.encode()),
         ]
-        served.app.edge.admission.most = 0
+        served.app.limits.admission.most = 0
         answers.append(served.talk(f"{head}Content-Length: 2\r\n\r\n{{}}".encode()))
     assert [status for status, _, _ in answers] == [408, 400, 431, 408, 503]
     for status, headers, body in answers:

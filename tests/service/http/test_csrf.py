@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.service.http.csrf import Origins
+from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.problems import Problem
 
 
@@ -8,7 +8,7 @@ def passes(method, listening, headers, open_to_all=True):
     """Whether such a request may come to a service that listens there."""
     raw = {name.encode(): value.encode() for name, value in headers.items()}
     try:
-        Origins(listening, open_to_all).require(method, raw)
+        CsrfGuard(listening, open_to_all).require(method, raw)
     except Problem:
         return False
     return True

@@ -8,7 +8,7 @@ import pytest
 from openapi_python_client import generate
 from openapi_python_client.config import Config, ConfigFile, MetaType
 
-from tests.service.http.test_openapi import document
+from tests.service.http.openapi.test_document import document
 from tests.service.serving import serving
 
 KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
@@ -64,7 +64,7 @@ def test_it_learns_ranks_and_reads_a_typed_refusal(client):
         assert isinstance(ranking, models.RankManyAnswer)
         assert [each.ranked[0].class_ for each in ranking.results] == ["hockey", "golf"]
         late = call("learn.learn", body=models.LateLabel(id="q-1", classes=["golf"]))
-        assert late.rank == 1
+        assert (late.rank_before, late.rank) == (1, 1)
 
         refused = call("rank.rank", body=models.RankText(text="a", k=1001))
         assert isinstance(refused, models.Problem)

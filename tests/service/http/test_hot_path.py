@@ -1,16 +1,20 @@
 import gc
 import logging
 
+import httpx
 import pytest
 
-from manyclass.service.http.csrf import Origins
+from manyclass.service.config.settings import Settings
+from manyclass.service.http.auth import ApiKeys
+from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.hot_path import HotPath
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import ClientGone
 from manyclass.service.http.request_body import Blocks
+from manyclass.service.http.routes.rank import Rank
 from manyclass.service.observability.metrics import Metrics
 from tests.service.faulty import in_loop, many_turns
-from tests.service.serving import Conversation, assert_problem, calling
+from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
 @in_loop
@@ -42,15 +46,65 @@ async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, capl
 async def test_a_client_that_left_is_counted_and_not_answered():
     metrics = Metrics()
 
-    async def hot(headers, receive, send, hold):
-        raise ClientGone
+    class Left(Rank):
+        async def answer(self, request):
+            raise ClientGone
 
-    origins = Origins("127.0.0.1", open_to_all=True)
-    front = HotPath({"/rank": hot}, None, origins, metrics, MemoryBudget(2**20))
-    talk = Conversation(front, "/rank", {})
+    call = Left(Settings(), None, ApiKeys([], [], []), None, metrics, Limits(Settings()))
+    csrf = CsrfGuard("127.0.0.1", open_to_all=True)
+    talk = Conversation(HotPath({"/rank": call}, None, csrf, metrics), "/rank", {})
     assert await talk.end() is None
     text = str([family.samples for family in metrics.collect()])
     assert "'status': '499'" in text
+
+
+HOT_REQUESTS = [  # path, body, headers, query
+    ("/rank", b'{"features": ["a"], "id": "i"}', {}, ""),
+    ("/rank", b'{"instances": [{"features": ["a"], "id": "i"}]}', {}, ""),
+    ("/rank", b'{"text": 5}', {}, ""),
+    ("/rank", b"{", {}, ""),
+    ("/rank", b"{}", {"content-type": "text/plain"}, ""),
+    ("/rank", b'{"features": ["a"]}', {}, "?k=1"),
+    ("/rank", b'{"features": ["a"]}', {"authorization": "Bearer unknown"}, ""),
+    ("/learn", b'{"features": ["a"], "classes": ["x"]}', {}, ""),
+    ("/learn", b'{"events": [{"features": ["a"], "classes": ["x"]}]}', {}, ""),
+    ("/learn", b'{"id": "unknown", "classes": ["x"]}', {}, ""),
+    ("/learn", b'{"features": ["a"], "classes": ["x"]}\n', NDJSON, ""),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "headers", "query"), HOT_REQUESTS)
+@in_loop
+async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, headers, query):
+    async with calling(admin_keys=("a",)) as one, calling(admin_keys=("a",)) as two:
+        two.client._transport = httpx.ASGITransport(two.app.api)
+        answers = []
+        for call in (one, two):
+            sent = {"authorization": "Bearer a"} | headers
+            await call("POST", "/learn", b'{"features":["a"],"classes":["x"]}', headers=sent)
+            response = await call("POST", path + query, body, headers=sent)
+            answers.append((response.status_code, response.headers, response.content))
+            assert call.app.limits.budget.used == 0
+        assert answers[0] == answers[1]
+
+
+@in_loop
+async def test_a_client_that_left_fastapis_way_is_not_answered():
+    async with calling() as call:
+        talk = Conversation(call.app.api, "/rank", {"content-type": "application/json"})
+        talk.leave()
+        assert await talk.end() is None
+        assert call.app.limits.budget.used == 0
+
+
+@in_loop
+async def test_a_hot_call_below_the_path_of_a_proxy_is_answered():
+    async with calling() as call:
+        call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
+        response = await call("POST", "/ranking/rank", {"features": ["a"]})
+        assert response.status_code == 200
+        seen = await call.metrics()
+        assert seen['request_duration_seconds_count{endpoint="/rank",status="200"}'] == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD"])
@@ -147,7 +201,7 @@ async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
             talk = Conversation(call.app, path, {"content-type": kind})
             talk.say(b'{"features":["a"],"classes":["x"]}\n')
             await many_turns()
-            call.app.edge.budget.limit = 1000
+            call.app.limits.budget.limit = 1000
             talk.say(b" " * 1500)
             await talk.end()
             talk.task = None
@@ -155,5 +209,5 @@ async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
             assert not [each for each in gc.get_objects() if isinstance(each, Blocks)]
         finally:
             gc.enable()
-        assert call.app.edge.budget.refused == 1
-        assert call.app.edge.budget.used == 0
+        assert call.app.limits.budget.refused == 1
+        assert call.app.limits.budget.used == 0

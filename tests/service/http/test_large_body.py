@@ -2,15 +2,17 @@ import asyncio
 import gzip
 import json
 
+import msgspec
 import pytest
 
 from manyclass.core import text
 from manyclass.core.event import Instance
 from manyclass.core.outline import Outline
-from manyclass.service.http import large_body, schemas, turn
-from manyclass.service.http.large_body import LARGE_BYTES
+from manyclass.service.http import decoding, instances, large_body, time_slice
+from manyclass.service.http.instances import LARGE_BYTES, is_large
 from manyclass.service.http.request_body import PIECE_BYTES
-from manyclass.service.http.schemas import MOST_PAIRS, LearnEvent, RankInstance
+from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
+from manyclass.service.http.schemas.rank import RankInstance
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
 
@@ -22,13 +24,13 @@ def padded(body):
     return json.dumps(body).encode() + b" " * LARGE_BYTES
 
 
-class Counted(turn.Turn):
+class Counted(time_slice.TimeSlice):
     """Is over after each step, and counts."""
 
     passed = 0
     is_over = True
 
-    async def pass_on(self):
+    async def renew(self):
         Counted.passed += 1
         await asyncio.sleep(0)
 
@@ -36,8 +38,8 @@ class Counted(turn.Turn):
 @pytest.fixture
 def turns(monkeypatch):
     """A function that gives the number of turns since it was called last."""
-    for module in (large_body, *large_body_users()):
-        monkeypatch.setattr(module, "Turn", Counted)
+    for module in (instances, large_body, *large_body_users()):
+        monkeypatch.setattr(module, "TimeSlice", Counted)
 
     def count():
         passed, Counted.passed = Counted.passed, 0
@@ -101,14 +103,14 @@ async def test_a_large_body_is_answered_as_a_small_one():
 @in_loop
 async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
     decoded = []
-    decode = schemas.decode
+    decode = decoding.decode
 
     def counted(decoder, data):
         decoded.append(len(memoryview(data)))
         return decode(decoder, data)
 
     monkeypatch.setattr(large_body, "decode", counted)
-    monkeypatch.setattr(schemas, "decode", counted)
+    monkeypatch.setattr(instances, "decode", counted)
     async with calling() as call:
         assert_problem(await call("POST", path, body), 422, *pointers)
     # `features` is skipped by the decoder, which makes no object of it
@@ -232,10 +234,10 @@ async def test_features_times_classes_of_an_event_are_bounded():
 
 def test_large_features_and_texts_are_told_from_small_ones():
     short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
-    assert not large_body.is_large(RankInstance(text=short))
-    assert large_body.is_large(RankInstance(text=long))
-    assert not large_body.is_large(RankInstance())
-    large = schemas.msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
-    assert large_body.is_large(LearnEvent(classes=["a"], features=large))
+    assert not is_large(RankInstance(text=short))
+    assert is_large(RankInstance(text=long))
+    assert not is_large(RankInstance())
+    large = msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
+    assert is_large(LearnEvent(classes=["a"], features=large))
     assert Instance.from_json(large) == Instance([])
     assert Outline(b"{}", b"x", 1, 1).fault is None

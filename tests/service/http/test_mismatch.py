@@ -5,15 +5,11 @@ import json
 import msgspec
 import pytest
 
+from manyclass.service.http.decoding import decode
 from manyclass.service.http.mismatch import _TAKES
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.schemas import (
-    LearnEvent,
-    LearnRequest,
-    RankInstance,
-    RankRequest,
-    decode,
-)
+from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
+from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 

@@ -12,7 +12,7 @@ from manyclass.core.errors import (
 )
 from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.http.problems import Fault, Problem, invalid, pointer, problem_of
-from manyclass.service.http.schemas import RankRequest
+from manyclass.service.http.schemas.rank import RankRequest
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import (
     CommitOutcomeUnknown,

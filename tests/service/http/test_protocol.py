@@ -14,8 +14,9 @@ import threading
 import httpx
 import pytest
 
-from manyclass.service.http import fault_log, protocol
-from manyclass.service.http.protocol import MOST_HEADERS, MOST_PIPELINED
+from manyclass.service.http import fault_log, protocol, shedding
+from manyclass.service.http.protocol import MOST_PIPELINED
+from manyclass.service.http.request_head import MOST_HEADERS
 from tests.service.faulty import PATIENCE
 from tests.service.serving import answer_on, serving
 
@@ -136,7 +137,7 @@ def test_a_client_that_leaves_amid_its_requests_leaves_no_traceback(served, path
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         connection.sendall(GET % path * 5)
         connection.close()
-    until(lambda: served.app.edge.connections == 0)
+    until(lambda: served.app.limits.connections == 0)
     assert httpx.get(served.url + "/livez").status_code == 200
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
@@ -204,13 +205,13 @@ def test_what_follows_an_offer_to_upgrade_is_answered(served):
 
 
 def test_bad_requests_write_little_to_the_log(served, caplog):
-    edge = served.app.edge
-    before = edge.bad_requests
+    limits = served.app.limits
+    before = limits.bad_requests
     for number in range(50):
         with served.connect() as connection:
             connection.sendall(b"garbage" * number + b"\xff\r\n\r\n")
             assert statuses(everything(connection)) == [400]
-    assert edge.bad_requests == before + 50
+    assert limits.bad_requests == before + 50
     assert sum(len(record.getMessage()) for record in caplog.records) <= 50 * 200
     assert not [record for record in caplog.records if record.exc_info]
 
@@ -231,7 +232,7 @@ def test_the_log_of_faults_is_short_and_rate_limited(caplog):
 
 
 def test_bytes_that_wait_are_counted_and_given_back(served):
-    budget = served.app.edge.budget
+    budget = served.app.limits.budget
     until(lambda: budget.used == 0)
     with contextlib.ExitStack() as stack:
         body, line, started = (stack.enter_context(served.connect()) for _ in range(3))
@@ -254,17 +255,17 @@ def test_when_memory_is_short_large_requests_are_refused_and_small_ones_served()
         for _ in range(5):
             connection = s.enter_context(served.connect())
             connection.sendall(head("/learn", "content-length: 1000000") + b" " * 900_000)
-        until(lambda: served.app.edge.budget.refused >= 3)
-        refused = served.app.edge.budget.refused
-        assert served.app.edge.budget.used <= 2**21
+        until(lambda: served.app.limits.budget.refused >= 3)
+        refused = served.app.limits.budget.refused
+        assert served.app.limits.budget.used <= 2**21
         assert served.talk(post("/rank", RANKING))[0] == 200
         assert served.talk(post("/learn", b" " * 300_000))[0] == 503
-        assert served.app.edge.budget.refused > refused
+        assert served.app.limits.budget.refused > refused
 
 
 def test_an_answer_that_is_not_read_is_closed(caplog):
     with serving(unread_seconds=1) as served:
-        budget = served.app.edge.budget
+        budget = served.app.limits.budget
         size = 30_000_000
 
         async def large_state():
@@ -274,7 +275,7 @@ def test_an_answer_that_is_not_read_is_closed(caplog):
         with served.connect() as reader, served.connect() as other:
             reader.sendall(GET % b"/state")
             until(lambda: budget.used > 0)
-            until(lambda: served.app.edge.slow_readers == 1)
+            until(lambda: served.app.limits.slow_readers == 1)
             until(lambda: budget.used == 0)
             assert len(everything(reader)) < size
             other.sendall(GET % b"/state")  # once more: the first gave its place back
@@ -329,15 +330,15 @@ def test_connections_are_bounded():
             kept = [stack.enter_context(served.connect()) for _ in range(3)]
             for connection in kept:
                 connection.sendall(head("/rank", "content-length: 100"))
-            until(lambda: not served.app.edge.idle)
+            until(lambda: not served.app.limits.idle)
             with served.connect() as fourth:
                 status, headers, _ = answer_on(fourth)
                 assert (status, headers["connection"]) == (503, "close")
                 assert int(headers["retry-after"]) >= 1
-        until(lambda: served.app.edge.connections == 0)
+        until(lambda: served.app.limits.connections == 0)
         assert served.talk(GET % b"/livez")[0] == 200
-        assert served.app.edge.rejected_connections == 1
-        assert served.app.edge.closed_idle == 0
+        assert served.app.limits.rejected_connections == 1
+        assert served.app.limits.closed_idle == 0
 
 
 def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
@@ -352,10 +353,10 @@ def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
 
         busy = connect()
         busy.sendall(head("/learn", f"content-length: {len(EVENT)}"))
-        until(lambda: served.app.edge.connections == 1 and not served.app.edge.idle)
+        until(lambda: served.app.limits.connections == 1 and not served.app.limits.idle)
         asked_late, *silent = connect(), connect(), connect()
         silent[0].sendall(b"GET /livez HTTP/1.1\r\n")  # not a whole head
-        until(lambda: len(served.app.edge.idle) == 3)
+        until(lambda: len(served.app.limits.idle) == 3)
         asked_late.sendall(GET % b"/livez")
         assert answer_on(asked_late)[0] == 200
         for closed in (*silent, asked_late):
@@ -364,8 +365,8 @@ def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
         busy.sendall(EVENT)
         kept.sendall(GET % b"/livez")
         assert [answer_on(connection)[0] for connection in (busy, kept)] == [200, 200]
-        edge = served.app.edge
-        assert (edge.closed_idle, edge.rejected_connections, edge.connections) == (3, 0, 4)
+        limits = served.app.limits
+        assert (limits.closed_idle, limits.rejected_connections, limits.connections) == (3, 0, 4)
 
 
 def test_silent_connections_keep_no_request_out():
@@ -374,7 +375,7 @@ def test_silent_connections_keep_no_request_out():
             stack.enter_context(served.connect())
         for _ in range(30):
             assert served.talk(GET % b"/livez")[0] == 200
-        assert served.app.edge.rejected_connections == 0
+        assert served.app.limits.rejected_connections == 0
 
 
 @contextlib.contextmanager
@@ -416,7 +417,7 @@ def narrow():
 
 
 def test_rankings_above_the_concurrency_are_shed(narrow):
-    admission = narrow.app.edge.admission
+    admission = narrow.app.limits.admission
     with sent_at_once(narrow, [post("/rank", RANKING)] * 10) as connections:
         answers = [answer_on(connection) for connection in connections]
         assert sorted(status for status, _, _ in answers) == [200] * 2 + [503] * 8
@@ -428,7 +429,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
         assert (admission.shed, admission.running) == (8, 0)
         for connection in connections:  # after the pause each is served again
             connection.setblocking(True)
-        threading.Event().wait(3 * protocol.PAUSE_SECONDS)
+        threading.Event().wait(3 * shedding.PAUSE_SECONDS)
         for connection in connections:
             connection.sendall(post("/rank", RANKING))
             assert answer_on(connection)[0] == 200
@@ -436,7 +437,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
 
 def test_a_ranking_repeated_at_once_is_shed_again(narrow):
     """Its connection is not read meanwhile; a ranking sent after the pause is answered."""
-    admission = narrow.app.edge.admission
+    admission = narrow.app.limits.admission
     with sent_at_once(narrow, [post("/rank", RANKING)] * 3) as connections:
         shed = [each for each in connections if answer_on(each)[0] == 503]
         assert len(shed) == 1
@@ -444,7 +445,7 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
             shed[0].sendall(post("/rank", RANKING))
             assert answer_on(shed[0])[0] == 503
         assert admission.shed == 4
-        threading.Event().wait(3 * protocol.PAUSE_SECONDS)
+        threading.Event().wait(3 * shedding.PAUSE_SECONDS)
         shed[0].sendall(post("/rank", RANKING))
         assert answer_on(shed[0])[0] == 200
 
@@ -457,7 +458,7 @@ def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
         assert len(shed) == 1
         shed[0].sendall(by_proxy)
         assert answer_on(shed[0])[0] == 200
-        assert narrow.app.edge.admission.shed == 1
+        assert narrow.app.limits.admission.shed == 1
 
 
 def test_after_an_early_answer_the_rest_is_http_again(served):
@@ -477,7 +478,7 @@ def test_after_an_early_answer_the_rest_is_http_again(served):
 
 
 def test_a_shed_client_that_has_not_sent_its_body_yet_is_closed(narrow):
-    narrow.app.edge.admission.most = 0
+    narrow.app.limits.admission.most = 0
     request = head("/rank", "expect: 100-continue", f"content-length: {len(RANKING)}")
     with narrow.connect() as connection:
         connection.sendall(request)
@@ -498,11 +499,11 @@ def test_bodies_that_come_slowly_take_no_place(narrow):
                 connection.sendall(request[-3:])
         answers = sorted(answer_on(connection)[0] for connection in slow)
         assert answers == [200] * 2 + [503] * 3
-        assert narrow.app.edge.admission.running == 0
+        assert narrow.app.limits.admission.running == 0
 
 
 def test_rankings_that_wait_for_an_event_take_no_place(narrow):
-    admission = narrow.app.edge.admission
+    admission = narrow.app.limits.admission
     waiting = post("/rank", b'{"features":["a"],"min_seq":1000000}')
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(narrow.connect()) for _ in range(5)]
@@ -526,9 +527,9 @@ def test_clients_that_leave_give_their_places_back(narrow):
             for _ in range(4):
                 connection = stack.enter_context(narrow.connect())
                 connection.sendall(post("/rank", RANKING) * 3)
-    until(lambda: narrow.app.edge.connections == 0)
-    assert narrow.app.edge.admission.running == 0
-    assert narrow.app.edge.budget.used == 0
+    until(lambda: narrow.app.limits.connections == 0)
+    assert narrow.app.limits.admission.running == 0
+    assert narrow.app.limits.budget.used == 0
     assert narrow.talk(post("/rank", RANKING))[0] == 200
 
 
@@ -538,7 +539,7 @@ def test_large_rankings_are_bounded_by_bytes():
     body = json.dumps({"instances": instances, "k": 1, "min_seq": 1}).encode()
     assert len(body) > 100_000
     with serving(max_concurrent_bytes=150_000, rank_wait_seconds=PATIENCE) as served:
-        admission = served.app.edge.admission
+        admission = served.app.limits.admission
         with served.connect() as first:
             first.sendall(post("/rank", body))
             until(lambda: admission.large_bytes == len(body))

@@ -43,13 +43,13 @@ def read(*pieces, headers=None, most=1000, leave=False):
         return next(waiting)
 
     budget = MemoryBudget(10 * 2**20)
-    hold = budget.hold()
+    reservation = budget.reserve()
     try:
-        whole = asyncio.run(read_body(headers or {}, receive, most, hold))
+        whole = asyncio.run(read_body(headers or {}, receive, most, reservation))
         assert budget.used == len(whole)
         return whole
     finally:
-        hold.release()
+        reservation.release()
         assert budget.used == 0
 
 
@@ -89,7 +89,7 @@ def test_reads_no_more_than_it_may():
         return {"type": "http.request", "body": pieces.pop(), "more_body": True}
 
     with pytest.raises(Problem):
-        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).hold()))
+        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).reserve()))
     assert asked == 2
 
 
@@ -98,11 +98,11 @@ def test_bodies_on_their_way_share_one_budget():
     budget = MemoryBudget(8 * 100_000)
 
     async def reading(receive):
-        hold = budget.hold()
+        reservation = budget.reserve()
         try:
-            return await read_body({}, receive, 100_000, hold)
+            return await read_body({}, receive, 100_000, reservation)
         finally:
-            hold.release()
+            reservation.release()
 
     async def run():
         queues = [asyncio.Queue() for _ in range(8)]

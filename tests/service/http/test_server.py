@@ -16,7 +16,7 @@ import pytest
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http import server
-from manyclass.service.http.protocol import MOST_HEAD_BYTES
+from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from manyclass.service.http.server import AddressUnavailable, StartFailed, run
 from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, answer_on, assert_problem, serving

@@ -125,7 +125,7 @@ async def test_finds_what_another_process_ranked():
         made: StoredInstance(bytes(A), 5),
         given: StoredInstance(bytes(B), 0),
     }
-    assert one.metrics.late_questions == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
+    assert one.metrics.peer_lookups == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
 
 
 @in_loop
@@ -135,7 +135,7 @@ async def test_too_late_differs_from_never_seen():
     two.clock.now = three.clock.now = two.clock.now + 60
     said = await one.find(made, given, "never")
     assert said == {made: TOO_LATE, given: TOO_LATE, "never": NEVER_SEEN}
-    assert one.metrics.late_questions == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
+    assert one.metrics.peer_lookups == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
 
 
 @in_loop
@@ -177,7 +177,7 @@ async def test_nobody_to_ask():
     other.shared = None  # has its store for itself
     assert await other.find("id") == {}
     assert office.sent == []
-    assert not any(other.metrics.late_questions.values())
+    assert not any(other.metrics.peer_lookups.values())
 
 
 @in_loop
@@ -214,7 +214,7 @@ async def test_who_there_is_may_not_be_known():
     one = office.process("one")
     office.error = StoreUnavailable("the cable is cut")
     assert await one.find("id") == {"id": NO_ANSWER}
-    assert one.metrics.late_questions["no_answer"] == 1
+    assert one.metrics.peer_lookups["no_answer"] == 1
 
 
 # --- nobody answers -------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ async def test_silence_is_no_answer():
     await office.has_sent(3)
     await time_passes()
     assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
-    assert one.metrics.late_questions["no_answer"] == 1
+    assert one.metrics.peer_lookups["no_answer"] == 1
 
 
 @in_loop

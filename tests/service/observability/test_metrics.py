@@ -8,17 +8,13 @@ from prometheus_client import Histogram as TheirHistogram
 from prometheus_client.metrics_core import HistogramMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
 
+from deploy.generate import old_names
 from manyclass.core.event import Event
 from manyclass.core.model import Outcome, ShadowOutcome
-from manyclass.service.engine_stats import EngineStats
-from manyclass.service.observability.metrics import (
-    FAST_SECONDS,
-    HELP,
-    PREFIX,
-    REQUEST_SECONDS,
-    Histogram,
-    Metrics,
-)
+from manyclass.service.engine import EngineStats
+from manyclass.service.observability.catalogue import BY_ROLE, HELP, OLD_NAMES, PREFIX
+from manyclass.service.observability.instruments import Histogram
+from manyclass.service.observability.metrics import FAST_SECONDS, REQUEST_SECONDS, Metrics
 from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import FaultyStore, in_loop, learn
 from tests.service.serving import calling
@@ -52,6 +48,34 @@ async def test_every_metric_is_there_documented_and_nothing_else():
         assert used == set(re.findall(r"`(\w+)`", labels))
 
 
+def test_the_old_names_are_documented_and_recorded_under_new_ones():
+    text = DOCUMENT.read_text()
+    rows = re.findall(r"^\| `manyclass_(\w+)` \| `manyclass_(\w+)` \|$", text, re.MULTILINE)
+    assert dict(rows) == OLD_NAMES
+    assert HELP.keys() >= {*OLD_NAMES.values(), *BY_ROLE}
+    assert not HELP.keys() & OLD_NAMES.keys()
+    rules = [rule for group in old_names()["groups"] for rule in group["rules"]]
+    recorded = {rule["record"]: rule["expr"] for rule in rules if "labels" not in rule}
+    assert recorded == {PREFIX + old: PREFIX + new for old, new in OLD_NAMES.items()}
+    roles = {rule["record"]: rule["labels"] for rule in rules if "labels" in rule}
+    assert roles == {PREFIX + name: {"role": "answers"} for name in BY_ROLE}
+
+
+@in_loop
+async def test_old_roles_are_recorded_of_every_metric_by_role():
+    async with calling(shadows=("ff",)) as call:
+        for _ in range(2):
+            await call.learn(*[("a", "x")] * 600)
+        text = (await call("GET", "/metrics")).text
+    by_role = {
+        sample.name.removeprefix(PREFIX)
+        for family in families(text).values()
+        for sample in family.samples
+        if "role" in sample.labels
+    }
+    assert by_role == {*BY_ROLE}
+
+
 def test_names_follow_the_rules():
     assert all(re.fullmatch(r"[a-z_]+", name) for name in HELP)
     assert FAST_SECONDS[0] == pytest.approx(1e-6)
@@ -69,7 +93,7 @@ def test_a_histogram_counts_as_the_one_of_prometheus_does():
         ours.observe(value)
     theirs.observe(3)
     theirs.observe(3)
-    ours.observe_often(3, 2)
+    ours.observe(3, 2)
     family = HistogramMetricFamily("h", "help", labels=[])
     ours.add_to(family, [])
     registry_of_ours = CollectorRegistry()
@@ -103,13 +127,13 @@ def test_counts_how_well_events_were_ranked_before_they_were_learned():
         for role, label, score in metrics.scores()
     }
     assert told == {
-        ("answers", "ff"): (
+        ("primary", "ff"): (
             6,
             {1: 1, 5: 3, 10: 4},
             pytest.approx(1 + 1 / 2 + 1 / 5 + 1 / 6 + 1 / 11),
             6 * 0.5,
         ),
-        ("answers", "pa"): (1, {1: 1, 5: 1, 10: 1}, 1, 8),
+        ("primary", "pa"): (1, {1: 1, 5: 1, 10: 1}, 1, 8),
         ("shadow", "pa"): (6, {1: 0, 5: 6, 10: 6}, pytest.approx(6 / 3), 12),
         ("shadow", "ema"): (6, {1: 0, 5: 0, 10: 0}, 0, 3),
         ("shadow", "ff"): (1, {1: 0, 5: 1, 10: 1}, 1 / 4, 1),
@@ -137,7 +161,7 @@ async def test_tells_how_each_learner_does_in_its_role():
     examples, hits = "progressive_examples_total", "progressive_hits_total"
     async with calling(learner=ff, shadows=(pa,)) as call:
         fresh = await call.metrics()
-        for label, role in ((ff, "answers"), (pa, "shadow")):
+        for label, role in ((ff, "primary"), (pa, "shadow")):
             assert fresh[of_learner(examples, label, role)] == 0
             assert fresh[of_learner(hits, label, role, "5")] == 0
             assert fresh[of_learner("learner_seconds_total", label, role)] == 0
@@ -145,18 +169,18 @@ async def test_tells_how_each_learner_does_in_its_role():
         await call("POST", "/learners/pa/promote")
         await call.learn(("a", "x"))
         seen = await call.metrics()
-        assert seen[of_learner(examples, ff, "answers")] == 3
+        assert seen[of_learner(examples, ff, "primary")] == 3
         assert seen[of_learner(examples, pa, "shadow")] == 3
-        assert seen[of_learner(examples, pa, "answers")] == 1
+        assert seen[of_learner(examples, pa, "primary")] == 1
         assert seen[of_learner(examples, ff, "shadow")] == 1
-        assert seen[of_learner(hits, ff, "answers", "1")] == 1
-        assert seen[of_learner(hits, pa, "answers", "1")] == 1
+        assert seen[of_learner(hits, ff, "primary", "1")] == 1
+        assert seen[of_learner(hits, pa, "primary", "1")] == 1
         assert seen[of_learner("progressive_reciprocal_rank_total", pa, "shadow")] == 1
         each = {one.label: one.learner for one in call.app.engine.model.enrolled}
-        for label, role in ((pa, "answers"), (ff, "shadow")):
+        for label, role in ((pa, "primary"), (ff, "shadow")):
             assert seen[of_learner("learner_memory_bytes", label, role)] == each[label].bytes
             assert seen[of_learner("learner_seconds_total", label, role)] > 0
-        assert of_learner("learner_memory_bytes", ff, "answers") not in seen
+        assert of_learner("learner_memory_bytes", ff, "primary") not in seen
         assert (seen["edges"], seen["memory_bytes"]) == (each[pa].edges, each[pa].bytes)
         both = sum(value for name, value in seen.items() if name.startswith("learner_seconds"))
         assert both < seen["learn_duration_seconds_sum"]
@@ -196,7 +220,7 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
     async with calling() as call:
         seen = await call.metrics()
     assert (seen["leader"], seen["processes"]) == (1, 1)
-    counted = ("store_away_seconds", "log_rewinds_total", "uncertain_appends_total")
+    counted = ("store_unreachable_seconds", "log_rewinds_total", "append_outcome_unknown_total")
     assert [seen[name] for name in counted] == [0, 0, 0]
 
 
@@ -204,13 +228,13 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
 async def test_tells_how_it_stands_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
-            is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+            leads=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
         )
-        monkeypatch.setattr(call.app.engine, "stats", lambda: figures)
+        monkeypatch.setattr(call.app.engine, "figures", lambda: figures)
         seen = await call.metrics()
-    names = ("leader", "processes", "log_rewinds_total", "store_away_seconds")
+    names = ("leader", "processes", "log_rewinds_total", "store_unreachable_seconds")
     assert [seen[name] for name in names] == [0, 3, 4, 5.5]
-    assert (seen["uncertain_appends_total"], seen["log_lag_events"]) == (6, 7)
+    assert (seen["append_outcome_unknown_total"], seen["log_lag_events"]) == (6, 7)
 
 
 COUNTED = (
@@ -316,7 +340,7 @@ async def test_before_the_state_is_restored_there_is_none_of_it():
     async with calling(ready=False) as call:
         seen = await call.metrics()
         assert not {"seq", "leader", "memory_limit_bytes", "queue_limit_events"} & set(seen)
-        assert seen["late_labels_total"] == 0
+        assert seen["delayed_labels_expired_total"] == 0
 
 
 @in_loop

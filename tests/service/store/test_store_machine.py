@@ -147,8 +147,8 @@ class SqliteMachine(MemoryMachine):
         self.patch = pytest.MonkeyPatch()
         # A copy of the files has what was written, synced or not.
         self.patch.setattr(sqlite_file, "SETTINGS", (*sqlite_file.SETTINGS, "synchronous = OFF"))
-        self.patch.setattr("manyclass.service.store.sqlite.store.CHUNK_BYTES", 16)
-        self.patch.setattr("manyclass.service.store.sqlite.store.CHUNKS_DELETED_AT_ONCE", 2)
+        self.patch.setattr("manyclass.service.store.sqlite.snapshots.CHUNK_BYTES", 16)
+        self.patch.setattr("manyclass.service.store.sqlite.snapshots.CHUNKS_DELETED_AT_ONCE", 2)
         self.patch.setattr("manyclass.service.store.sqlite.store.TRIMMED_ROWS_AT_ONCE", 2)
         self.folder = TemporaryDirectory()
         self.path = Path(self.folder.name) / "0" / "store.db"

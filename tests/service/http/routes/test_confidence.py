@@ -3,7 +3,7 @@
 import pytest
 
 from manyclass.core.reliability import calibration_error
-from manyclass.service.observability.metrics import LEAST_JUDGED
+from manyclass.service.observability.catalogue import LEAST_OUTCOMES
 from manyclass.service.store import open_store
 from tests.service.faulty import Clock, in_loop
 from tests.service.serving import assert_problem, calling
@@ -30,7 +30,7 @@ async def test_nothing_is_known_before_a_hundred_outcomes():
         answer = await ranked(call)
         assert answer["confidence"] is None
         assert answer["ranked"]
-        assert "withheld" not in answer
+        assert "abstained" not in answer
         assert (await first_learner(call))["confidence"]["calibration_error"] is None
         await call.learn(*LESSONS[90:])
         assert 0 < (await ranked(call))["confidence"] < 1
@@ -60,14 +60,14 @@ async def test_what_is_less_sure_is_withheld():
         sure = usual["confidence"]
         assert (await ranked(call, min_confidence=sure))["ranked"] == usual["ranked"]
         withheld = await ranked(call, min_confidence=sure + 1e-9, explain=True)
-        assert (withheld["ranked"], withheld["withheld"]) == ([], True)
+        assert (withheld["ranked"], withheld["abstained"], withheld["withheld"]) == ([], True, True)
         assert withheld["confidence"] == sure
         unknown = {"features": ["unheard of"]}
         body = {"instances": [INSTANCE, unknown], "min_confidence": 0}
         known, other = (await call("POST", "/rank", body)).json()["results"]
-        assert "withheld" not in known
-        assert other["withheld"] is True
-        assert (await call.metrics())["withheld_total"] == 2
+        assert "abstained" not in known
+        assert other["abstained"] is other["withheld"] is True
+        assert (await call.metrics())["abstained_total"] == 2
         late = await call("POST", "/learn", {"id": withheld["id"], "classes": ["late"]})
         assert late.status_code == 200
 
@@ -88,7 +88,7 @@ async def test_each_learner_is_told_of_by_itself():
         told = (await call("GET", "/learners")).json()["learners"]
         enrolled = call.app.engine.model.enrolled
         metrics = await call.metrics()
-        for each, own, role in zip(told, enrolled, ("answers", "shadow"), strict=True):
+        for each, own, role in zip(told, enrolled, ("primary", "shadow"), strict=True):
             bins, found = own.calibration.reliability, each["confidence"]
             assert found["calibration_error"] == calibration_error(bins) > 0
             assert found["brier"] == own.calibration.brier
@@ -107,12 +107,12 @@ async def test_prometheus_is_told_of_no_error_that_chance_alone_can_make():
     async with calling() as call:
         kept = call.app.engine.model.answering.calibration
         outcomes = [0]
-        while outcomes[-1] < LEAST_JUDGED + 100:
+        while outcomes[-1] < LEAST_OUTCOMES + 100:
             await call.learn(*LESSONS[:50])
             outcomes.append(sum(each.outcomes for each in kept.reliability))
             told = [name for name in await call.metrics() if name.startswith("calibration_error")]
-            assert len(told) == (outcomes[-1] >= LEAST_JUDGED)
-        assert any(0 < each < LEAST_JUDGED for each in outcomes)
+            assert len(told) == (outcomes[-1] >= LEAST_OUTCOMES)
+        assert any(0 < each < LEAST_OUTCOMES for each in outcomes)
 
 
 @in_loop

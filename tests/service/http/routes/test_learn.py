@@ -24,13 +24,14 @@ async def test_learns_one_and_says_where_its_class_stood():
             "seq": 1,
             "accepted": 1,
             "duplicates": 0,
+            "rank_before": None,
             "rank": None,
             "updated": True,
         }
         await learn(call, features=["a"], classes=["y"])
         await learn(call, features=["a"], classes=["y"])
         third = (await learn(call, features=["a"], classes=["x", "z"])).json()
-        assert (third["seq"], third["rank"]) == (4, 2)
+        assert (third["seq"], third["rank_before"], third["rank"]) == (4, 2, 2)
         best = (await call("POST", "/rank", {"features": ["b"]})).json()
         assert best["seq"] == 4
         assert best["ranked"][0]["class"] == "x"
@@ -61,7 +62,13 @@ async def test_learns_many_or_none():
     async with calling() as call:
         events = [{"features": ["a"], "classes": ["x"]}] * 3
         answer = (await call("POST", "/learn", {"events": events})).json()
-        assert answer == {"seq": 3, "accepted": 3, "duplicates": 0, "ranks": [None, 1, 1]}
+        assert answer == {
+            "seq": 3,
+            "accepted": 3,
+            "duplicates": 0,
+            "ranks_before": [None, 1, 1],
+            "ranks": [None, 1, 1],
+        }
         before = call.digest()
         bad = [*events, {"features": ["a"], "classes": [""]}]
         assert_problem(await call("POST", "/learn", {"events": bad}), 422, "#/events/3/classes/0")
@@ -82,10 +89,22 @@ async def test_a_retry_is_harmless():
         assert again == first | {"accepted": 0, "duplicates": 1, "updated": False}
         both = {"events": [event, {"features": ["d"], "classes": ["z"]}]}
         many = (await call("POST", "/learn", {"events": [event, event]})).json()
-        assert many == {"seq": 1, "accepted": 0, "duplicates": 2, "ranks": [None, None]}
+        assert many == {
+            "seq": 1,
+            "accepted": 0,
+            "duplicates": 2,
+            "ranks_before": [None, None],
+            "ranks": [None, None],
+        }
         assert call.digest() == before
         answer = (await call("POST", "/learn", both)).json()
-        assert answer == {"seq": 3, "accepted": 1, "duplicates": 1, "ranks": [None, None]}
+        assert answer == {
+            "seq": 3,
+            "accepted": 1,
+            "duplicates": 1,
+            "ranks_before": [None, None],
+            "ranks": [None, None],
+        }
 
 
 @pytest.mark.parametrize(
@@ -174,7 +193,7 @@ async def test_too_late_differs_from_never_seen():
         assert_problem(await call("POST", "/learn", many), 410, "#/events/1/id")
         assert call.digest() == before
         seen = await call.metrics()
-        assert seen["late_labels_total"] == 2
+        assert seen["delayed_labels_expired_total"] == 2
         assert seen['learn_events_total{result="rejected"}'] == 4
 
 
@@ -198,7 +217,13 @@ async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
         assert_problem(await call("POST", "/learn", mixed), 409, "#/events/2/event_id")
         assert call.digest() == before
         answer = (await call("POST", "/learn", many)).json()
-        assert answer == {"seq": 3, "accepted": 1, "duplicates": 2, "ranks": [None, None, None]}
+        assert answer == {
+            "seq": 3,
+            "accepted": 1,
+            "duplicates": 2,
+            "ranks_before": [None] * 3,
+            "ranks": [None] * 3,
+        }
         seen = await call.metrics()
         assert seen['learn_events_total{result="duplicate"}'] == 3
 

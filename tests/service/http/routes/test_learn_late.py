@@ -64,7 +64,7 @@ async def test_teaches_what_another_process_ranked(how):
         assert one.digest() == other.digest()
         asked, told = await one.metrics(), await two.metrics()
         assert (asked["label_delay_seconds_count"], asked["label_delay_seconds_sum"]) == (1, 5)
-        assert asked['late_questions_total{result="found"}'] == 1
+        assert asked['peer_lookups_total{result="found"}'] == 1
         assert told["label_delay_seconds_count"] == 0
 
 
@@ -108,8 +108,11 @@ async def test_too_late_differs_from_never_seen(how):
         assert_problem(never, 404, PLACES[how])
         assert one.digest() == before
         asked, told = await one.metrics(), await two.metrics()
-        assert (asked["late_labels_total"], told["late_labels_total"]) == (1, 0)
-        results = [asked[f'late_questions_total{{result="{each}"}}'] for each in RESULTS]
+        assert (asked["delayed_labels_expired_total"], told["delayed_labels_expired_total"]) == (
+            1,
+            0,
+        )
+        results = [asked[f'peer_lookups_total{{result="{each}"}}'] for each in RESULTS]
         assert results == [0, 1, 1, 0]
 
 
@@ -209,7 +212,7 @@ async def test_a_retry_is_known_before_anybody_is_asked(how, monkeypatch):
         assert json.loads(again.content.splitlines()[-1])["duplicates"] == 1
         assert_problem(await label(one, "one", **sent | {"classes": ["y"]}), 409, "#/event_id")
         seen = await one.metrics()
-        results = [seen[f'late_questions_total{{result="{each}"}}'] for each in RESULTS]
+        results = [seen[f'peer_lookups_total{{result="{each}"}}'] for each in RESULTS]
         assert results == [1, 0, 0, 0]
 
 

@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import turn
-from manyclass.service.http.csrf import Origins
+from manyclass.service.http import stream_report, time_slice
+from manyclass.service.http.auth import ApiKeys
+from manyclass.service.http.csrf import CsrfGuard
 from manyclass.service.http.hot_path import HotPath
+from manyclass.service.http.line_reader import Lines
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
-from manyclass.service.http.routes import learn_stream
-from manyclass.service.http.routes.learn_stream import LearnStream, Lines
+from manyclass.service.http.routes.learn import Learn
+from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.ingest.event_builder import EventBuilder
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.observability.metrics import Metrics
@@ -147,7 +149,7 @@ async def test_knows_retries_and_reports_conflicts():
 
 @in_loop
 async def test_progress_is_told_while_it_lasts(monkeypatch):
-    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 10)
+    monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
     async with calling() as call:
         talk = streaming(call)
         talk.say(line() * 12)
@@ -170,12 +172,14 @@ def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
     """A stream whose progress is told that often, whatever came."""
     budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
-    engine, late = call.app.engine, call.app.api.state.late
-    intake = EventBuilder(engine, late, PeerLookup(engine.cluster, late, metrics), metrics, 100)
-    stream = LearnStream(settings, intake, metrics, asyncio.Event(), progress_seconds, line_seconds)
-    origins = Origins("127.0.0.1", True)
-    front = HotPath({"/learn": stream.answer}, None, origins, metrics, budget)
-    return Conversation(front, "/learn", NDJSON)
+    engine, pending = call.app.engine, call.app.api.state.pending
+    peers = PeerLookup(engine.cluster, pending, metrics)
+    builder = EventBuilder(engine, pending, peers, metrics, 100)
+    stopping = asyncio.Event()
+    stream = LearnStream(settings, builder, metrics, stopping, progress_seconds, line_seconds)
+    learn = Learn(settings, engine, ApiKeys([], [], []), builder, metrics, stream, budget)
+    hot_path = HotPath({"/learn": learn}, None, CsrfGuard("127.0.0.1", True), metrics)
+    return Conversation(hot_path, "/learn", NDJSON)
 
 
 @in_loop
@@ -200,7 +204,7 @@ NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally",
 @pytest.mark.parametrize("prefer", PREFERRED)
 @in_loop
 async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, monkeypatch):
-    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 1)
+    monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
     async with calling() as call:
         talk = streaming(call, prefer=prefer)
         talk.say(line() + b"no\n" + line())
@@ -219,7 +223,7 @@ async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, 
 @pytest.mark.parametrize("prefer", NOT_PREFERRED)
 @in_loop
 async def test_other_preferences_change_nothing(prefer, monkeypatch):
-    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 1)
+    monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
     async with calling() as call:
         talk = streaming(call, prefer=prefer)
         talk.say(line())
@@ -254,9 +258,9 @@ async def test_what_was_learned_is_told_while_nothing_more_comes():
 
 
 def test_what_a_slow_stream_is_told_is_bounded_too(monkeypatch):
-    monkeypatch.setattr(learn_stream, "MOST_PROGRESS_AT_ONE_PACE", 2)
+    monkeypatch.setattr(stream_report, "MOST_PROGRESS_AT_ONE_PACE", 2)
     clock = Clock()
-    pace = learn_stream._Pace(5.0, clock)
+    pace = stream_report.ProgressSchedule(5.0, clock)
     told = []
     for settled in range(1, 1000):
         clock.now += 1.0
@@ -267,7 +271,7 @@ def test_what_a_slow_stream_is_told_is_bounded_too(monkeypatch):
 
 @in_loop
 async def test_what_is_answered_before_the_end_is_bounded(monkeypatch):
-    monkeypatch.setattr(learn_stream, "PROGRESS_LINES", 2)
+    monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
     async with calling() as call:
         talk = streaming(call)
         long_name = "n" * 4097
@@ -462,7 +466,7 @@ async def test_a_line_that_is_too_long_is_skipped():
 
 @in_loop
 async def test_others_have_their_turn_while_a_client_sends_rubbish(monkeypatch):
-    monkeypatch.setattr(turn, "TURN_SECONDS", 0)
+    monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
     async with calling() as call:
         talk = streaming(call)
         talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
@@ -482,8 +486,8 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
     borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     budget = MemoryBudget(2**20)
-    hold = budget.hold()
-    lines = Lines(8, hold, 60.0, Clock())
+    reservation = budget.reserve()
+    lines = Lines(8, reservation, 60.0, Clock())
     found = []
     for start, end in pairwise(borders):
         found += lines.feed(data[start:end])
@@ -497,7 +501,7 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
 @in_loop
 async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not():
     async with calling() as call:
-        budget = call.app.edge.budget
+        budget = call.app.limits.budget
         talk = streaming(call)
         talk.say(line("a") + line("b")[:-10])
         await settled(call, 1)
@@ -518,7 +522,7 @@ async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_n
 @in_loop
 async def test_the_unpacking_of_a_stream_counts_too():
     async with calling() as call:
-        budget = call.app.edge.budget
+        budget = call.app.limits.budget
         talk = streaming(call, **{"content-encoding": "gzip"})
         talk.say(gzip.compress(b" " * 5000))
         await many_turns()
@@ -572,7 +576,7 @@ async def test_a_line_that_does_not_end_ends_its_stream():
 
 def test_the_time_for_a_line_begins_with_the_line():
     clock = Clock()
-    lines = Lines(100, MemoryBudget(2**20).hold(), 60.0, clock)
+    lines = Lines(100, MemoryBudget(2**20).reserve(), 60.0, clock)
     for _ in range(10):
         clock.now += 59.0
         list(lines.feed(b"a\nb"))

@@ -33,6 +33,7 @@ async def test_tells_what_each_learner_holds_and_how_well_it_does():
         assert told["seq"] == 40
         found = told["learners"]
         assert [each["learner"] for each in found] == LABELS
+        assert [each["primary"] for each in found] == [True, False, False]
         assert [each["role"] for each in found] == ["answers", "shadow", "shadow"]
         for each, enrolled in zip(found, call.app.engine.model.enrolled, strict=True):
             given = dict(each["options"])
@@ -72,7 +73,7 @@ async def test_a_committee_tells_of_each_member_too():
 async def test_without_shadows_there_is_the_one_that_answers():
     async with calling() as call:
         [only] = await learners(call)
-        assert (only["learner"], only["role"]) == ("svm", "answers")
+        assert (only["learner"], only["primary"]) == ("svm", True)
 
 
 @in_loop
@@ -89,7 +90,7 @@ async def test_a_promoted_shadow_answers_at_once():
         assert [each["role"] for each in after] == ["answers", "shadow", "shadow"]
         for each in before:
             [same] = [other for other in after if other["learner"] == each["learner"]]
-            assert same == each | {"role": same["role"]}
+            assert same == each | {"role": same["role"], "primary": same["primary"]}
         other = (await call("POST", "/rank", request)).json()["ranked"]
         assert other != ranked
         await call("POST", promoting(LEARNER))

@@ -5,7 +5,7 @@ from math import log, prod
 
 import pytest
 
-from manyclass.service.http import schemas, turn
+from manyclass.service.http import instances, time_slice
 from manyclass.service.http.routes import rank
 from tests.service.faulty import PATIENCE, FaultyStore, in_loop, many_turns
 from tests.service.serving import Conversation, assert_problem, calling, side_by_side
@@ -127,7 +127,7 @@ async def test_explains_a_probability_by_the_path_to_it():
 
 @in_loop
 async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
-    monkeypatch.setattr(turn, "TURN_SECONDS", 0)
+    monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
     async with calling() as call:
         many = Conversation(call.app, "/rank", JSON)
         many.say(json.dumps({"instances": [{"features": ["a"]}] * 500}).encode(), more=False)
@@ -143,13 +143,13 @@ async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
 async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
     async with calling() as call:
 
-        class Busy(turn.Turn):
+        class Busy(time_slice.TimeSlice):
             is_over = True
 
-            async def pass_on(self):
+            async def renew(self):
                 await call.learn(("a", "x"))
 
-        monkeypatch.setattr(rank, "Turn", Busy)
+        monkeypatch.setattr(rank, "TimeSlice", Busy)
         body = {"instances": [{"features": ["a"]}] * 2}
         answer = (await call("POST", "/rank", body)).json()
         first, second = ([each["class"] for each in each["ranked"]] for each in answer["results"])
@@ -160,8 +160,10 @@ async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
 @in_loop
 async def test_many_features_of_a_text_are_refused_before_they_are_made(monkeypatch):
     made = []
-    features_of = schemas.features_of
-    monkeypatch.setattr(schemas, "features_of", lambda text: made.append(text) or features_of(text))
+    features_of = instances.features_of
+    monkeypatch.setattr(
+        instances, "features_of", lambda text: made.append(text) or features_of(text)
+    )
     for most in (1, 2, 5, 6):
         async with calling(max_features_per_instance=most) as call:
             for word in ("a", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"):  # two when lower-cased

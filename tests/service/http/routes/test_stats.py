@@ -83,7 +83,9 @@ async def test_the_hash_is_of_the_moment_that_seq_tells(monkeypatch):
 async def test_a_store_of_ones_own_has_no_processes():
     async with calling() as call:
         told = (await call("GET", "/stats")).json()
-        shown = [told[name] for name in ("process", "leads", "processes", "store_away_seconds")]
+        shown = [
+            told[name] for name in ("process", "leads", "processes", "store_unreachable_seconds")
+        ]
         assert shown == [None, None, None, 0]
 
 

@@ -389,7 +389,7 @@ def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, fol
 
 
 def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
-    monkeypatch.setattr("manyclass.service.store.redis.store.LETTERS_KEPT", 10)
+    monkeypatch.setattr("manyclass.service.store.redis.store.MESSAGES_KEPT", 10)
     first, second = open_redis(), open_redis()
     second.beat(0)
     first.post([(second.name, b"x") for _ in range(500)])

@@ -228,7 +228,7 @@ def test_a_missing_database_whose_mark_is_there_is_not_made_anew(path):
 
 def test_a_start_that_was_stopped_before_the_mark_was_made_begins_again(path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("manyclass.service.store.sqlite.store.MarkFile", None)
+        patched.setattr("manyclass.service.store.sqlite.store_file.MarkFile", None)
         with pytest.raises(TypeError):
             SqliteStore(path, clock)
     assert not mark_path(path).exists()

@@ -94,7 +94,7 @@ def test_a_file_that_is_replaced_is_not_written_to(store, tmp_path):
     with pytest.raises(StoreDamaged, match="was replaced") as error:
         store.snapshots()
     assert error.value.hint
-    store._disconnect()
+    store._file._disconnect()
     with pytest.raises(StoreDamaged, match="was replaced"):
         store.append([b"2"])
 

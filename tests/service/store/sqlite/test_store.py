@@ -25,7 +25,8 @@ from manyclass.service.store.errors import (
 )
 from manyclass.service.store.sqlite import file as sqlite_file
 from manyclass.service.store.sqlite.chain import chain_of, prove
-from manyclass.service.store.sqlite.store import CHUNK_BYTES, SqliteStore
+from manyclass.service.store.sqlite.snapshots import CHUNK_BYTES
+from manyclass.service.store.sqlite.store import SqliteStore
 
 MIB = 2**20
 
@@ -518,12 +519,12 @@ def test_a_closed_store_says_so(opened):
 def test_who_waits_to_write_comes_before_who_just_wrote(opened):
     store = opened()
     thread = Thread(target=store.append, args=([b"event"],))
-    with store._turn():
+    with store._file.writing():
         thread.start()
         deadline = monotonic() + 60
-        while not store._next.locked():
+        while not store._file._next.locked():
             assert monotonic() < deadline
-    with store._turn():
+    with store._file.writing():
         assert store.last_seq == 1
     thread.join()
 
@@ -718,7 +719,7 @@ def test_a_trim_goes_in_steps(opened, monkeypatch):
 
 
 def test_a_commit_waits_for_the_disk_and_freed_pages_are_not_written(opened):
-    connection = opened()._connection
+    connection = opened()._file._connection
 
     def setting(name):
         return connection.execute(f"PRAGMA {name}").fetchone()[0]
@@ -763,7 +764,7 @@ class FailsAfterwards:
 def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
     store = opened()
     store.append([b"1"])
-    store._connection = FailsAfterwards(store._connection, "INSERT INTO events")
+    store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable, match="SQLITE_IOERR_FSYNC") as error:
         store.append([b"lost", b"lost"])
     assert error.value.hint
@@ -783,7 +784,7 @@ def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
 def test_it_is_taken_back_by_whatever_writes_next_and_not_given_before(opened, use):
     store = opened()
     store.append([b"1"])
-    store._connection = FailsAfterwards(store._connection, "INSERT INTO events")
+    store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable):
         store.append([b"lost"])
     use(store)
@@ -794,7 +795,9 @@ def test_it_is_taken_back_by_whatever_writes_next_and_not_given_before(opened, u
 def test_a_snapshot_that_was_said_to_have_failed_does_no_harm(opened):
     store = opened()
     store.append([b"1"])
-    store._connection = FailsAfterwards(store._connection, "INSERT OR REPLACE INTO snapshots")
+    store._file._connection = FailsAfterwards(
+        store._file._connection, "INSERT OR REPLACE INTO snapshots"
+    )
     with pytest.raises(StoreUnavailable):
         store.save_snapshot(1, [b"state"])
     assert store.append([b"2"]) == 2
@@ -805,8 +808,8 @@ def test_acknowledged_events_that_are_gone_are_noticed_after_a_failure(opened):
     store = opened()
     store.append([b"1"])
     store.append([b"2"])
-    store._connection.execute("DELETE FROM events WHERE last_seq = 2")
-    store._connection = FailsAfterwards(store._connection, "INSERT INTO events")
+    store._file._connection.execute("DELETE FROM events WHERE last_seq = 2")
+    store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable):
         store.append([b"3"])
     with pytest.raises(StoreDamaged, match="2 was acknowledged"):

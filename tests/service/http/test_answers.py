@@ -1,6 +1,6 @@
 import pytest
 
-from manyclass.service.http.answer import PIECE_BYTES, pieces_of
+from manyclass.service.http.answers import PIECE_BYTES, pieces_of
 
 
 @pytest.mark.parametrize(

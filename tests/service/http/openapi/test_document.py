@@ -11,21 +11,22 @@ import msgspec
 import pytest
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import schemas
 from manyclass.service.http.app import create_app
+from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
+from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from tests.service.faulty import in_loop
 from tests.service.serving import calling, serving
 
 READERS = {
-    "RankRequest": schemas.RankRequest,
-    "RankInstance": schemas.RankInstance,
-    "LearnRequest": schemas.LearnRequest,
-    "LearnEvent": schemas.LearnEvent,
+    "RankRequest": RankRequest,
+    "RankInstance": RankInstance,
+    "LearnRequest": LearnRequest,
+    "LearnEvent": LearnEvent,
 }
 
 
 # A ranking that has to have seen an event which never comes is rightly refused for now, and what is
-# too large is refused before it is read. test_openapi_examples.py sends the examples.
+# too large is refused before it is read. test_examples.py sends the examples.
 CONFIGURATION = """
 [phases.examples]
 enabled = false

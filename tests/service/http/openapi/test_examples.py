@@ -6,10 +6,11 @@ from urllib.parse import quote
 import jsonschema_rs
 import pytest
 
-from manyclass.service.http.openapi_examples import CALLS, NDJSON, SHADOW, UNKNOWN
+from manyclass.service.http.openapi.example_calls import CALLS, NDJSON, SHADOW
+from manyclass.service.http.openapi.examples import UNKNOWN
 from manyclass.service.http.problems import MEDIA_TYPE
 from tests.service.faulty import in_loop
-from tests.service.http.test_openapi import document
+from tests.service.http.openapi.test_document import document
 from tests.service.serving import calling
 
 # Measured anew by each process, or another in each version; the schema says what they are.

@@ -1,4 +1,4 @@
-"""Turns: the time one request has the event loop for itself."""
+"""Time slices: cooperative scheduling of long requests on the event loop."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -7,37 +7,37 @@ from functools import partial
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-TURN_SECONDS = 0.005  # then the other requests have theirs
+SLICE_SECONDS = 0.005
 THREADS = 2
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="body")  # they start when they are needed
+_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="body")  # started on first use
 
 
-class Turn:
+class TimeSlice:
     """Divides the work of one request into slices, between which the event loop does other work."""
 
     def __init__(self) -> None:
-        self._end = perf_counter() + TURN_SECONDS
+        self._end = perf_counter() + SLICE_SECONDS
 
     @property
     def is_over(self) -> bool:
-        """Return whether the request has had the event loop long enough."""
+        """Return whether the request has used up its slice."""
         return perf_counter() >= self._end
 
-    async def pass_on(self) -> None:
-        """Let the others have their turns, then begin another."""
+    async def renew(self) -> None:
+        """Let other requests run, then begin another slice."""
         await asyncio.sleep(0)
-        self._end = perf_counter() + TURN_SECONDS
+        self._end = perf_counter() + SLICE_SECONDS
 
     async def run(self, steps: Generator[None, None, Result]) -> Result:
-        """Return the result of a generator that yields after each step, in as many turns as needed.
+        """Return the result of a generator that yields after each step, in any number of slices.
 
-        A turn ends before the first step: what came before it may have been long.
+        A slice ends before the first step: the work before it may have been long.
         """
-        await self.pass_on()
+        await self.renew()
         while True:
             try:
                 next(steps)
@@ -45,10 +45,10 @@ class Turn:
                 result: Result = end.value
                 return result
             if self.is_over:
-                await self.pass_on()
+                await self.renew()
 
 
-async def in_thread(
+async def run_in_thread(
     work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
     """Return the result of work in a thread; only for work that releases the GIL for most of it."""

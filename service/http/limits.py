@@ -1,4 +1,4 @@
-"""The edge: limits and counts that all connections share."""
+"""Limits and counts that all connections share."""
 
 from typing import Protocol
 
@@ -10,17 +10,17 @@ from manyclass.service.http.memory_budget import MemoryBudget
 
 
 class Connection(Protocol):
-    """A connection as the edge sees it."""
+    """The part of a connection that the limits use."""
 
     def close_if_idle(self) -> bool:
         """Close the connection unless a request is under way; return whether it was closed."""
 
 
-class Edge:
-    """Limits on memory, on rankings in work and on connections, and counts of refusals.
+class Limits:
+    """Limits on memory, rankings and connections, and counts of refusals.
 
-    `idle` holds the connections whose next request has no whole head yet, the longest idle first.
-    Nobody needs a key for those, so at the limit the first of them is closed for a new connection.
+    `idle` holds the connections whose next request has no complete head yet, the longest idle
+    first. They have shown no key, so at the limit the first is closed in favour of a new one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -50,6 +50,6 @@ class Edge:
         return True
 
     def forget(self, connection: Connection) -> None:
-        """Count a lost connection no longer."""
+        """Remove a lost connection from the count."""
         self.connections -= 1
         self.idle.pop(connection, None)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, and the hot calls' bodies from the types that read them."""
+"""The OpenAPI document: FastAPI's, and the bodies of hot calls from their msgspec types."""
 
 from inspect import cleandoc
 from typing import Any
@@ -9,13 +9,13 @@ from fastapi.openapi.utils import get_openapi
 
 from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import schemas
-from manyclass.service.http.openapi_examples import add_examples, general_problems
+from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import (
+from manyclass.service.http.schemas import learn, rank
+from manyclass.service.http.schemas.parts import LARGEST_SEQ
+from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
-    LARGEST_SEQ,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_RANKED,
@@ -26,25 +26,22 @@ from manyclass.service.http.schemas import (
 Schema = dict[str, Any]
 
 
-_READ = [schemas.RankRequest, schemas.RankInstance, schemas.LearnRequest, schemas.LearnEvent]
-_WRITTEN = [
-    schemas.RankAnswer,
-    schemas.RankManyAnswer,
-    schemas.LearnAnswer,
-    schemas.LearnManyAnswer,
-    schemas.Progress,
-    schemas.Summary,
-    schemas.StreamFault,
-    schemas.StreamWarning,
-    schemas.StreamFailure,
+# The msgspec types of the bodies; FastAPI adds those of pydantic.
+_TYPES = [
     ProblemDocument,
+    *(
+        each
+        for module in (rank, learn)
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, msgspec.Struct)
+    ),
 ]
 
 # The limits of names that manyclass.core.event checks, in place of the types.
 _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
-# A type that reads a body has all its fields. Its forms are the combinations that make sense, each
-# with the type, the fields it must have and those it may have.
+# A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
+# the required fields and the optional fields.
 _RANKING = ["k", "threshold", "min_confidence", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
@@ -74,15 +71,15 @@ _TAGS = {
     "rank": "The classes that fit an instance.",
     "learn": "Labelled events, one, many, or a stream.",
     "names": "The classes and features the service knows.",
-    "learners": "The learner that answers, and its shadows.",
-    "stats": "What the service holds and how well it does.",
-    "snapshots": "Stored states, and the way back to one.",
-    "health": "Whether the process runs and is ready, and its metrics.",
+    "learners": "The primary learner, and its shadows.",
+    "stats": "Contents, accuracy and settings of the service.",
+    "snapshots": "Stored states, and their restore.",
+    "health": "Liveness, readiness and metrics of the process.",
 }
 
 
 def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
-    """The contract as it is with these settings: their limits in it, keys only where there are."""
+    """Return the document for these settings, with their limits; with keys unless all may call."""
     made = get_openapi(
         title=app.title,
         version=app.version,
@@ -102,13 +99,13 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
     made["paths"] = _without_titles(made["paths"])
     for path in made["paths"].values():
         for operation in path.values():
-            _say_who_may(operation, open_to_all)
+            _set_security(operation, open_to_all)
             add_examples(operation, problems)
     return made
 
 
 def _ours(settings: Settings) -> Schema:
-    _, read = msgspec.json.schema_components([*_READ, *_WRITTEN], ref_template=REFERENCE)
+    _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
     for name in _UNIONS:
         _set_limits(read[name]["properties"], settings)
     unions = {
@@ -175,7 +172,7 @@ def _features(settings: Settings) -> Schema:
 
 
 def _lines() -> Schema:
-    """The bodies of a stream. OpenAPI 3.1 has no word for lines: each holds one of `items`."""
+    """Return the bodies of a stream, in which each line is one of `items`."""
     stream = ["Progress", "StreamFault", "StreamWarning", "Summary", "StreamFailure"]
     return {
         "LearnLines": {
@@ -198,7 +195,7 @@ def _lines() -> Schema:
 
 
 def _theirs(components: Schema) -> Schema:
-    """FastAPI's components, without the errors that are not ours."""
+    """Return FastAPI's components without its own errors, which this service does not send."""
     return {
         name: schema
         for name, schema in components.items()
@@ -207,18 +204,23 @@ def _theirs(components: Schema) -> Schema:
 
 
 def _titled(components: Schema) -> Schema:
-    """Components with their names as titles, and no other title: generators name types by it."""
+    """Return components with their names as only titles: generators name types by them."""
     titled = {}
     for name, schema in _without_titles(components).items():
         title = _RENAMED.get(name, name)
         titled[title] = {"title": title, **schema}
+        if "required" in schema:
+            properties = schema["properties"]
+            titled[title]["required"] = [
+                key for key in schema["required"] if not properties[key].get("deprecated")
+            ]
         if "description" in schema:
             titled[title]["description"] = cleandoc(schema["description"])
     return titled
 
 
 def _without_titles(part: Any) -> Any:
-    """The part of a document without titles of schemas, its references to the new names."""
+    """Return a part of the document without titles, its references by the new names."""
     if isinstance(part, list):
         return [_without_titles(each) for each in part]
     if not isinstance(part, dict):
@@ -251,12 +253,12 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "minimum": 0,
             "maximum": LARGEST_SEQ,
             "default": 0,
-            "description": "The ranking has seen this event, or the answer is 503: it is waited for"
-            f" at most {settings.rank_wait_seconds:g} s.",
+            "description": "Rank after this event. The process waits for it at most"
+            f" {settings.rank_wait_seconds:g} s; then the answer is 503.",
         }
     if "explain" in properties:
         properties["explain"] |= {
-            "description": "Whether each class comes with the features that voted for it, at most"
+            "description": "Explain each class by the features that voted for it, at most"
             f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
@@ -277,7 +279,7 @@ def _less_when_explained(settings: Settings, many: bool) -> Schema:
     }
 
 
-def _say_who_may(operation: Schema, open_to_all: bool) -> None:
+def _set_security(operation: Schema, open_to_all: bool) -> None:
     scope = operation.get("x-scope")
     if scope is None or open_to_all:
         operation["responses"].pop("401", None)

@@ -1,32 +1,21 @@
-"""The examples of the OpenAPI document: calls of a service, in an order in which they are true.
+"""The example calls of the OpenAPI document, in an order in which their answers are true.
 
-The test of this module makes the calls and compares the answers.
+tests/service/http/openapi/test_examples.py makes the calls and compares the answers.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-import msgspec
-
-from manyclass.service.config.settings import Settings
-from manyclass.service.errors import NotReady
-from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.csrf import Origins
-from manyclass.service.http.headers import headers_of
-from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters, problem_of
-from manyclass.service.http.request_body import needless_body, require_json
-from manyclass.service.http.routes.contract import unknown_parameter
-from manyclass.service.store.errors import SnapshotDamaged
+from manyclass.service.http.problems import MEDIA_TYPE
 
 Json = Any
 
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
-UNKNOWN: Final = "verbose"  # a parameter no call has
-SHADOW: Final = "ff"  # of the service these calls are made to, whose learner is the default
+SHADOW: Final = "ff"  # of the example service; its primary learner is the default
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +46,9 @@ def _problem(status: int, detail: str, place: str = "") -> Json:
     return {**told, "errors": [{"detail": detail, "pointer": place}]} if place else told
 
 
-def _unknown(kind: str, name: str) -> Json:
-    return _problem(404, f"no {kind} is named {name!r}")
+def _unknown(operation: str, kind: str, name: str) -> Call:
+    problem = _problem(404, f"no {kind} is named {name!r}")
+    return Call(operation, f"an unknown {kind}", problem, 404, parameters={"name": name})
 
 
 def _lines(*objects: Json) -> str:
@@ -80,10 +70,10 @@ _ACCURACY = {
 }
 
 
-def _learner(name: str, role: str, options: Json, edges: int, size: int) -> Json:
+def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> Json:
     return {
         "learner": name,
-        "role": role,
+        "primary": primary,
         "options": {"learner": name, **options},
         "features": 19,
         "classes": 2,
@@ -105,8 +95,8 @@ def _learner(name: str, role: str, options: Json, edges: int, size: int) -> Json
 
 
 _LEARNERS = [
-    _learner("svm", "answers", {"caution": 0.2, "replay": 2}, 37, 2530),
-    _learner("ff", "shadow", {"min_weight": 0.01, "rating": 10}, 24, 1389),
+    _learner("svm", True, {"caution": 0.2, "replay": 2}, 37, 2530),
+    _learner("ff", False, {"min_weight": 0.01, "rating": 10}, 24, 1389),
 ]
 _STATS = {
     "seq": 5,
@@ -115,7 +105,7 @@ _STATS = {
     "leads": None,
     "processes": None,
     "log_seq": 5,
-    "store_away_seconds": 0.0,
+    "store_unreachable_seconds": 0.0,
     "features": 19,
     "classes": 2,
     "edges": 37,
@@ -145,13 +135,13 @@ CALLS: Final = (
     Call(
         "learn",
         "one event",
-        {"seq": 1, "accepted": 1, "duplicates": 0, "rank": None, "updated": True},
+        {"seq": 1, "accepted": 1, "duplicates": 0, "rank_before": None, "updated": True},
         body={"text": "The goalie stopped the puck", "classes": ["hockey"]},
     ),
     Call(
         "learn",
         "many events",
-        {"seq": 3, "accepted": 2, "duplicates": 0, "ranks": [None, 1]},
+        {"seq": 3, "accepted": 2, "duplicates": 0, "ranks_before": [None, 1]},
         body={
             "events": [
                 {
@@ -255,7 +245,7 @@ CALLS: Final = (
     Call(
         "learn",
         "a late label",
-        {"seq": 5, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True},
+        {"seq": 5, "accepted": 1, "duplicates": 0, "rank_before": 2, "updated": True},
         body={"id": "q-1", "classes": ["hockey"]},
     ),
     Call(
@@ -307,13 +297,7 @@ CALLS: Final = (
         },
         parameters={"name": "hockey", "limit": 2},
     ),
-    Call(
-        "get_class",
-        "an unknown class",
-        _unknown("class", "cricket"),
-        404,
-        parameters={"name": "cricket"},
-    ),
+    _unknown("get_class", "class", "cricket"),
     Call(
         "get_feature",
         "a feature and its edges",
@@ -329,13 +313,7 @@ CALLS: Final = (
         },
         parameters={"name": "puck"},
     ),
-    Call(
-        "get_feature",
-        "an unknown feature",
-        _unknown("feature", "bat"),
-        404,
-        parameters={"name": "bat"},
-    ),
+    _unknown("get_feature", "feature", "bat"),
     Call("list_learners", "two learners", {"seq": 5, "learners": _LEARNERS}),
     Call("stats", "a small service", _STATS, parameters={"digest": "no"}),
     Call(
@@ -357,7 +335,7 @@ CALLS: Final = (
     ),
     Call(
         "promote_learner",
-        "the shadow answers",
+        "the shadow becomes the primary learner",
         {"seq": 7, "learner": SHADOW},
         parameters={"name": SHADOW},
     ),
@@ -369,96 +347,7 @@ CALLS: Final = (
         parameters={"name": "pa"},
     ),
     Call("forget_class", "forgotten", {"seq": 8}, parameters={"name": "baseball"}),
-    Call(
-        "forget_class",
-        "an unknown class",
-        _unknown("class", "cricket"),
-        404,
-        parameters={"name": "cricket"},
-    ),
+    _unknown("forget_class", "class", "cricket"),
     Call("forget_feature", "forgotten", {"seq": 9}, parameters={"name": "puck"}),
-    Call(
-        "forget_feature",
-        "an unknown feature",
-        _unknown("feature", "bat"),
-        404,
-        parameters={"name": "bat"},
-    ),
+    _unknown("forget_feature", "feature", "bat"),
 )
-
-
-def general_problems(settings: Settings, open_to_all: bool) -> dict[int, Problem]:
-    """Return a problem for each status that a call may end with whatever it is for, by status.
-
-    Most are made by what refuses the request, so that they are what it says.
-    """
-    keys = ApiKeys(["rank-key"], [], ["admin-key"])
-    other = {b"host": b"localhost", b"origin": b"https://elsewhere.example"}
-    forbidden = (
-        _raised(Origins("localhost", open_to_all=True).require, "POST", other)
-        if open_to_all
-        else _raised(keys.require, Scope.ADMIN, b"Bearer rank-key")
-    )
-    not_ready = problem_of(NotReady("recovering"))
-    too_late = "The instance of id 'q-1' is no longer kept."
-    return {
-        400: _raised(headers_of, [(b"authorization", b"")] * 2),
-        401: _raised(keys.require, Scope.ADMIN, None),
-        403: forbidden,
-        408: Problem(408, "Nothing more of this request came in 60 s."),
-        409: problem_of(SnapshotDamaged(5, "manifest", "its checksum does not fit")),
-        410: Problem(410, too_late, [Fault(too_late, ("id",))]),
-        413: Problem(413, f"A body has at most {settings.max_body_bytes} bytes, unpacked."),
-        415: _raised(require_json, {b"content-type": b"text/plain"}),
-        431: Problem(431, "A URL and headers have at most 65536 bytes together."),
-        502: Problem(502, not_ready.detail),  # by a Prefer header, see routes/rank.py
-        503: not_ready,
-    }
-
-
-def _raised(check: Callable[..., object], *arguments: object) -> Problem:
-    try:
-        check(*arguments)
-    except Problem as problem:
-        return problem
-    raise AssertionError(f"{check} refused nothing")
-
-
-def add_examples(operation: dict[str, Any], problems: Mapping[int, Problem]) -> None:
-    """Add to an operation of the document the examples of its parameters, body and answers.
-
-    `problems` are those of `general_problems`, for what no call of CALLS ends with.
-    """
-    calls = [call for call in CALLS if call.operation == operation["operationId"]]
-    for parameter in operation.get("parameters", ()):
-        for call in calls:
-            if parameter["name"] in call.parameters and call.status < 400:
-                parameter["example"] = call.parameters[parameter["name"]]
-    for call in calls:
-        if call.body is not None and call.status != 422:  # else it is not what the schema allows
-            _add(operation["requestBody"]["content"][call.media], call.summary, call.body)
-        content = operation["responses"][str(call.status)]["content"]
-        _add(content[call.answer_media], call.summary, call.answer)
-    for status, response in operation["responses"].items():
-        content = response["content"].get(MEDIA_TYPE)
-        if status == "422":
-            _add_problem(content, _unknown_parameter(operation))
-        elif status == "413" and "requestBody" not in operation:
-            _add_problem(content, needless_body())
-        elif content is not None and "examples" not in content:
-            _add_problem(content, problems[int(status)])
-
-
-def _unknown_parameter(operation: dict[str, Any]) -> Problem:
-    if "requestBody" in operation:
-        return no_parameters(f"{UNKNOWN}=yes".encode())
-    return unknown_parameter([UNKNOWN], operation)
-
-
-def _add_problem(content: dict[str, Any], problem: Problem) -> None:
-    _add(content, problem.detail, msgspec.to_builtins(problem.document()))
-
-
-def _add(content: dict[str, Any], summary: str, value: Json) -> None:
-    examples = content.setdefault("examples", {})
-    examples[f"example-{len(examples) + 1}"] = {"summary": summary, "value": value}

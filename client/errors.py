@@ -1,0 +1,53 @@
+"""The errors a caller of the client can act on."""
+
+import msgspec
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A fault of a request: at a JSON pointer into the body, or in a parameter."""
+
+    detail: str = ""
+    pointer: str = ""
+    parameter: str = ""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """The body of a refusal, by RFC 9457."""
+
+    title: str = ""
+    detail: str = ""
+    errors: tuple[Fault, ...] = ()
+
+
+class ClientError(Exception):
+    """Base of the errors of this client."""
+
+
+class ServiceUnreachable(ClientError):
+    """No answer came from `url`; the request may have arrived or not."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"no answer from {url}: {reason}")
+        self.url = url
+        self.reason = reason
+
+
+class RequestRefused(ClientError):
+    """The service answered with an error. `retry_after` is in seconds, None if it names no time."""
+
+    def __init__(
+        self,
+        status: int,
+        title: str,
+        detail: str,
+        faults: tuple[Fault, ...] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        places = ", ".join(fault.pointer or fault.parameter for fault in faults)
+        said = (f": {detail}" if detail else "") + (f" ({places})" if places else "")
+        super().__init__(f"{status} {title}{said}")
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.faults = faults
+        self.retry_after = retry_after

@@ -1,0 +1,271 @@
+"""The types of the wire: bodies of requests as dicts, answers as immutable structs.
+
+A key that was renamed is there under both names until 1.0, whichever of them the service sends.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+import msgspec
+
+Features = Mapping[str, float] | Sequence[str | int]
+
+
+class InstanceBody(TypedDict, total=False):
+    """An instance to rank: exactly one of `features` and `text`."""
+
+    features: Features
+    text: str
+    id: str
+
+
+class EventBody(InstanceBody, total=False):
+    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes."""
+
+    classes: Sequence[str | int]
+    event_id: str
+
+
+class Vote(msgspec.Struct, frozen=True):
+    """A feature that voted for a class, and its contribution; negative if it voted against it."""
+
+    feature: str
+    score: float
+
+
+class PathNode(msgspec.Struct, frozen=True):
+    """A node on the path to a class in a label tree: the number of classes below it, its
+    probability given its parent, and the contributions to it in log-odds, `bias` among them."""
+
+    classes: int
+    probability: float
+    bias: float
+    features: tuple[Vote, ...]
+
+
+class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A class with its score, which may be negative. With `explain`, `features` has the votes for
+    it, and in a label tree `path` has the nodes from below the root to it."""
+
+    name: str = msgspec.field(name="class")
+    score: float
+    features: tuple[Vote, ...] = ()
+    path: tuple[PathNode, ...] = ()
+
+
+class InstanceWarning(msgspec.Struct, frozen=True):
+    """An instance without features, at a JSON pointer into the request."""
+
+    detail: str
+    pointer: str
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """The classes of one instance, best first. A later label refers to it by `id`.
+
+    `confidence` is the probability that the first class is right, None while it is unknown. If it
+    is below `min_confidence` the service abstains: `abstained` is True, and `ranked` is empty.
+    `withheld` is the old name of `abstained`, until 1.0.
+    """
+
+    id: str
+    ranked: tuple[RankedClass, ...]
+    confidence: float | None = None
+    abstained: bool = False
+    withheld: bool = False
+    warnings: tuple[InstanceWarning, ...] = ()
+
+    def __post_init__(self) -> None:
+        _set_both(self, "abstained", "withheld")
+
+
+class Rankings(msgspec.Struct, frozen=True):
+    """A ranking for each instance, in order. `seq` numbers the last event they have seen."""
+
+    seq: int
+    results: tuple[Ranking, ...]
+    warnings: tuple[InstanceWarning, ...] = ()
+
+
+class Learned(msgspec.Struct, frozen=True):
+    """One event, durable and learned. `rank_before` is the best true class's position before
+    learning, None if it was not retrieved; `rank` is its old name, until 1.0."""
+
+    seq: int
+    accepted: int
+    duplicates: int
+    updated: bool
+    rank_before: int | None = None
+    rank: int | None = None
+    warnings: tuple[InstanceWarning, ...] = ()
+
+    def __post_init__(self) -> None:
+        _set_both(self, "rank_before", "rank")
+
+
+class LearnedMany(msgspec.Struct, frozen=True):
+    """Events, durable and learned. `ranks_before` has the `rank_before` of each; None for a
+    duplicate. `ranks` is its old name, until 1.0."""
+
+    seq: int
+    accepted: int
+    duplicates: int
+    ranks_before: tuple[int | None, ...] = ()
+    ranks: tuple[int | None, ...] = ()
+    warnings: tuple[InstanceWarning, ...] = ()
+
+    def __post_init__(self) -> None:
+        _set_both(self, "ranks_before", "ranks")
+
+
+class ClassCount(msgspec.Struct, frozen=True):
+    """A class and the number of events that named it."""
+
+    name: str = msgspec.field(name="class")
+    learned: int
+
+
+class FeatureWeight(msgspec.Struct, frozen=True):
+    """A feature and the weight of its edge to the class."""
+
+    feature: str
+    weight: float
+
+
+class ClassDetail(msgspec.Struct, frozen=True):
+    """A class, and the features with an edge to it, heaviest first."""
+
+    name: str = msgspec.field(name="class")
+    learned: int
+    features: tuple[FeatureWeight, ...]
+
+
+class ClassWeight(msgspec.Struct, frozen=True):
+    """A class and the weight of the feature's edge to it."""
+
+    name: str = msgspec.field(name="class")
+    weight: float
+
+
+class FeatureDetail(msgspec.Struct, frozen=True):
+    """A feature and its edges, heaviest first."""
+
+    feature: str
+    times_seen: int
+    rating: float
+    outdegree: int
+    edges: tuple[ClassWeight, ...]
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """A stored state after event `seq`. `taken_at` is in unix seconds."""
+
+    seq: int
+    bytes: int
+    taken_at: float
+
+
+class Accuracy(msgspec.Struct, frozen=True):
+    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples."""
+
+    examples: int
+    r1: float
+    r5: float
+    r10: float
+    mrr: float
+
+
+class ReliabilityBin(msgspec.Struct, frozen=True):
+    """Outcomes of about the same confidence: its mean, and the share that was right."""
+
+    outcomes: int
+    confidence: float | None
+    right: float | None
+
+
+class Confidence(msgspec.Struct, frozen=True):
+    """The calibration of a learner's confidence over the last 10,000 outcomes.
+
+    None before the first; `reliability` has ten bins of confidence, of equal width.
+    """
+
+    calibration_error: float | None
+    brier: float | None
+    reliability: tuple[ReliabilityBin, ...]
+
+
+class Learner(msgspec.Struct, frozen=True):
+    """A learner by its specification: its size and its accuracy.
+
+    The `primary` learner answers; the others are its shadows. `role` is "answers" or "shadow",
+    until 1.0. `learn_seconds` is the mean time to learn an event since the process began, None
+    before the first. `accuracy` is by the number of last events.
+    """
+
+    label: str = msgspec.field(name="learner")
+    options: dict[str, bool | int | float | str]
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int
+    learn_seconds: float | None
+    accuracy: dict[str, Accuracy]
+    confidence: Confidence | None = None  # None from older services
+    primary: bool = False
+    role: str = ""
+
+    def __post_init__(self) -> None:
+        primary = self.primary or self.role == "answers"
+        msgspec.structs.force_setattr(self, "primary", primary)
+        msgspec.structs.force_setattr(self, "role", "answers" if primary else "shadow")
+
+
+class Stats(msgspec.Struct, frozen=True):
+    """The contents of the service, its accuracy and its settings.
+
+    `accuracy` is by the number of last events; `durability` describes the durability of an event
+    that /learn has answered.
+    """
+
+    seq: int
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int
+    accuracy: dict[str, Accuracy]
+    durability: str
+    settings: dict[str, str]
+
+
+class ClassPage(msgspec.Struct, frozen=True):
+    """Classes in the order of their names; `next` is None on the last page."""
+
+    classes: tuple[ClassCount, ...]
+    next: str | None
+
+
+class SnapshotList(msgspec.Struct, frozen=True):
+    """The snapshots, newest first."""
+
+    snapshots: tuple[Snapshot, ...]
+
+
+class LearnerList(msgspec.Struct, frozen=True):
+    """The learners, the primary one first."""
+
+    learners: tuple[Learner, ...]
+
+
+class EventNumber(msgspec.Struct, frozen=True):
+    """The number of the event that made a change."""
+
+    seq: int
+
+
+def _set_both(answer: msgspec.Struct, name: str, old_name: str) -> None:
+    """Set a renamed key under both names to the value that was sent under either."""
+    value = getattr(answer, name) or getattr(answer, old_name)
+    msgspec.structs.force_setattr(answer, name, value)
+    msgspec.structs.force_setattr(answer, old_name, value)

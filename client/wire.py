@@ -1,0 +1,69 @@
+"""Requests and answers as HTTP, for every kind of client."""
+
+from math import isfinite
+from typing import TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from manyclass.client.errors import Problem, RequestRefused, ServiceUnreachable
+
+Answer = TypeVar("Answer")
+
+
+def rank_options(
+    k: int, threshold: float | None, min_confidence: float | None, explain: bool, min_seq: int
+) -> dict[str, object]:
+    """Return the members of a request to rank beside its instances.
+
+    Raises ValueError for a number that is not finite: JSON has none, and null means no limit.
+    """
+    if threshold is not None and not isfinite(threshold):
+        raise ValueError("threshold must be a finite number")
+    if min_confidence is not None and not 0 <= min_confidence <= 1:
+        raise ValueError("min_confidence must be 0 to 1")
+    how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
+    if threshold is not None:
+        how["threshold"] = threshold
+    if min_confidence is not None:
+        how["min_confidence"] = min_confidence
+    return how
+
+
+def path_of(kind: str, name: str) -> str:
+    """Return the path of a class, a feature or a learner, its name percent-encoded."""
+    # Dots too: a name of dots alone would be a step up the path.
+    return f"/{kind}/{quote(name, safe='').replace('.', '%2E')}"
+
+
+def refusal(response: httpx.Response) -> RequestRefused:
+    """Return the error of an answer; from another server than ours it may have no details."""
+    try:
+        problem = msgspec.json.decode(response.content, type=Problem)
+    except msgspec.DecodeError:
+        problem = Problem()
+    return RequestRefused(
+        response.status_code,
+        problem.title or response.reason_phrase,
+        problem.detail,
+        problem.errors,
+        _seconds(response.headers.get("Retry-After", "")),
+    )
+
+
+def _seconds(retry_after: str) -> float | None:
+    # The other form of the header, a date, is not used by this service.
+    return float(retry_after) if retry_after.isdecimal() else None
+
+
+def decoded(response: httpx.Response, answer: type[Answer]) -> Answer:
+    """Return the answer in a response. Raises RequestRefused, or ServiceUnreachable for another
+    server than ours."""
+    if not response.is_success:
+        raise refusal(response)
+    try:
+        return msgspec.json.decode(response.content, type=answer)
+    except msgspec.DecodeError as error:
+        url = str(response.url)
+        raise ServiceUnreachable(url, f"not an answer of this service: {error}") from error

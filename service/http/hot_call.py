@@ -1,0 +1,109 @@
+"""Hot calls: POST routes that read and write their bodies themselves.
+
+One declaration serves the OpenAPI document and the answer: HotPath answers the call without
+FastAPI, whose way from a request to a route costs more than ranking does. A request that FastAPI
+routes to the call is answered by the same handler.
+"""
+
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import cleandoc
+from typing import ClassVar
+
+from fastapi import APIRouter, Request, Response
+
+from manyclass.service.http.answers import send_json
+from manyclass.service.http.asgi import AsgiScope, Headers, Receive, Send
+from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.headers import headers_of
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
+from manyclass.service.http.problems import ClientGone, no_parameters
+from manyclass.service.http.routes.contract import described, one_of
+
+
+@dataclass(slots=True)
+class HotRequest:
+    """A request to a hot call. The bytes of its body count in `reservation`."""
+
+    headers: Headers
+    receive: Receive
+    send: Send
+    reservation: Reservation
+
+
+class HotCall(ABC):
+    """A POST to `path`, for keys of `scope`; the docstring of `answer` describes the operation.
+
+    `reads` and `writes` name the components of the bodies by media type, `statuses` the errors
+    beyond those of every hot call.
+    """
+
+    path: ClassVar[str]
+    scope: ClassVar[Scope]
+    statuses: ClassVar[tuple[int, ...]]
+    reads: ClassVar[dict[str, list[str]]]
+    writes: ClassVar[dict[str, list[str]]]
+
+    def __init__(self, keys: ApiKeys, budget: MemoryBudget) -> None:
+        self._keys = keys
+        self._budget = budget
+
+    @abstractmethod
+    async def answer(self, request: HotRequest) -> bytes | list[bytes] | None:
+        """Return the body of a JSON answer, whole or in parts, or None once an answer was sent.
+
+        Raises any error that `problem_of` knows.
+        """
+
+    async def respond(
+        self, scope: AsgiScope, headers: Headers, receive: Receive, send: Send
+    ) -> bool:
+        """Check the key and answer; return False if `answer` has sent a stream.
+
+        Raises Problem for parameters in the URL, or without a key of the scope.
+        """
+        reservation = self._budget.reserve()
+        try:
+            if query := scope.get("query_string"):
+                raise no_parameters(query)
+            self._keys.require(self.scope, headers.get(b"authorization"))
+            body = await self.answer(HotRequest(headers, receive, send, reservation))
+            if body is not None:
+                await send_json(body, send)
+            return body is not None
+        finally:
+            reservation.release()
+
+    def router(self) -> APIRouter:
+        """Return the route of the call, for FastAPI and the OpenAPI document."""
+        name = self.path.removeprefix("/")
+        route = described(self.scope, 413, 415, *self.statuses)
+        content = {media: one_of(*names) for media, names in self.reads.items()}
+        route["openapi_extra"]["requestBody"] = {"required": True, "content": content}
+        content = {media: one_of(*names) for media, names in self.writes.items()}
+        route["responses"][200] = {"description": "Successful Response", "content": content}
+        router = APIRouter(tags=[name])
+        description = cleandoc(self.answer.__doc__ or "")
+        router.add_api_route(
+            self.path, _endpoint, methods=["POST"], name=name, description=description, **route
+        )
+        return router
+
+
+# FastAPI caches endpoints for ever, so this one does not refer to a call, nor to its engine.
+async def _endpoint(request: Request) -> Response:
+    calls: dict[str, HotCall] = request.app.state.hot_calls
+    return _HotResponse(calls[request.scope["route"].path])
+
+
+class _HotResponse(Response):
+    """Answers a request that FastAPI has routed to a hot call."""
+
+    def __init__(self, call: HotCall) -> None:
+        super().__init__()
+        self._call = call
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        with suppress(ClientGone):
+            await self._call.respond(scope, headers_of(scope["headers"]), receive, send)

@@ -1,0 +1,111 @@
+"""Reads a body line by line while it arrives, with bounds on the length and age of a line."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from typing import Any
+
+from manyclass.service.http.asgi import Receive
+from manyclass.service.http.memory_budget import Reservation
+from manyclass.service.http.problems import ClientGone, Problem, unavailable
+from manyclass.service.http.request_body import Blocks, Gunzip
+
+
+class Lines:
+    """Cuts what arrives into lines of bounded length that end in bounded time."""
+
+    def __init__(
+        self, longest: int, reservation: Reservation, seconds: float, clock: Callable[[], float]
+    ) -> None:
+        """Count an unfinished line in `reservation`; it has to end within `seconds`."""
+        self._longest = longest
+        self._reservation = reservation
+        self._reserved_before = reservation.size
+        self._seconds = seconds
+        self._clock = clock
+        self._begun = Blocks()  # of the unfinished line
+        self._begun_at = 0.0
+        self._overlong = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """Yield every line that ends in `data`; None in place of one that is too long.
+
+        Raises Problem 408 when the unfinished line is too old, 503 when it does not fit in memory.
+        """
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            yield self._line(data[start:end])
+            start = end + 1
+        if start < len(data):
+            if start or not self._is_unfinished:
+                self._begun_at = self._clock()
+            self._reservation.resize(self._reserved_before + self._begun.size + len(data) - start)
+            self._begun.add(data[start:])
+            if self._begun.size > self._longest:
+                self._overlong = True
+                self._begun.clear()
+        self._reservation.resize(self._reserved_before + self._begun.size)
+        if self._is_unfinished and self._clock() - self._begun_at > self._seconds:
+            raise Problem(408, f"A line has to end within {self._seconds:g} s.")
+
+    @property
+    def _is_unfinished(self) -> bool:
+        return self._overlong or self._begun.size > 0
+
+    def rest(self) -> Iterator[bytes | None]:
+        """Yield the last line, if no line end followed it."""
+        if self._is_unfinished:
+            yield self._line(b"")
+
+    def _line(self, end: bytes) -> bytes | None:
+        if self._begun.size:
+            self._begun.add(end)
+            end = self._begun.join()
+        overlong = self._overlong or len(end) > self._longest
+        self._overlong = False
+        return None if overlong else end
+
+
+async def pieces(
+    receive: Receive, gunzip: Gunzip | None, stop: "asyncio.Future[Any]", patience: float
+) -> AsyncGenerator[bytes]:
+    """Yield the body as it arrives, and b"" after each `patience` seconds without a piece.
+
+    Raises ClientGone when the body is cut short, a Problem when the stream has to stop.
+    """
+    more = True
+    while more:
+        receiving = asyncio.ensure_future(receive())
+        try:
+            while not await _arrived(receiving, stop, patience):
+                yield b""
+            message = receiving.result()
+        finally:
+            receiving.cancel()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        more = message.get("more_body", False)
+        if gunzip is None:
+            yield message.get("body", b"")
+        else:
+            for piece in gunzip.feed(message.get("body", b"")):
+                yield piece
+                _require_running(stop)
+                await asyncio.sleep(0)  # few bytes may unpack to many: let other requests run
+    if gunzip is not None:
+        gunzip.end()
+
+
+async def _arrived(
+    receiving: "asyncio.Future[Any]", stop: "asyncio.Future[Any]", patience: float
+) -> bool:
+    _require_running(stop)  # first: a client that never pauses has always sent more
+    waiting_for = {receiving, stop}
+    await asyncio.wait(waiting_for, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+    if not receiving.done():
+        _require_running(stop)
+    return receiving.done()
+
+
+def _require_running(stop: "asyncio.Future[Any]") -> None:
+    if stop.done():
+        raise unavailable("The service is stopping.")

@@ -1,0 +1,114 @@
+"""The bodies of POST /learn: one event, many, or a stream of them."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from manyclass.service.http.problems import FaultDocument
+from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Id, Text, Warnings
+
+MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
+
+
+class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes."""
+
+    classes: Classes
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+    event_id: Id | UnsetType = UNSET
+
+
+class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """The body of /learn: one event, or many as `events`."""
+
+    classes: Classes | UnsetType = UNSET
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+    event_id: Id | UnsetType = UNSET
+    events: list[LearnEvent] | UnsetType = UNSET
+
+
+class LearnAnswer(msgspec.Struct, gc=False):
+    """An event that is durable and learned. `rank_before` is the best true class's position before
+    learning, or null if it was not retrieved.
+
+    An event without features makes no new class, unless the learner is `frequency`.
+    """
+
+    seq: int
+    accepted: int
+    duplicates: int
+    rank_before: int | None
+    rank: Annotated[
+        int | None,
+        Meta(
+            description="The old name of `rank_before`, until 1.0.",
+            extra_json_schema=DEPRECATED,
+        ),
+    ]
+    updated: bool
+    warnings: Warnings = UNSET
+
+
+class LearnManyAnswer(msgspec.Struct, gc=False):
+    """Events that are durable and learned. `ranks_before` has the `rank_before` of each event;
+    that of a duplicate is null."""
+
+    seq: int
+    accepted: int
+    duplicates: int
+    ranks_before: list[int | None]
+    ranks: Annotated[
+        list[int | None],
+        Meta(
+            description="The old name of `ranks_before`, until 1.0.",
+            extra_json_schema=DEPRECATED,
+        ),
+    ]
+    warnings: Warnings = UNSET
+
+
+class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
+    """The progress of a stream. `r1`, `r5`: recall at 1 and 5 over its accepted events so far."""
+
+    lines: int
+    accepted: int
+    duplicates: int
+    rejected: int
+    seq: int
+    r1: float | None
+    r5: float | None
+
+
+class Summary(Progress, gc=False, tag="summary", tag_field="kind"):
+    """The last line of a stream that was read to its end."""
+
+
+class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
+    """A line that was skipped, and the reason."""
+
+    line: int
+    status: int
+    detail: str
+    errors: list[FaultDocument] = []
+
+
+class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):
+    """A line that was accepted, and whose instance has no features: it makes no new class."""
+
+    line: int
+    detail: str
+    pointer: str
+
+
+class StreamFailure(Progress, gc=False, tag="failure", tag_field="kind"):
+    """The last line of a stream that ended early. Each line up to `learned_up_to_line` is durable
+    and learned, or was reported."""
+
+    status: int
+    detail: str
+    learned_up_to_line: int

@@ -1,0 +1,95 @@
+"""The answers about learners: the primary one and its shadows."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+from manyclass.service.http.schemas.parts import DEPRECATED
+
+# A map with a name, so that it is a component of the document: generated clients name it too.
+LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | str])
+
+
+class Accuracy(BaseModel):
+    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples."""
+
+    examples: int
+    r1: float
+    r5: float
+    r10: float
+    mrr: float
+
+
+AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])
+
+
+class ReliabilityBin(BaseModel):
+    """Outcomes of similar confidence: their mean confidence, and the share that was right."""
+
+    outcomes: int
+    confidence: float | None = Field(description="the mean, null without outcomes")
+    right: float | None = Field(description="the share, null without outcomes")
+
+
+class Confidence(BaseModel):
+    """The calibration of a learner's confidence over the last 10,000 outcomes.
+
+    `calibration_error` is the mean over the bins of |confidence - share right|, `brier` the mean
+    square of confidence - outcome. Both are null before the first confidence.
+    """
+
+    calibration_error: float | None
+    brier: float | None
+    reliability: list[ReliabilityBin] = Field(description="ten bins of confidence, of equal width")
+
+
+class MemberStats(BaseModel):
+    """A member of a committee by itself, over the events of the committee."""
+
+    learner: str
+    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+
+
+class LearnerStats(BaseModel):
+    """A learner, its size and its accuracy.
+
+    `learner` is its specification, `options` the options that have an effect on it. The `primary`
+    learner answers /rank. The others are its shadows: they rank and learn the same events and
+    answer no request. `learn_seconds` is the mean time to learn an event since the process began,
+    null before the first.
+    """
+
+    learner: str
+    primary: bool
+    role: Literal["answers", "shadow"] = Field(
+        description="`answers` for the primary learner. Use `primary`; `role` goes with 1.0.",
+        json_schema_extra=DEPRECATED,
+    )
+    options: LearnerOptions
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int = Field(description="size of its state; MANYCLASS_MAX_BYTES bounds it")
+    resident_bytes: int
+    evicted_features: int
+    evicted_classes: int
+    learn_seconds: float | None
+    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+    confidence: Confidence
+    members: list[MemberStats] = Field(description="of a committee, else empty")
+
+
+class LearnerList(BaseModel):
+    """The learners after event `seq`, the primary one first."""
+
+    seq: int
+    learners: list[LearnerStats]
+
+
+class Promoted(BaseModel):
+    """The number of the event that promoted a learner, and the new primary learner."""
+
+    seq: int
+    learner: str

@@ -1,0 +1,41 @@
+"""Parts that several bodies share: names, features, texts, ids, classes, warnings, deprecation."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, UnsetType
+
+MOST_CLASSES = 1000  # true classes of one event
+LONGEST_ID = 200
+LARGEST_SEQ = 2**63 - 1
+
+DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
+
+# JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
+Names = list[str | int | float]
+Features = msgspec.Raw  # manyclass.core.event reads it
+Text = Annotated[
+    str,
+    Meta(
+        description="Its lower-cased words and pairs of neighbouring words are the features.",
+        examples=["The goalie saved it."],
+    ),
+]
+Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
+Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
+
+
+class WarningDocument(msgspec.Struct, gc=False):
+    """A probable mistake in a request that was answered, at a JSON pointer into its body."""
+
+    detail: str
+    pointer: str
+
+
+Warnings = Annotated[
+    list[WarningDocument] | UnsetType,
+    Meta(
+        description="Instances without features: texts without words, and `features` without a"
+        " value above 0. Absent when every instance has a feature."
+    ),
+]

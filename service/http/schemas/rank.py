@@ -1,0 +1,129 @@
+"""The bodies of POST /rank."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from manyclass.service.http.schemas.parts import (
+    DEPRECATED,
+    LARGEST_SEQ,
+    Features,
+    Id,
+    Text,
+    Warnings,
+)
+
+DEFAULT_RANKED = 5
+MOST_RANKED = 1000
+MOST_RANKED_AT_ONCE = 20_000  # instances times k of one request
+MOST_EXPLAINED = 50  # k with `explain`
+MOST_EXPLAINED_INSTANCES = 20  # of one request
+MOST_VOTES = 1000  # of one explained class
+MOST_MOVES = 10  # features of a node on the path to it
+
+_K = Meta(ge=1, le=MOST_RANKED)
+_Seq = Meta(ge=0, le=LARGEST_SEQ)
+
+
+class RankInstance(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """An instance to rank: exactly one of `features` and `text`."""
+
+    features: Features | UnsetType = UNSET
+    text: Text | UnsetType = UNSET
+    id: Id | UnsetType = UNSET
+
+
+class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
+    """The body of /rank: one instance, or many as `instances`."""
+
+    k: Annotated[int, _K] | Annotated[float, _K] = DEFAULT_RANKED
+    threshold: Annotated[
+        float | None,
+        Meta(description="Return only scores above it; null: every class the learner retrieves."),
+    ] = None
+    min_confidence: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="Abstain from a ranking whose confidence is lower, or null."),
+    ] = None
+    explain: bool = False
+    min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
+    instances: list[RankInstance] | UnsetType = UNSET
+
+
+class Vote(msgspec.Struct, gc=False):
+    """A feature that voted for a class, and its contribution; negative if it voted against it."""
+
+    feature: str
+    score: float
+
+
+class PathNode(msgspec.Struct, gc=False):
+    """A node on the path to a class in a label tree: the number of classes below it, its
+    probability given its parent, and the contributions to it in log-odds, largest first, `bias`
+    always among them."""
+
+    classes: int
+    probability: float
+    bias: float
+    features: list[Vote]
+
+
+class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
+    """A class with its score, which may be negative; with `explain`, the votes for it, and in a
+    label tree the path to it."""
+
+    name: str = msgspec.field(name="class")
+    score: float
+    features: list[Vote] | UnsetType = UNSET
+    path: list[PathNode] | UnsetType = UNSET
+
+
+_Confidence = Annotated[
+    Annotated[float, Meta(ge=0, le=1)] | None,
+    Meta(
+        description="The probability that the first class is right; null without a class, and"
+        " until the primary learner has 100 outcomes.",
+    ),
+]
+_Abstained = Annotated[
+    bool | UnsetType,
+    Meta(description="True if `min_confidence` is not reached; then `ranked` is empty."),
+]
+_Withheld = Annotated[
+    bool | UnsetType,
+    Meta(
+        description="The old name of `abstained`, until 1.0.",
+        extra_json_schema=DEPRECATED,
+    ),
+]
+
+
+class RankAnswer(msgspec.Struct, gc=False):
+    """The classes of one instance, best first, after learning the events up to number `seq`."""
+
+    id: str
+    seq: int
+    ranked: list[Ranked]
+    confidence: _Confidence
+    abstained: _Abstained = UNSET
+    withheld: _Withheld = UNSET
+    warnings: Warnings = UNSET
+
+
+class RankResult(msgspec.Struct, gc=False):
+    """The classes of one instance of many."""
+
+    id: str
+    ranked: list[Ranked]
+    confidence: _Confidence
+    abstained: _Abstained = UNSET
+    withheld: _Withheld = UNSET
+
+
+class RankManyAnswer(msgspec.Struct, gc=False):
+    """The results in the order of the instances, each after event `seq` or a later one."""
+
+    seq: int
+    results: list[RankResult]
+    warnings: Warnings = UNSET

@@ -1,0 +1,53 @@
+"""The answers about snapshots, recovery and readiness."""
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+# A map with a name, so that it is a component of the document: generated clients name it too.
+RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
+
+
+class Snapshot(BaseModel):
+    """A stored state after event `seq`. `taken_at` is in unix seconds."""
+
+    seq: int
+    bytes: int
+    taken_at: float
+
+
+class SnapshotList(BaseModel):
+    """The stored snapshots, newest first."""
+
+    snapshots: list[Snapshot]
+
+
+class Restored(BaseModel):
+    """The number of the event that restored a snapshot, and the number of that snapshot."""
+
+    seq: int
+    restored: int
+
+
+class RecoveryReport(BaseModel):
+    """The recovery of the state: the snapshot that was loaded, the snapshots that were refused, by
+    number, and the events that were replayed."""
+
+    snapshot: Snapshot | None
+    refused: RefusedSnapshots
+    replayed: int
+    last_seq: int = Field(description="number of the last event replayed")
+    seconds: float
+
+
+class Live(BaseModel):
+    """The process runs."""
+
+    status: str = "live"
+
+
+class Ready(BaseModel):
+    """The state is restored and replayed; the store is reachable if learning was asked for."""
+
+    status: str = "ready"
+    seq: int
+    recovery: RecoveryReport

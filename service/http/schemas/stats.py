@@ -1,0 +1,67 @@
+"""The answer of GET /stats."""
+
+from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
+
+from manyclass.service.http.schemas.learners import AccuracyByWindow, LearnerStats
+from manyclass.service.http.schemas.parts import DEPRECATED
+from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
+
+# A map with a name, so that it is a component of the document: generated clients name it too.
+SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
+
+
+class LateLabelStats(BaseModel):
+    """Ranked instances kept for a label by id."""
+
+    waiting: int
+    bytes: int
+
+
+class ProcessStats(BaseModel):
+    """A process that uses the store. `seq` is null while it restores its state."""
+
+    name: str
+    seq: int | None
+    leads: bool
+
+
+class Stats(BaseModel):
+    """The contents of the service, its accuracy and its settings.
+
+    Sizes, outdegrees and accuracy at this level are those of the primary learner; `learners` has
+    them for every learner.
+
+    `process` is the name of the process that answered, `leads` whether it takes the snapshots and
+    trims the log, `processes` are all live processes on the store, as of the last heartbeat. The
+    three are null when the store is for one process. `digest` is null unless requested: a hash of
+    the whole state after event `seq`; the other figures may be of a moment later.
+    """
+
+    seq: int
+    digest: str | None
+    process: str | None
+    leads: bool | None
+    processes: list[ProcessStats] | None
+    log_seq: int
+    store_unreachable_seconds: float = Field(description="time since the store last answered")
+    store_away_seconds: float = Field(
+        description="The old name of `store_unreachable_seconds`, until 1.0.",
+        json_schema_extra=DEPRECATED,
+    )
+    features: int
+    classes: int
+    edges: int
+    learned: int
+    bytes: int = Field(description="size of the state; MANYCLASS_MAX_BYTES bounds it")
+    resident_bytes: int
+    evicted_features: int
+    evicted_classes: int
+    outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
+    accuracy: AccuracyByWindow = Field(description="by the number of last events")
+    learners: list[LearnerStats]
+    late_labels: LateLabelStats
+    newest_snapshot: Snapshot | None
+    recovery: RecoveryReport
+    durability: str
+    settings: SettingTexts

@@ -1,0 +1,38 @@
+"""Kinds of requests that a connection treats differently, and the pause after a shed ranking.
+
+A client that repeats a shed request at once is slowed down: its connection is not read for a while,
+longer the more connections there are, so that all of them together cost little.
+"""
+
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+from manyclass.service.http.request_body import NDJSON, media_type
+
+RANK = "/rank"
+LEARN = "/learn"
+PAUSE_SECONDS = 0.25
+LONGEST_PAUSE_SECONDS = 1.0
+SHED_A_SECOND = 1_000
+PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
+
+
+def is_ranking(cycle: RequestResponseCycle) -> bool:
+    """Return whether the request is a ranking, which may be shed."""
+    return cycle.scope["path"] == RANK and cycle.scope["method"] == "POST"
+
+
+def is_stream(cycle: RequestResponseCycle) -> bool:
+    """Return whether the request is a stream of events, which may last."""
+    scope = cycle.scope
+    is_learn = scope["path"] == LEARN and scope["method"] == "POST"
+    return is_learn and media_type(dict(scope["headers"])) == NDJSON
+
+
+def came_by_proxy(cycle: RequestResponseCycle) -> bool:
+    """Return whether a proxy sent the request: its connection carries those of many clients."""
+    return any(name in PROXY_HEADERS for name, _ in cycle.scope["headers"])
+
+
+def pause_after_shedding(connections: int) -> float:
+    """Return the seconds for which a connection is not read after a refusal."""
+    return min(max(PAUSE_SECONDS, connections / SHED_A_SECOND), LONGEST_PAUSE_SECONDS)

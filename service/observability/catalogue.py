@@ -1,0 +1,119 @@
+"""The names and help texts of all metrics, and the families Prometheus reads them as."""
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    SummaryMetricFamily,
+)
+
+PREFIX: Final = "manyclass_"
+LEAST_OUTCOMES: Final = 1_000  # of fewer, chance alone makes a calibration error
+
+HELP: Final = {  # by name without the prefix
+    "request_duration_seconds": "time to answer a request, by endpoint and status",
+    "rank_duration_seconds": "time to rank one instance",
+    "abstained_total": "rankings below the requested confidence, or of unknown confidence",
+    "instances_without_features_total": "instances without a word or a value above 0, by call",
+    "learn_duration_seconds": "time to learn one durable event",
+    "learn_events_total": "events sent to be learned, by result",
+    "progressive_examples_total": "events learned since the process began, by learner",
+    "progressive_hits_total": "of those, events with a true class in the first k before learning",
+    "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
+    "learner_seconds_total": "time spent on learning events, by learner",
+    "learner_memory_bytes": "size of each learner's state; MANYCLASS_MAX_BYTES bounds it",
+    "calibration_error": "mean distance of confidence from the share of right outcomes, over the"
+    f" last 10,000, once there are {LEAST_OUTCOMES:,}",
+    "outdegree": "edges of a feature, over all features of the primary learner",
+    "edges_touched": "edges scored, over the features of instances ranked, also when learned",
+    "features": "features of the primary learner",
+    "classes": "classes of the primary learner",
+    "edges": "edges of the primary learner",
+    "memory_bytes": "size of the primary learner's state; MANYCLASS_MAX_BYTES bounds it",
+    "memory_limit_bytes": "MANYCLASS_MAX_BYTES",
+    "evicted_total": "features and classes evicted to stay within the limits, by kind",
+    "seq": "number of the last event learned",
+    "log_lag_events": "events in the log and not yet learned",
+    "queue_events": "events admitted and not yet answered; MANYCLASS_MAX_QUEUE_EVENTS bounds them",
+    "queue_limit_events": "MANYCLASS_MAX_QUEUE_EVENTS",
+    "queue_bytes": "memory of the queued events; MANYCLASS_MAX_QUEUE_BYTES bounds it",
+    "refused_total": "well-formed events that were refused, by reason",
+    "commits_total": "appends to the log, by result; concurrent requests share one",
+    "commit_duration_seconds": "time of an append to the log, whatever its result",
+    "append_outcome_unknown_total": "failed appends whose events may be in the log nevertheless",
+    "store_unreachable_seconds": "time since the store last answered; 0 while it answers",
+    "log_rewinds_total": "restores of the state because the log had lost events",
+    "foreign_entries_total": "entries of other programs in the log, which are skipped",
+    "store_full": "1 while Redis has no memory for an event, 0 otherwise",
+    "leader": "1 in the process that takes the snapshots and trims the log, 0 in the others",
+    "processes": "processes that use the store, including this one",
+    "snapshot_age_seconds": "time since the newest snapshot was taken",
+    "snapshot_duration_seconds": "time to take the newest snapshot",
+    "snapshot_pause_seconds": "pause of learning for the newest snapshot, part of the duration",
+    "snapshot_bytes": "size of the newest snapshot",
+    "snapshot_failures_total": "snapshots that failed, or the clean-up after them",
+    "label_delay_seconds": "time from ranking an instance to its label by id",
+    "delayed_labels_expired_total": "labels by id that came when the instance was no longer kept",
+    "peer_lookups_total": "ids looked up at the other processes, by result",
+    "connections": "open connections; MANYCLASS_MAX_CONNECTIONS bounds them",
+    "buffered_bytes": "bytes of bodies, unfinished lines and unsent answers",
+    "buffered_limit_bytes": "MANYCLASS_MAX_BUFFERED_BYTES",
+    "shed_total": "requests and connections refused or closed to limit the load, by reason",
+    "bad_requests_total": "requests that were not HTTP, or whose head was too large",
+    "out_of_memory_total": "requests that failed because memory ran out",
+}
+
+# deploy/prometheus/old_names.yml records the new metrics under the old names, for one release.
+OLD_NAMES: Final = {
+    "withheld_total": "abstained_total",
+    "late_questions_total": "peer_lookups_total",
+    "late_labels_total": "delayed_labels_expired_total",
+    "store_away_seconds": "store_unreachable_seconds",
+    "uncertain_appends_total": "append_outcome_unknown_total",
+}
+BY_ROLE: Final = (  # the label `role` was `answers` where it is `primary`
+    "progressive_examples_total",
+    "progressive_hits_total",
+    "progressive_reciprocal_rank_total",
+    "learner_seconds_total",
+    "learner_memory_bytes",
+    "calibration_error",
+)
+
+Family = TypeVar("Family", CounterMetricFamily, GaugeMetricFamily)
+
+
+def labelled(kind: type[Family], name: str, labels: Sequence[str]) -> Family:
+    """Return an empty family of metrics with these labels."""
+    return kind(PREFIX + name, HELP[name], labels=labels)
+
+
+def histogram(name: str, labels: Sequence[str] = ()) -> HistogramMetricFamily:
+    """Return an empty family of histograms."""
+    return HistogramMetricFamily(PREFIX + name, HELP[name], labels=list(labels))
+
+
+def summary(name: str, count: int, total: float) -> SummaryMetricFamily:
+    """Return a summary of `count` observations."""
+    return SummaryMetricFamily(PREFIX + name, HELP[name], count_value=count, sum_value=total)
+
+
+def gauge(name: str, value: float) -> GaugeMetricFamily:
+    """Return a gauge without labels."""
+    return GaugeMetricFamily(PREFIX + name, HELP[name], value=value)
+
+
+def counter(name: str, value: float) -> CounterMetricFamily:
+    """Return a counter without labels."""
+    return CounterMetricFamily(PREFIX + name, HELP[name], value=value)
+
+
+def counters(name: str, label: str, values: dict[str, int]) -> CounterMetricFamily:
+    """Return a counter for each value of one label."""
+    family = labelled(CounterMetricFamily, name, [label])
+    for label_value, count in values.items():
+        family.add_metric([label_value], count)
+    return family

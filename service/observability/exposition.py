@@ -1,0 +1,170 @@
+"""The metrics at a scrape: counts, connections, the engine and the process, as text."""
+
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
+from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from manyclass.core.model import Model
+from manyclass.core.reliability import calibration_error
+from manyclass.service.engine import Engine
+from manyclass.service.engine_stats import EngineStats
+from manyclass.service.errors import NotReady
+from manyclass.service.http.limits import Limits
+from manyclass.service.log.live_model import LearnerCounts
+from manyclass.service.observability.catalogue import (
+    LEAST_OUTCOMES,
+    counter,
+    counters,
+    gauge,
+    histogram,
+    labelled,
+    summary,
+)
+from manyclass.service.observability.instruments import Histogram
+from manyclass.service.observability.metrics import Metrics
+
+OUTDEGREES = (0, 1, 2, 5, 10, 15, 20, 25, 50, 100, 250, 500)
+
+
+class LimitsCollector(Collector):
+    """The bytes that connections hold at a scrape, and the refusals that limited the load."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the limits and counts of connections."""
+        limits = self._limits
+        yield gauge("connections", limits.connections)
+        yield gauge("buffered_bytes", limits.budget.used)
+        yield gauge("buffered_limit_bytes", limits.budget.limit)
+        shed = {
+            "concurrency": limits.admission.shed,
+            "connections": limits.rejected_connections,
+            "idle_connection": limits.closed_idle,
+            "memory": limits.budget.refused,
+            "slow_reader": limits.slow_readers,
+        }
+        yield counters("shed_total", "reason", shed)
+        yield counter("bad_requests_total", limits.bad_requests)
+
+
+class EngineCollector(Collector):
+    """The state of the engine at a scrape."""
+
+    def __init__(self, engine: Engine, metrics: Metrics, wall_clock: Callable[[], float]) -> None:
+        self._engine = engine
+        self._metrics = metrics
+        self._wall_clock = wall_clock
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the state of the model, the log and the snapshots; nothing before recovery."""
+        try:
+            model = self._engine.model
+        except NotReady:
+            return
+        stats = self._engine.stats()
+        yield from self._learners(model)
+        yield from self._primary_learner(model, stats.counts)
+        yield from self._log(model, stats)
+        yield from self._store(stats)
+        yield from self._snapshots(stats)
+
+    def _learners(self, model: Model) -> Iterator[Metric]:
+        labels = ["learner", "role"]
+        memory = labelled(GaugeMetricFamily, "learner_memory_bytes", labels)
+        for role, each in model.roles:
+            memory.add_metric([each.label, role], each.learner.bytes)
+            self._metrics.score(role, each.label)  # the counter is exported from the start
+        yield memory
+        errors = labelled(GaugeMetricFamily, "calibration_error", labels)
+        for role, each in model.roles:
+            bins = each.calibration.reliability
+            error = calibration_error(bins)
+            if error is not None and sum(one.outcomes for one in bins) >= LEAST_OUTCOMES:
+                errors.add_metric([each.label, role], error)
+        yield errors
+        examples, ranks, seconds = (
+            labelled(CounterMetricFamily, name, labels)
+            for name in (
+                "progressive_examples_total",
+                "progressive_reciprocal_rank_total",
+                "learner_seconds_total",
+            )
+        )
+        hits = labelled(CounterMetricFamily, "progressive_hits_total", [*labels, "k"])
+        for role, label, score in self._metrics.scores():
+            examples.add_metric([label, role], score.examples)
+            ranks.add_metric([label, role], score.reciprocal_ranks)
+            seconds.add_metric([label, role], score.seconds)
+            for k, count in score.hits().items():
+                hits.add_metric([label, role, str(k)], count)
+        yield from (examples, hits, ranks, seconds)
+
+    def _primary_learner(self, model: Model, counts: LearnerCounts) -> Iterator[Metric]:
+        learner = model.learner
+        yield gauge("features", learner.features)
+        yield gauge("classes", learner.classes)
+        yield gauge("edges", learner.edges)
+        yield gauge("memory_bytes", learner.bytes)
+        yield gauge("memory_limit_bytes", model.options.max_bytes)
+        evicted = {"feature": counts.evicted_features, "class": counts.evicted_classes}
+        yield counters("evicted_total", "kind", evicted)
+        yield summary("edges_touched", counts.active_features_ranked, counts.edges_touched)
+        outdegrees = Histogram(OUTDEGREES)
+        for outdegree, features in enumerate(learner.outdegrees().tolist()):
+            outdegrees.observe(outdegree, features)
+        family = histogram("outdegree")
+        outdegrees.add_to(family)
+        yield family
+
+    def _log(self, model: Model, stats: EngineStats) -> Iterator[Metric]:
+        yield gauge("seq", model.seq)
+        yield gauge("log_lag_events", stats.log_lag)
+        yield gauge("queue_events", stats.queued_events)
+        yield gauge("queue_limit_events", self._engine.settings.max_queue_events)
+        yield gauge("queue_bytes", stats.queued_bytes)
+        refused = {"queue_full": stats.queue_full, "conflict": stats.conflicts}
+        yield counters("refused_total", "reason", refused)
+        commits = {"ok": stats.commits, "failed": stats.failed_commits}
+        yield counters("commits_total", "result", commits)
+        count = stats.commits + stats.failed_commits
+        yield summary("commit_duration_seconds", count, stats.commit_seconds)
+
+    def _store(self, stats: EngineStats) -> Iterator[Metric]:
+        yield counter("append_outcome_unknown_total", stats.uncertain)
+        yield counter("log_rewinds_total", stats.rewinds)
+        yield counter("foreign_entries_total", stats.foreign_entries)
+        yield gauge("store_unreachable_seconds", stats.store_away_seconds)
+        yield gauge("store_full", stats.store_full)
+        yield gauge("leader", stats.leads)
+        yield gauge("processes", stats.processes)
+
+    def _snapshots(self, stats: EngineStats) -> Iterator[Metric]:
+        yield counter("snapshot_failures_total", stats.snapshot_failures)
+        newest = self._engine.newest_snapshot
+        if newest is not None:
+            yield gauge("snapshot_age_seconds", max(0.0, self._wall_clock() - newest.taken_at))
+            yield gauge("snapshot_bytes", newest.bytes)
+        if stats.snapshot_seconds is not None:
+            yield gauge("snapshot_duration_seconds", stats.snapshot_seconds)
+        if stats.snapshot_pause_seconds is not None:
+            yield gauge("snapshot_pause_seconds", stats.snapshot_pause_seconds)
+
+
+class Exposition:
+    """All metrics of a process in the text format of Prometheus."""
+
+    def __init__(self, *collectors: Collector) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        for collector in collectors:
+            self._registry.register(collector)
+        ProcessCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+
+    def text(self) -> bytes:
+        """Return the metrics as of now."""
+        return generate_latest(self._registry)

@@ -1,0 +1,59 @@
+"""The instruments of the service. Used on the event loop's thread only.
+
+Those of prometheus_client lock and check at every call: 2 µs each, a tenth of the cost of a rank.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+from prometheus_client.metrics_core import HistogramMetricFamily
+
+HITS_AT = (1, 5, 10)
+
+
+class Histogram:
+    """The number of observations below each bound, and their sum."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = list(bounds)
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float, times: int = 1) -> None:
+        """Count `times` observations of a value."""
+        self._counts[bisect_left(self._bounds, value)] += times
+        self._sum += value * times
+
+    def add_to(self, family: HistogramMetricFamily, labels: Sequence[str] = ()) -> None:
+        """Add all observations to a family, under these labels."""
+        bounds = [*(f"{bound:g}" for bound in self._bounds), "+Inf"]
+        counts = accumulate(self._counts)
+        family.add_metric(labels, list(zip(bounds, counts, strict=True)), self._sum)
+
+
+class Score:
+    """The progressive accuracy of a learner, and the time it spent on learning."""
+
+    __slots__ = ("_at_rank", "examples", "reciprocal_ranks", "seconds")
+
+    def __init__(self) -> None:
+        self.examples = 0
+        self.reciprocal_ranks = 0.0
+        self.seconds = 0.0
+        self._at_rank = [0] * (HITS_AT[-1] + 1)
+
+    def add(self, rank: int | None, seconds: float) -> None:
+        """Count an event whose best true class was at `rank`, or None if it was not retrieved."""
+        self.examples += 1
+        self.seconds += seconds
+        if rank is not None:
+            self.reciprocal_ranks += 1 / rank
+            if rank <= HITS_AT[-1]:
+                self._at_rank[rank] += 1
+
+    def hits(self) -> dict[int, int]:
+        """Return, by k, the number of events with a true class among the first k."""
+        return {k: sum(self._at_rank[: k + 1]) for k in HITS_AT}

@@ -1,0 +1,5 @@
+-- KEYS facts; ARGV identity
+-- A write, so that a WAIT after it covers everything before it.
+
+redis.call('HINCRBY', KEYS[1], 'confirmed', 1)
+return 0

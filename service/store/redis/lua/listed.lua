@@ -1,0 +1,3 @@
+-- KEYS facts, snapshots; ARGV identity -> manifests by seq
+
+return redis.call('HGETALL', KEYS[2])

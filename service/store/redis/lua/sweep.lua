@@ -1,0 +1,26 @@
+-- KEYS facts, snapshots, chunks; ARGV identity, prefix of the keys of chunks, chunks at once
+-- -> 1 if there may be more to sweep
+
+local listed = {}
+for _, manifest in ipairs(redis.call('HVALS', KEYS[2])) do
+    listed[string.match(manifest, '^%w*')] = true
+end
+local time = now()
+local chunks = redis.call('HGETALL', KEYS[3])
+for i = 1, #chunks, 2 do
+    local identity = chunks[i]
+    local until_ms, count = string.match(chunks[i + 1], '^(%d+) (%d+)$')
+    if not listed[identity] and tonumber(until_ms) < time then
+        local rest = math.max(0, count - ARGV[3])
+        for number = rest, count - 1 do
+            redis.call('UNLINK', ARGV[2] .. identity .. ':' .. whole(number))
+        end
+        if rest > 0 then
+            redis.call('HSET', KEYS[3], identity, until_ms .. ' ' .. whole(rest))
+        else
+            redis.call('HDEL', KEYS[3], identity)
+        end
+        return 1
+    end
+end
+return 0
