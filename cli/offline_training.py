@@ -14,7 +14,8 @@ from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import read_files
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
+from manyclass.core.learners.options import LIMITS, Options, defaults_of
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.service.log.group_commit import with_hint

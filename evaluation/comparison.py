@@ -1,13 +1,14 @@
 """Many runs put together: learners and peers, over the splits of data sets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from statistics import mean, stdev
 from typing import Final
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import LIMITS, MATTERS, Options, defaults_of
+from manyclass.core.learners.options import LIMITS, Options, defaults_of
+from manyclass.core.learners.registry import option_of
 from manyclass.evaluation.contender import Maker
 from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test
@@ -65,19 +66,20 @@ def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> 
     and for a value that it cannot have. Learners that differ in nothing but the option are varied
     as one.
     """
+    vary = {option_of(name).name: values for name, values in vary.items()}
     for option in vary:
-        if not any(option in MATTERS[options.learner] for options in learners):
+        if not any(options.spec.option(option) for options in learners):
             raise OptionError(option, "has no effect on any of the learners, so cannot be varied")
     found = [Variant(options, label(options)) for options in learners]
     for option, values in vary.items():
         made = set[Options]()
         for options in learners:
-            if option not in MATTERS[options.learner]:
+            if not options.spec.option(option):
                 continue
             varied = {value: _varied(options, option, value) for value in values}
             if not made.issuperset(varied.values()):
                 made.update(varied.values())
-                base = label(replace(options, **{option: defaults_of(options.learner)[option]}))
+                base = label(options.replace(**{option: defaults_of(options.learner)[option]}))
                 found += [Variant(each, base, option, value) for value, each in varied.items()]
     return found
 

@@ -11,6 +11,7 @@ from manyclass.core.errors import CoreError
 from manyclass.core.event import Event, Instance
 from manyclass.core.model import Frozen, Model, Outcome
 from manyclass.core.model_set import ModelSet
+from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.log.apply_loop import Counts, Result
 from manyclass.service.log.group_commit import (
@@ -309,17 +310,17 @@ class Engine:
         """
         stored = writer.model.model_set
         model_set = writer.model.agreed(asked)
-        if model_set.answering is not asked.answering:
+        if model_set.primary is not asked.primary:
             log.warning(
                 "%s answers, as it was promoted; the settings have %s in its place",
-                model_set.answering.specification,
-                asked.answering.specification,
+                model_set.primary.specification,
+                asked.primary.specification,
             )
         differences = stored.differences(model_set)
         if not differences:
             return
         if not self.settings.reconfigure:
-            raise OptionsDiffer(differences)
+            raise OptionsDiffer(differences, as_variables(stored))
         agreed = False
         while not agreed:
             try:

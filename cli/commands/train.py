@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.file_format import FileFormat
-from manyclass.core.learners.options import DEFAULT_LEARNER
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 
 
 def train(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index, Node
 from manyclass.core.learned import Learned
-from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 
@@ -111,13 +111,13 @@ class Learner(Protocol):
 
 def make(options: Options, hash_seed: int = 0) -> Learner:
     """A learner that knows nothing yet. `hash_seed` salts its tables of names, not its state."""
-    if options.learner == "committee":
+    if options.members:
         return Committee(options, hash_seed)
     return Index(options, hash_seed)
 
 
 def load(options: Options, sections: Sections, hash_seed: int = 0) -> Learner:
     """The learner that was dumped; SnapshotError when the arrays do not make one."""
-    if options.learner == "committee":
+    if options.members:
         return Committee.load(options, sections, hash_seed)
     return Index.load(options, sections, hash_seed)

@@ -1,6 +1,6 @@
 """The committee again, slow and plain, its members being twins of the index.
 
-It is written from the definition of the learner (core/learners/ensemble.py, voting.py)
+It is written from the definition of the learner (core/learners/committee.py, voting.py)
 and shares no code with it. An instance is a dict name -> value here.
 """
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from manyclass.core.learned import Learned
-from manyclass.core.learners.options import Options, members_of
+from manyclass.core.learners.ensemble import members_of
+from manyclass.core.learners.options import Options
 from tests.core.twins import twin_of
 from tests.core.twins.twin import Twin, best_two
 

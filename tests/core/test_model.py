@@ -17,7 +17,8 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.learner import make
-from manyclass.core.learners.options import LEARNERS, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import Model, ShadowOutcome
 from manyclass.core.model_set import ModelSet
 
