@@ -80,9 +80,9 @@ class Option:
         elif kind is float and isinstance(value, float):
             value = float(value) + 0.0  # no negative zero
         if not isinstance(value, Value) or type(value) is not kind:
-            raise OptionError(self.name, f"must be {_KINDS[kind]}, not {value!r}")
+            raise self._error(f"must be {_KINDS[kind]}, not {value!r}")
         if self.values and not self._allows(value):
-            raise OptionError(self.name, f"must be {self.allowed}")
+            raise self._error(f"must be {self.allowed}")
         return value
 
     def _allows(self, value: Value) -> bool:
@@ -94,13 +94,18 @@ class Option:
         below = value < _number(high) if right == ")" else value <= _number(high)
         return isfinite(value) and ((above and below) or (self.zero != "" and value == 0))
 
+    def _error(self, message: str) -> OptionError:
+        return OptionError(
+            self.name, message + (f" (formerly {self.stored})" if self.stored else "")
+        )
+
     def read(self, text: str) -> Value:
         """Return the value that a text in a specification stands for, unchecked; OptionError."""
         kind = type(self.default)
         try:
             return {"yes": True, "no": False}[text] if kind is bool else kind(text)
         except (KeyError, ValueError):
-            raise OptionError(self.name, f"must be {_KINDS[kind]}, not {text!r}") from None
+            raise self._error(f"must be {_KINDS[kind]}, not {text!r}") from None
 
     def write(self, value: Value) -> str:
         """Return the text that `read` takes."""

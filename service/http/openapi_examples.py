@@ -105,7 +105,7 @@ def _learner(name: str, role: str, options: Json, edges: int, size: int) -> Json
 
 
 _LEARNERS = [
-    _learner("svm", "answers", {"caution": 0.2, "replay": 2}, 37, 2530),
+    _learner("svm", "answers", {"C_negative": 0.2, "replay": 2}, 37, 2530),
     _learner("ff", "shadow", {"min_weight": 0.01, "rating": 10}, 24, 1389),
 ]
 _STATS = {

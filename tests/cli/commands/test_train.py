@@ -10,7 +10,8 @@ from manyclass.cli import offline_training
 from manyclass.cli.offline_training import serving
 from manyclass.cli.reading import NAMED_LINES
 from manyclass.client.client import Client
-from manyclass.core.learners.options import DEFAULT_LEARNER, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from tests.redis_server import RedisServer

@@ -87,7 +87,7 @@ def test_the_former_names_of_options_parse_for_good():
     ("specification", "message"),
     [
         ("svm(C=0)", "C: must be 1e-9 to 1e9"),
-        ("svm(caution=0)", "C_negative: must be 1e-9 to 1e9"),
+        ("svm(caution=0)", r"C_negative: must be 1e-9 to 1e9 \(formerly caution\)"),
         ("ff(min_weight=1)", "min_weight: must be at least 0 and below 1"),
         ("ff(mass_cap=0.5)", r"mass_cap: must be 0 \(infinite\) or at least 1"),
         ("ff(mass_cap=inf)", r"mass_cap: must be 0 \(infinite\) or at least 1"),

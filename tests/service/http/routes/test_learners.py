@@ -176,7 +176,7 @@ async def test_a_promotion_reaches_every_process():
 
 @in_loop
 async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_given():
-    async with calling(learner="pa", margin_threshold=1.0) as call:
+    async with calling(learner="pa") as call:
         await call.learn(("a", "x"), ("a b", "y"), ("b", "y"), ("a", "x"), ("a c", "y"))
         request = {"features": ["c", "b"]}
         everything = (await call("POST", "/rank", request)).json()["ranked"]
