@@ -11,9 +11,9 @@ LEARNERS: dict[str, Learner] = {
     for family in (linear, label_tree, frequency, ensemble)
     for learner in family.LEARNERS
 }
-OPTIONS: dict[str, Option] = {
-    option.name: option for learner in LEARNERS.values() for option in learner.options
-}
+OPTIONS: dict[str, Option] = {}  # each as the first learner that has it declares it
+for _learner in LEARNERS.values():
+    OPTIONS |= {each.name: each for each in _learner.options if each.name not in OPTIONS}
 FORMER = {option.former: name for name, option in OPTIONS.items()}  # former name -> name
 NAMES = FORMER | {name: name for name in OPTIONS}  # a name in use, now or before -> name
 

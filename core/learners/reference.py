@@ -1,0 +1,59 @@
+"""The tables of docs/learners.md, made of the declarations."""
+
+import re
+
+from manyclass.core.learners.options import LIMITS
+from manyclass.core.learners.registry import LEARNERS, OPTIONS
+from manyclass.core.learners.spec import Option
+
+_MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
+
+
+def with_tables(page: str) -> str:
+    """Return the page with each marked table as it follows from the declarations."""
+    tables = {"learners": _learners(), "options": _options(), "defaults": _defaults()}
+
+    def marked(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- table: {name} -->\n{tables[name]}<!-- end of table -->\n"
+
+    return _MARKED.sub(marked, page)
+
+
+def _learners() -> str:
+    rows = [[f"`{each.name}`", each.rows, each.learns, each.source] for each in LEARNERS.values()]
+    return _table(["learner", "rows hold", "learns", "source"], rows)
+
+
+def _options() -> str:
+    rows = []
+    for option in OPTIONS.values():
+        former = f" Formerly `{option.stored}`." if option.stored else ""
+        rows.append([f"`{option.name}`", option.symbol, _values(option), option.help + former])
+    return _table(["option", "symbol", "values", "meaning"], rows)
+
+
+def _values(option: Option) -> str:
+    values = option.values.replace(" | ", ", ")
+    values = values or ("yes, no" if isinstance(option.default, bool) else "text")
+    if option.zero:
+        values += f"; 0: {option.zero}"
+    for name, learner in LEARNERS.items():
+        own = learner.option(option.name)
+        if own is not None and own.values != option.values:
+            values += f"; `{name}`: {own.values}"
+    return values
+
+
+def _defaults() -> str:
+    rows = []
+    for name in (each for each in OPTIONS if each not in LIMITS):
+        own = [learner.option(name) for learner in LEARNERS.values()]
+        texts = [option.write(option.default) if option else "" for option in own]
+        rows.append([f"`{name}`", *texts])
+    return _table(["option", *(f"`{name}`" for name in LEARNERS)], rows)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
