@@ -1,4 +1,4 @@
-"""Writes what is made of other files: dashboards, and the alert rules as Kubernetes wants them.
+"""Write the files made of others: dashboards, alert rules for Kubernetes, tables of the docs.
 
 python -m deploy.generate
 """
@@ -9,8 +9,11 @@ from pathlib import Path
 import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
+from manyclass.core.learners.reference import with_tables
+from manyclass.service.config.reference import markdown
 
 HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
+DOCS = HERE.parent / "docs"
 
 
 def generated():
@@ -29,6 +32,8 @@ def generated():
     head = "# Made of ../prometheus/alerts.yml by `python -m deploy.generate`.\n"
     text = yaml.safe_dump(resource, sort_keys=False, width=1000)
     files[HERE / "kubernetes/prometheus-rule.yaml"] = head + text
+    files[DOCS / "settings.md"] = markdown()
+    files[DOCS / "learners.md"] = with_tables((DOCS / "learners.md").read_text())
     return files
 
 

@@ -1,1 +1,1 @@
-"""The learners: their options, what they have in common, and ensembles of them."""
+"""Learners: their declarations and options, the protocol they share, and committees of them."""
