@@ -19,6 +19,7 @@ from manyclass.core.learners.spec import Learner, Value
 
 LIMITS = tuple(option.name for option in _LIMITS)
 RENAMED = {former: name for former, name in FORMER.items() if former != name}
+_STORED = {name: former for former, name in RENAMED.items()}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -45,7 +46,7 @@ class Options:
         own = {}
         for option in spec.options:
             value = option.check(chosen.pop(option.name, option.default))
-            own[option.name] = _respelled(value, RENAMED) if option.is_nested else value
+            own[option.name] = respelled(str(value)) if option.is_nested else value
         for name, value in chosen.items():
             if OPTIONS[name].check(value) != OPTIONS[name].neutral:
                 message = f"has no effect on learner {learner!r}, only on {_having(name)}"
@@ -103,7 +104,7 @@ class Options:
     @property
     def stored_specification(self) -> str:
         """The specification by the names that logs have, and all releases read."""
-        return str(_respelled(self.specification, {new: old for old, new in RENAMED.items()}))
+        return _respelled(self.specification, _STORED)
 
     def _written(self, without: Iterable[str] = ()) -> str:
         differing = ",".join(
@@ -127,10 +128,9 @@ class Options:
 
     def stored(self) -> dict[str, Value]:
         """Return the learner and its options by the names that logs and snapshots have."""
-        former = {new: old for old, new in RENAMED.items()}
         return {"learner": self.learner} | {
-            OPTIONS[name].former: _respelled(value, former) if OPTIONS[name].is_nested else value
-            for name, value in self.values
+            option.former: _respelled(str(value), _STORED) if option.is_nested else value
+            for option, (_, value) in zip(self.spec.options, self.values, strict=True)
         }
 
     @classmethod
@@ -154,15 +154,17 @@ def defaults_of(learner: str) -> dict[str, Value]:
     return {option.name: option.default for option in learner_of(learner).options}
 
 
+def may_be_planted(options: Options) -> bool:
+    """Return whether offline training plants a tree of the learner, or of a member."""
+    return any(each.spec.is_planted for each in (options, *members_of(options)))
+
+
 def respelled(label: str) -> str:
-    """Return a specification with the present names of its options."""
-    return str(_respelled(label, RENAMED))
+    """Return specifications with the present names of their options, and without blanks."""
+    return _respelled(label, RENAMED)
 
 
-def _respelled(text: Value, names: Mapping[str, str]) -> Value:
-    """Return a text of specifications without blanks, options renamed; other values unchanged."""
-    if not isinstance(text, str):
-        return text
+def _respelled(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\w+(?==)", lambda name: names.get(name[0], name[0]), "".join(text.split()))
 
 
@@ -180,8 +182,3 @@ def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
 def _having(option: str) -> str:
     """Return the names of the learners that have the option."""
     return ", ".join(name for name, learner in LEARNERS.items() if learner.option(option))
-
-
-def may_be_planted(options: Options) -> bool:
-    """Return whether offline training plants a tree of the learner, or of a member."""
-    return any(each.spec.is_planted for each in (options, *members_of(options)))

@@ -77,10 +77,9 @@ def test_the_former_names_of_options_parse_for_good():
     assert (
         options.stored_specification == "svm(boolean=yes,aggressiveness=2,caution=0.5,demands=each)"
     )
-    committee = Options.parse(f"committee(members={former} + ff(feature_memory=0))")
-    assert committee.members == f"{former}+ff(mass_cap=0)".replace(
-        former, "svm(C=2,C_negative=0.5,constraints=each,binarize=yes)"
-    )
+    committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
+    assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
+    assert committee.stored()["members"] == "svm(caution=2)+ff(feature_memory=0)"
 
 
 @pytest.mark.parametrize(
