@@ -14,7 +14,7 @@ Weighted = list[tuple[str, float]]
 
 
 class Totals:
-    """What a committee holds: sums and means over its members, and its own table of classes."""
+    """The contents of a committee: sums and means over its members, and its table of classes."""
 
     _table: Index
     _members: list[Member]

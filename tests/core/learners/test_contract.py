@@ -1,4 +1,4 @@
-"""What every learner promises, held against every learner, alone and with options that matter.
+"""The promises of every learner, held against each, alone and with options that matter.
 
 A learner that cannot keep a promise by its nature says so in the functions below the table; nothing
 else may excuse it.

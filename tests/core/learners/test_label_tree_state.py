@@ -1,4 +1,4 @@
-"""What is dumped of a label tree: damage is refused or makes an equal state; older states load."""
+"""Dumps of label trees: damage is refused or makes an equal state; older states load."""
 
 import numpy as np
 import pytest

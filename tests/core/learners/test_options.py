@@ -1,8 +1,10 @@
 """Options: declared once, read from specifications, refused with what to write."""
 
+import ast
 import copy
 import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -129,3 +131,24 @@ def test_options_cannot_be_changed():
 def test_options_that_a_learner_lacks_may_be_given_with_their_neutral_value():
     """Releases before shadows stored all options of all learners."""
     assert Options.of("pa", leak=True, feature_memory=30) == Options.of("pa")
+
+
+EXAMPLES = {"service/http/openapi_examples.py"}
+
+
+def test_no_module_outside_of_the_learners_names_one():
+    root = Path(__file__).parents[3]
+    files = [
+        file
+        for folder in ("core", "service", "client", "cli", "training")
+        for file in root.joinpath(folder).rglob("*.py")
+        if not file.is_relative_to(root / "core" / "learners")
+    ]
+    naming = set()
+    for file in files:
+        constants = [
+            each for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.Constant)
+        ]
+        if any(isinstance(each.value, str) and each.value in LEARNERS for each in constants):
+            naming.add(str(file.relative_to(root)))
+    assert naming == EXAMPLES

@@ -1,4 +1,4 @@
-"""The one table of settings: what is read, refused, shown, and written in the documentation."""
+"""The table of settings: values read, refused and shown, and the page of the documentation."""
 
 import shlex
 from pathlib import Path
@@ -185,7 +185,7 @@ def test_a_limit_holds_for_every_learner_and_stays_where_none_is_given(variables
     assert [each.max_classes for each in settings.model_set(stored).learners] == limits
 
 
-def test_the_limits_of_a_new_store_are_those_of_the_one_that_answers():
+def test_the_limits_of_a_new_store_are_those_of_the_primary():
     made = model_set(LEARNER="pa(max_features=100)", SHADOWS="ff")
     assert [each.max_features for each in made.learners] == [100, 100]
 
