@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Self
 
@@ -86,12 +87,11 @@ class Option:
         return value
 
     def _allows(self, value: Value) -> bool:
-        interval = _INTERVAL.fullmatch(self.values)
-        if interval is None or isinstance(value, str):
+        if isinstance(value, str):
             return value in self.values.split(" | ")
-        left, low, high, right = interval.groups()
-        above = value > _number(low) if left == "(" else value >= _number(low)
-        below = value < _number(high) if right == ")" else value <= _number(high)
+        left, low, high, right = _bounds(self.values)
+        above = value > low if left == "(" else value >= low
+        below = value < high if right == ")" else value <= high
         return isfinite(value) and ((above and below) or (self.zero != "" and value == 0))
 
     def _error(self, message: str) -> OptionError:
@@ -133,5 +133,8 @@ class Learner:
         return next((option for option in self.options if option.name == name), None)
 
 
-def _number(text: str) -> float:
-    return int(text) if text.isdigit() else float(text)
+@cache
+def _bounds(interval: str) -> tuple[str, float, float, str]:
+    left, low, high, right = _INTERVAL.findall(interval)[0]
+    numbers = [int(bound) if bound.isdigit() else float(bound) for bound in (low, high)]
+    return left, *numbers, right
