@@ -10,7 +10,7 @@ import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
 from manyclass.core.learners.reference import with_tables
-from manyclass.service.config.reference import markdown
+from manyclass.service.config.reference import with_settings
 
 HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
 DOCS = HERE.parent / "docs"
@@ -32,8 +32,8 @@ def generated():
     head = "# Made of ../prometheus/alerts.yml by `python -m deploy.generate`.\n"
     text = yaml.safe_dump(resource, sort_keys=False, width=1000)
     files[HERE / "kubernetes/prometheus-rule.yaml"] = head + text
-    files[DOCS / "settings.md"] = markdown()
-    files[DOCS / "learners.md"] = with_tables((DOCS / "learners.md").read_text())
+    for page, filled in (("settings.md", with_settings), ("learners.md", with_tables)):
+        files[DOCS / page] = filled((DOCS / page).read_text())
     return files
 
 

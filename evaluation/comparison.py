@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from typing import Final
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import LIMITS, Options, defaults_of
+from manyclass.core.learners.options import LIMITS, Options
 from manyclass.core.learners.registry import option_of
 from manyclass.evaluation.contender import Maker
 from manyclass.evaluation.measures import sign_test
@@ -50,11 +50,10 @@ class Variant:
 
 def label(options: Options) -> str:
     """The specification of a learner, and limits that are not the usual ones."""
-    usual = defaults_of(options.learner)
     limits = [
-        f"{name}={getattr(options, name)}"
-        for name in LIMITS
-        if getattr(options, name) != usual[name]
+        f"{option.name}={value}"
+        for option, (_, value) in zip(options.spec.options, options.values, strict=True)
+        if option.name in LIMITS and value != option.default
     ]
     return " ".join([options.specification, *limits])
 
@@ -74,12 +73,13 @@ def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> 
     for option, values in vary.items():
         made = set[Options]()
         for options in learners:
-            if not options.spec.option(option):
+            declared = options.spec.option(option)
+            if declared is None:
                 continue
             varied = {value: _varied(options, option, value) for value in values}
             if not made.issuperset(varied.values()):
                 made.update(varied.values())
-                base = label(options.replace(**{option: defaults_of(options.learner)[option]}))
+                base = label(options.replace(**{option: declared.default}))
                 found += [Variant(each, base, option, value) for value, each in varied.items()]
     return found
 

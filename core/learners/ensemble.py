@@ -66,10 +66,8 @@ def _check(options: "Options") -> None:
 LEARNERS = (
     Learner(
         "committee",
+        "other learners | as its members do | *Flat Techniques*, section 2.3",
         (SEED, MEMBERS, VOTE, *LIMITS),
-        rows="other learners",
-        learns="as its members do",
-        source="*Flat Techniques*, section 2.3",
         check=_check,
     ),
 )

@@ -6,133 +6,93 @@ for `margin_threshold`, `mass_cap` and `sublinear` did best on drifting streams
 masses (docs/evaluation.md, section 6).
 """
 
-from manyclass.core.learners.common import (
-    LIMITS,
-    MIN_WEIGHT,
-    RATE,
-    RETRIEVAL_WINDOW,
-    STREAM,
-    preparing,
-)
+from manyclass.core.learners.common import LIMITS, MIN_WEIGHT, RATE, STREAM, WINDOW, preparing
 from manyclass.core.learners.spec import Learner, Option
 
 LONGEST_ROW = 65_535
 
-MARGIN_THRESHOLD = Option(
-    *("margin_threshold", 0.1, "[-1e9, 1e9]"),
-    "Stop updating once the true class leads by this margin.",
-    "δ_m",
+MARGIN = Option("margin_threshold", 0.1, "[-1e9, 1e9]", "Do not update above this margin.", "δ_m")
+OUTDEGREE = Option(
+    "max_outdegree", 25, f"[1, {LONGEST_ROW}]", "Edges of a feature that vote.", "d_max"
 )
-MAX_OUTDEGREE = Option(
-    "max_outdegree", 25, f"[1, {LONGEST_ROW}]", "Edges of a feature that vote, at most.", "d_max"
-)
-RATING = Option(
-    "rating", 0, "[0, 2147483647]", "Times a feature is seen before it votes in full.", zero="off"
-)
+RATING = Option("rating", 0, "[0, 2147483647]", "Times seen before a full vote.", zero="off")
 LEAK = Option("leak", True, "", "The mass of a dropped edge stays in the feature mass.")
 MASS_CAP = Option(
-    *("mass_cap", 30.0, "[1, inf)", "Halve the masses of a feature that has more mass."),
-    stored="feature_memory",
+    "mass_cap",
+    30.0,
+    "[1, inf)",
+    "Halve the masses of a heavier row.",
     zero="infinite",
+    stored="feature_memory",
 )
-C = Option(
-    *("C", 1.0, "[1e-9, 1e9]", "How far one instance may move the model.", "C; 1/r of AROW"),
-    stored="aggressiveness",
-)
-C_NEGATIVE = Option(
-    *("C_negative", 0.2, "[1e-9, 1e9]", "C of the constraints on wrong classes.", "C"),
-    stored="caution",
-)
+C = Option("C", 1.0, "[1e-9, 1e9]", "How far an update goes.", "C; 1/r of AROW", "aggressiveness")
+C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.", "C", "caution")
 CONSTRAINTS = Option(
-    *("constraints", "pairs", "pairs | each", "True classes above wrong ones, or each to 0."),
-    stored="demands",
+    "constraints", "pairs", "pairs | each", "Separate pairs, or each from 0.", stored="demands"
 )
-RIVALS = Option("rivals", 5, "[1, 1000]", "Wrong classes that one update moves, at most.", "k")
+RIVALS = Option("rivals", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k")
 REPLAY = Option("replay", 0, "[0, 1000]", "Past instances learned again an event.", zero="off")
 REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay.")
 
-VOTING = (MIN_WEIGHT, MAX_OUTDEGREE, RATING.at(10))
 LAST = (*STREAM, *LIMITS)
+REPLAYING = (REPLAY, REPLAY_SIZE, *LAST)
+SIGNED = (OUTDEGREE.at(50), RATING)
 
-
-def _signed(max_outdegree: int = 50) -> tuple[Option, ...]:
-    return (MAX_OUTDEGREE.at(max_outdegree), RATING)
-
-
-def _replaying(replay: int = 0) -> tuple[Option, ...]:
-    return (REPLAY.at(replay), REPLAY_SIZE, *LAST)
-
-
-FF = Learner(
-    "ff",
-    (
-        *(MARGIN_THRESHOLD, *VOTING, LEAK, *preparing(sublinear=True)),
-        *(RETRIEVAL_WINDOW, MASS_CAP, *_replaying()),
+LEARNERS = (
+    Learner(
+        "ff",
+        "shares of the feature mass | when the margin is small | Madani et al., JMLR 2009",
+        (
+            *(MARGIN, MIN_WEIGHT, OUTDEGREE, RATING.at(10), LEAK, *preparing(sublinear=True)),
+            *(WINDOW, MASS_CAP, *REPLAYING),
+        ),
     ),
-    rows="shares of the feature mass",
-    learns="when the margin is small",
-    source="Madani, Connor, Greiner, JMLR 2009",
-)
-IND = Learner(
-    "ind",
-    (
-        *(MIN_WEIGHT.at(0.1), MAX_OUTDEGREE.at(LONGEST_ROW), RATING),
-        *(*preparing(binarize=True), MASS_CAP.at(0.0), *LAST),
+    Learner(
+        "ind",
+        "shares: P(class given feature) | always | the same, section 4.2",
+        (
+            *(MIN_WEIGHT.at(0.1), OUTDEGREE.at(LONGEST_ROW), RATING, *preparing(binarize=True)),
+            *(MASS_CAP.at(0.0), *LAST),
+        ),
     ),
-    rows="shares: P(class given feature)",
-    learns="always",
-    source="the same, section 4.2",
-)
-EMA = Learner(
-    "ema",
-    (
-        *(MARGIN_THRESHOLD, MIN_WEIGHT.at(0.001), MAX_OUTDEGREE, RATING.at(10)),
-        *(*preparing(), RETRIEVAL_WINDOW, RATE, *_replaying()),
+    Learner(
+        "ema",
+        "moving averages | when the margin is small | Madani, Huang, KDD 2008",
+        (
+            *(MARGIN, MIN_WEIGHT.at(0.001), OUTDEGREE, RATING.at(10), *preparing()),
+            *(WINDOW, RATE, *REPLAYING),
+        ),
     ),
-    rows="moving averages",
-    learns="when the margin is small",
-    source="Madani, Huang, KDD 2008",
-)
-OOZ = Learner(
-    "ooz",
-    (
-        MARGIN_THRESHOLD.at(0.005, "(0, 1e9]"),  # an update moves at most half of it
-        *(*_signed(100), *preparing(), RATE.at(0.001), RIVALS.at(15), *_replaying()),
+    Learner(
+        "ooz",
+        "weights in [0, 1], at most 1 a row | when the margin is small"
+        " | Madani, Huang, *Flat Techniques*",
+        (
+            MARGIN.at(0.005, "(0, 1e9]"),  # an update moves at most half of it
+            *(OUTDEGREE.at(100), RATING, *preparing(), RATE.at(0.001), RIVALS.at(15), *REPLAYING),
+        ),
     ),
-    rows="weights in [0, 1], at most 1 a row",
-    learns="when the margin is small",
-    source="Madani, Huang, *Flat Techniques*",
-)
-PA = Learner(
-    "pa",
-    (MARGIN_THRESHOLD.at(1.0), *_signed(), *preparing(), C, RIVALS, *_replaying()),
-    rows="signed weights",
-    learns="when the hinge loss is above 0",
-    source="Crammer et al., JMLR 2006 (PA-II)",
-)
-MMP = Learner(
-    "mmp",
-    (*_signed(), *preparing(), RIVALS.at(1000), *_replaying()),
-    rows="signed weights",
-    learns="when a wrong class is not below a true one",
-    source="Crammer, Singer, JMLR 2003",
-)
-AROW = Learner(
-    "arow",
-    (MARGIN_THRESHOLD.at(1.0), *_signed(), *preparing(), C, RIVALS, *_replaying()),
-    rows="signed weights with variances",
-    learns="when the hinge loss is above 0",
-    source="Crammer, Kulesza, Dredze, NIPS 2009",
-)
-SVM = Learner(
-    "svm",
-    (
-        *(MARGIN_THRESHOLD.at(1.0), *_signed(), *preparing(sublinear=True, tfidf=True)),
-        *(C, C_NEGATIVE, CONSTRAINTS, RIVALS, *_replaying(2)),
+    Learner(
+        "pa",
+        "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
     ),
-    rows="signed weights",
-    learns="when a constraint is violated",
-    source="dual coordinate descent, below",
+    Learner(
+        "mmp",
+        "signed weights | when a wrong class is not below a true one | Crammer, Singer, JMLR 2003",
+        (*SIGNED, *preparing(), RIVALS.at(1000), *REPLAYING),
+    ),
+    Learner(
+        "arow",
+        "signed weights, variances | when the hinge loss is positive | Crammer et al., NIPS 2009",
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
+    ),
+    Learner(
+        "svm",
+        "signed weights | when a constraint is violated | dual coordinate descent, below",
+        (
+            *(MARGIN.at(1.0), *SIGNED, *preparing(sublinear=True, tfidf=True)),
+            *(C, C_NEGATIVE, CONSTRAINTS, RIVALS, REPLAY.at(2), REPLAY_SIZE, *LAST),
+        ),
+    ),
 )
-
-LEARNERS = (FF, IND, EMA, OOZ, PA, MMP, AROW, SVM)

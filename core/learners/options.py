@@ -149,11 +149,6 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def defaults_of(learner: str) -> dict[str, Value]:
-    """Return the options of a learner with their defaults."""
-    return {option.name: option.default for option in learner_of(learner).options}
-
-
 def may_be_planted(options: Options) -> bool:
     """Return whether offline training plants a tree of the learner, or of a member."""
     return any(each.spec.is_planted for each in (options, *members_of(options)))

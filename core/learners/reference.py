@@ -1,28 +1,34 @@
 """The tables of docs/learners.md, made of the declarations."""
 
 import re
+from collections.abc import Mapping
 
 from manyclass.core.learners.options import LIMITS
 from manyclass.core.learners.registry import LEARNERS, OPTIONS
 from manyclass.core.learners.spec import Option
 
-_MARKED = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end of table -->\n", re.DOTALL)
+_MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->\n)", re.DOTALL)
 
 
 def with_tables(page: str) -> str:
     """Return the page with each marked table as it follows from the declarations."""
-    tables = {"learners": _learners(), "options": _options(), "defaults": _defaults()}
+    return fill(page, {"learners": _learners(), "options": _options(), "defaults": _defaults()})
 
-    def marked(match: re.Match[str]) -> str:
-        name = match[1]
-        return f"<!-- table: {name} -->\n{tables[name]}<!-- end of table -->\n"
 
-    return _MARKED.sub(marked, page)
+def fill(page: str, tables: Mapping[str, str]) -> str:
+    """Return the page with these tables between their marks."""
+    return _MARKED.sub(lambda mark: mark[1] + tables[mark[2]] + mark[3], page)
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _learners() -> str:
-    rows = [[f"`{each.name}`", each.rows, each.learns, each.source] for each in LEARNERS.values()]
-    return _table(["learner", "rows hold", "learns", "source"], rows)
+    rows = [[f"`{each.name}`", each.about] for each in LEARNERS.values()]
+    return table(["learner", "rows hold", "learns", "source"], rows)
 
 
 def _options() -> str:
@@ -30,7 +36,7 @@ def _options() -> str:
     for option in OPTIONS.values():
         former = f" Formerly `{option.stored}`." if option.stored else ""
         rows.append([f"`{option.name}`", option.symbol, _values(option), option.help + former])
-    return _table(["option", "symbol", "values", "meaning"], rows)
+    return table(["option", "symbol", "values", "meaning"], rows)
 
 
 def _values(option: Option) -> str:
@@ -51,9 +57,4 @@ def _defaults() -> str:
         own = [learner.option(name) for learner in LEARNERS.values()]
         texts = [option.write(option.default) if option else "" for option in own]
         rows.append([f"`{name}`", *texts])
-    return _table(["option", *(f"`{name}`" for name in LEARNERS)], rows)
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return table(["option", *(f"`{name}`" for name in LEARNERS)], rows)

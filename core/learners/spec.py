@@ -54,21 +54,9 @@ class Option:
     @property
     def allowed(self) -> str:
         """The values allowed, as the end of a sentence that begins with "must be"."""
-        interval = _INTERVAL.fullmatch(self.values)
-        if interval is None:
+        if not _INTERVAL.fullmatch(self.values):
             return f"one of {self.values.replace(' | ', ', ')}"
-        left, low, high, right = interval.groups()
-        if high == "inf":
-            bounds = f"at least {low}"
-        elif left + right == "[]":
-            bounds = f"{low} to {high}"
-        else:
-            least, most = "above" if left == "(" else "at least", "below"
-            bounds = f"{least} {low} and {most if right == ')' else 'at most'} {high}"
-        if not self.zero:
-            return bounds
-        zero = f"0 ({self.zero})"
-        return f"{zero}{bounds[1:]}" if low == "0" else f"{zero} or {bounds}"
+        return f"in {self.values}" + (f", or 0 ({self.zero})" if self.zero else "")
 
     def check(self, value: object) -> Value:
         """Return the value as the one type of the option, so that equal options are stored equally.
@@ -119,10 +107,8 @@ class Learner:
     """A learner as it is declared: its name, its options, and its row in docs/learners.md."""
 
     name: str
+    about: str  # content of its rows | condition of an update | source
     options: tuple[Option, ...]
-    rows: str  # the content of its rows
-    learns: str  # the condition of an update
-    source: str
     needs_features: bool = True  # ranks a class only by features it was learned with
     is_probabilistic: bool = False  # its scores are probabilities
     is_planted: bool = False  # offline training plants its tree over classes not learned yet

@@ -42,7 +42,7 @@ class Voting:
         return [scale(ranking)[1] for ranking in self._nominations(instance)]
 
     def _nominations(self, instance: Instance) -> list[Ranking]:
-        return [self._known(ranking) for ranking in self._rankings(instance, NOMINATED)]
+        return self._known(self._rankings(instance, NOMINATED))
 
     def _mean_probabilities(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
         """Return the k best of each member, and exactly the k classes with the highest means.
@@ -54,7 +54,7 @@ class Voting:
         depth = min(2 * k, MOST)
         while True:
             rankings = self._rankings(instance, depth)
-            nominations = [self._known(ranking) for ranking in rankings]
+            nominations = self._known(rankings)
             ranked = self._count(self._completed(instance, nominations))
             last = [ranking[-1][1] for ranking in rankings if len(ranking) == depth]
             most = sum(last) / len(rankings)
@@ -65,8 +65,9 @@ class Voting:
     def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
         return [index.rank(instance, depth) for index in self._indexes]
 
-    def _known(self, ranking: Ranking) -> Ranking:
-        return [(name, score) for name, score in ranking if self._table.has_class(name)]
+    def _known(self, rankings: list[Ranking]) -> list[Ranking]:
+        known = self._table.has_class
+        return [[(name, score) for name, score in each if known(name)] for each in rankings]
 
     def _completed(self, instance: Instance, nominations: list[Ranking]) -> list[Ranking]:
         """Return the nominations with each member's probability of the others' classes."""

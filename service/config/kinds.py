@@ -24,19 +24,6 @@ class Kind:
     is_secret: bool = False
 
 
-def _read_whole(text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9][0-9_]*", text):
-        raise ValueError(text)
-    return int(text)
-
-
-def _read_number(text: str) -> float:
-    value = float(text)
-    if not isfinite(value):
-        raise ValueError(text)
-    return value
-
-
 def _read_bytes(text: str) -> int:
     match = re.fullmatch(r"([0-9][0-9_]*) ?([KMG]iB)?", text, re.IGNORECASE)
     if match is None:
@@ -81,9 +68,10 @@ def _are_origins(origins: tuple[str, ...]) -> bool:
 
 TEXT = Kind("text", "not empty", str, is_valid=bool)
 URL = Kind("URL", "not empty", str, _without_passwords, bool)
-WHOLE = Kind("whole number", "a whole number", _read_whole)
+WHOLE = Kind("whole number", "a whole number", int)
 SECONDS = Kind(
-    "seconds", "a number of seconds", _read_number, lambda value: str(value).removesuffix(".0")
+    *("seconds", "a number of seconds", float, lambda value: str(value).removesuffix(".0")),
+    is_valid=isfinite,
 )
 BYTES = Kind("bytes", "a number of bytes, as 1048576 or 1MiB", _read_bytes, write_bytes)
 FLAG = Kind("yes or no", "yes or no", read_flag, lambda value: "yes" if value else "no")

@@ -56,12 +56,9 @@ class Settings:
     host: str = _is(TEXT, "127.0.0.1", "address to listen on")
     port: int = _is(WHOLE, 8000, "port to listen on; 0 takes a free one", 0, 65535)
     store: str = _is(
-        *(URL, "sqlite:./data/manyclass.db"),
-        "where events and snapshots are kept: sqlite:PATH, redis://HOST/DB or memory:",
+        URL, "sqlite:./data/manyclass.db", "store: sqlite:PATH, redis://HOST/DB or memory:"
     )
-    store_seconds: float = _is(
-        SECONDS, 5.0, "longest time for an answer of a shared store, then 503", 0.1
-    )
+    store_seconds: float = _is(SECONDS, 5.0, "longest wait for a shared store, then 503", 0.1)
 
     learner: str | None = _is(LEARNER, None, "learner that answers, with its options: pa(replay=4)")
     shadows: tuple[str, ...] | None = _is(
@@ -71,43 +68,28 @@ class Settings:
     max_classes: int | None = _is(WHOLE, None, "classes of a learner; beyond, some are evicted")
     max_bytes: int | None = _is(BYTES, None, "bytes of a learner; beyond, features are evicted")
 
-    snapshot_events: int = _is(
-        WHOLE, 1_000_000, "take a snapshot after this many events; 0: never", 0
-    )
-    snapshot_seconds: float = _is(
-        SECONDS, 600.0, "take a snapshot this long after the last, if changed; 0: never", 0
-    )
-    snapshot_keep: int = _is(
-        WHOLE, 3, "newest snapshots kept; the log reaches back to the oldest", 1
-    )
+    snapshot_events: int = _is(WHOLE, 1_000_000, "events until the next snapshot; 0: never", 0)
+    snapshot_seconds: float = _is(SECONDS, 600.0, "time until the next, if changed; 0: never", 0)
+    snapshot_keep: int = _is(WHOLE, 3, "snapshots kept; the log reaches back to the oldest", 1)
     reconfigure: bool = _is(FLAG, False, "give a stored model these learners and options")
 
-    late_label_seconds: float = _is(
-        SECONDS, 3600.0, "how long a ranked instance is kept for a label by its id", 0
-    )
+    late_label_seconds: float = _is(SECONDS, 3600.0, "how long a ranking waits for its label", 0)
     late_label_bytes: int = _is(BYTES, 64 * 2**20, "memory for instances without their label", 0)
 
     rank_wait_seconds: float = _is(
-        SECONDS, 1.0, "longest time that a ranking waits for an event it is to include", 0
+        SECONDS, 1.0, "longest time that a ranking waits for the event of its `min_seq`", 0
     )
     max_body_bytes: int = _is(BYTES, 8 * 2**20, "largest body of a request", 1024)
     max_batch: int = _is(WHOLE, 1000, "instances or events in one request, at most", 1)
     max_features_per_instance: int = _is(WHOLE, 10_000, "features of one instance, at most", 1)
     max_buffered_bytes: int = _is(
-        *(BYTES, 128 * 2**20, "memory for bodies, unfinished lines and unsent answers together"),
-        least=2048,
+        BYTES, 128 * 2**20, "memory for bodies, unfinished lines and unsent answers", 2048
     )
     max_connections: int = _is(
-        *(WHOLE, 2000, "connections; one more replaces the longest idle one, or gets 503"),
-        least=1,
+        WHOLE, 2000, "connections; one more closes the longest idle one, or gets 503", 1
     )
-    max_concurrent: int = _is(
-        WHOLE, 8, "rankings at once; more are refused with 503 and Retry-After", 1
-    )
-    max_concurrent_bytes: int = _is(
-        *(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once; a single one may have more"),
-        least=1,
-    )
+    max_concurrent: int = _is(WHOLE, 8, "rankings at once; beyond, 503 and Retry-After", 1)
+    max_concurrent_bytes: int = _is(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once", 1)
     max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)
 
@@ -115,7 +97,7 @@ class Settings:
     learn_keys: tuple[str, ...] = _is(KEYS, (), "keys that may learn and rank")
     admin_keys: tuple[str, ...] = _is(KEYS, (), "keys that may do everything")
     allowed_origins: tuple[str, ...] = _is(
-        ORIGINS, (), "origins of the web pages that may use the service: https://app.example"
+        ORIGINS, (), "web pages that may use the service: https://app.example, with commas"
     )
     insecure_open: bool = _is(FLAG, False, "serve without keys on an address others can reach")
 

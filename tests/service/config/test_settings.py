@@ -9,7 +9,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, NAMES
 from manyclass.core.model_set import ModelSet
 from manyclass.service.config.learners import as_variables
-from manyclass.service.config.reference import markdown
+from manyclass.service.config.reference import with_settings
 from manyclass.service.config.settings import (
     TABLE,
     SettingError,
@@ -335,11 +335,11 @@ def test_shown_text_reads_back(row):
         ("MANYCLASS_PORT", "65536", "a whole number from 0 to 65535"),
         ("MANYCLASS_MAX_BATCH", "1.5", "a whole number"),
         ("MANYCLASS_SNAPSHOT_SECONDS", "nan", "a number of seconds"),
-        ("MANYCLASS_LEARNER", "ff(min_weight=1)", "min_weight: must be at least 0 and below 1"),
+        ("MANYCLASS_LEARNER", "ff(min_weight=1)", "min_weight: must be in [0, 1)"),
         ("MANYCLASS_SNAPSHOT_SECONDS", "-1", "a number of seconds, at least 0"),
         ("MANYCLASS_SNAPSHOT_KEEP", "0", "at least 1"),
         ("MANYCLASS_MAX_BYTES", "64 MB", "a number of bytes, as 1048576 or 1MiB"),
-        ("MANYCLASS_MAX_BYTES", "1KiB", "must be 1048576 to 17179869184"),
+        ("MANYCLASS_MAX_BYTES", "1KiB", "must be in [1048576, 17179869184]"),
         ("MANYCLASS_RECONFIGURE", "maybe", "yes or no"),
         ("MANYCLASS_LEARNER", "oracle", "one of ff, ind,"),
         ("MANYCLASS_STORE", " ", "not empty"),
@@ -392,7 +392,11 @@ def test_without_keys_no_other_address_is_served(host):
 
 
 def test_the_document_is_this_table():
-    assert DOCUMENT.read_text(encoding="utf-8") == markdown()
+    page = DOCUMENT.read_text(encoding="utf-8")
+    assert with_settings(page) == page
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert len(rows) == len(TABLE)
+    assert with_settings(page.replace(rows[0], "")) == page
 
 
 @pytest.mark.parametrize(
