@@ -47,7 +47,11 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
             )
         command(settings, chosen)
 
-    hidden = [_of_learner(name) for name in NAMES if name not in ROWS]
+    hidden = [
+        _option(name, isinstance(OPTIONS[option].default, bool), hidden=True)
+        for name, option in NAMES.items()
+        if name not in ROWS
+    ]
     signature = Signature([*map(_parameter, TABLE), *hidden])
     wrapped.__dict__["__signature__"] = signature  # where inspect looks for it
     wrapped.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
@@ -60,10 +64,6 @@ def _parameter(row: Row) -> Parameter:
     help = row.help + (f" (default: {row.shown_default})" if row.shown_default else "")
     metavar = row.kind.name.replace(" ", "-").upper()
     return _option(row.name, row.kind is FLAG, help=help, metavar=metavar)
-
-
-def _of_learner(name: str) -> Parameter:
-    return _option(name, isinstance(OPTIONS[NAMES[name]].default, bool), hidden=True)
 
 
 def _option(name: str, is_flag: bool, metavar: str | None = None, **about: Any) -> Parameter:

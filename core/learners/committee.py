@@ -62,12 +62,9 @@ class Committee(Totals):
             message = f"cannot turn from {self._options.learner} to {options.learner}"
             raise OptionError("learner", message)
         table, members, waiting_limit = _parts(options)
-        if [member.learner for member in members] != [
-            member.options.learner for member in self._members
-        ]:
-            raise OptionError(
-                "members", "the learners of a committee that has begun to learn cannot change"
-            )
+        if [each.learner for each in members] != [each.options.learner for each in self._members]:
+            message = "the learners of a committee that has begun to learn cannot change"
+            raise OptionError("members", message)
         with self._changing:
             self._table.configure(table)
             for member, own in zip(self._members, members, strict=True):
@@ -257,9 +254,8 @@ class Committee(Totals):
             committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
         for n, member in enumerate(members):
             with named_within(_prefix(n)):
-                committee._members[n] = Member.load(
-                    member, waiting_limit, _within(sections, _prefix(n)), hash_seed
-                )
+                own = _within(sections, _prefix(n))
+                committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
         return committee
 
 

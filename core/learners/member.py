@@ -104,11 +104,7 @@ class Member:
 
     @classmethod
     def load(
-        cls,
-        options: Options,
-        waiting_limit: int,
-        sections: Sections,
-        hash_seed: int = 0,
+        cls, options: Options, waiting_limit: int, sections: Sections, hash_seed: int = 0
     ) -> "Member":
         """Return the member that was dumped; SnapshotError when the arrays do not make one."""
         member = cls(options, waiting_limit, hash_seed)

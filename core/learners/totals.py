@@ -22,7 +22,7 @@ class Totals:
     @property
     def features(self) -> int:
         """Features of the member with most."""
-        return max(member.index.features for member in self._members)
+        return max(each.index.features for each in self._members)
 
     @property
     def classes(self) -> int:
@@ -32,31 +32,29 @@ class Totals:
     @property
     def edges(self) -> int:
         """Edges of all members."""
-        return sum(member.index.edges for member in self._members)
+        return sum(each.index.edges for each in self._members)
 
     @property
     def bytes(self) -> int:
         """Bytes of the state, as `max_bytes` counts them; the same after a reload."""
-        return self._table.bytes + sum(member.bytes for member in self._members)
+        return self._table.bytes + sum(each.bytes for each in self._members)
 
     @property
     def resident_bytes(self) -> int:
         """Bytes that the indexes and shuffle buffers have from the system now."""
-        return self._table.resident_bytes + sum(
-            member.index.resident_bytes + member.waiting.bytes for member in self._members
-        )
+        of_members = (each.index.resident_bytes + each.waiting.bytes for each in self._members)
+        return self._table.resident_bytes + sum(of_members)
 
     @property
     def evicted_features(self) -> int:
         """Features evicted by all members."""
-        return sum(member.index.evicted_features for member in self._members)
+        return sum(each.index.evicted_features for each in self._members)
 
     @property
     def evicted_classes(self) -> int:
         """Classes evicted by the table of classes and by all members."""
-        return self._table.evicted_classes + sum(
-            member.index.evicted_classes for member in self._members
-        )
+        of_members = sum(each.index.evicted_classes for each in self._members)
+        return self._table.evicted_classes + of_members
 
     @property
     def learned(self) -> int:
@@ -66,28 +64,25 @@ class Totals:
     @property
     def active_features_ranked(self) -> int:
         """Known active features of all rankings by members since the start; not in the state."""
-        return sum(member.index.active_features_ranked for member in self._members)
+        return sum(each.index.active_features_ranked for each in self._members)
 
     @property
     def edges_touched(self) -> int:
         """Edges scored by all rankings of members since the start; not in the state."""
-        return sum(member.index.edges_touched for member in self._members)
+        return sum(each.index.edges_touched for each in self._members)
 
     def has_class(self, name: str) -> bool:
         """Return whether any part has the class."""
-        return self._table.has_class(name) or any(
-            member.has_class(name) for member in self._members
-        )
+        return self._table.has_class(name) or any(each.has_class(name) for each in self._members)
 
     def has_feature(self, name: str) -> bool:
         """Return whether any member has the feature."""
-        return any(member.has_feature(name) for member in self._members)
+        return any(each.has_feature(name) for each in self._members)
 
     def outdegrees(self) -> NDArray[np.int64]:
         """Return the number of features with 0, 1, 2, … edges; the last place: or more."""
-        counts: NDArray[np.int64] = np.sum(
-            [member.index.outdegrees() for member in self._members], axis=0
-        )
+        of_each = [each.index.outdegrees() for each in self._members]
+        counts: NDArray[np.int64] = np.sum(of_each, axis=0)
         return counts
 
     def feature(self, name: str) -> dict[str, object]:
@@ -97,7 +92,7 @@ class Totals:
         weighs it 0. Raises UnknownName when no member has learned the feature.
         """
         views: list[dict[str, Any]] = [
-            member.index.feature(name) for member in self._members if member.index.has_feature(name)
+            each.index.feature(name) for each in self._members if each.index.has_feature(name)
         ]
         if not views:
             raise UnknownName("feature", name)
@@ -117,9 +112,9 @@ class Totals:
         """
         learned = self._table.class_(name, limit)["learned"]  # checks the arguments
         views: list[Any] = [
-            member.index.class_(name, member.index.features)["features"]
-            for member in self._members
-            if member.index.has_class(name)
+            each.index.class_(name, each.index.features)["features"]
+            for each in self._members
+            if each.index.has_class(name)
         ]
         return {"learned": learned, "features": self._mean(views)[:limit]}
 
@@ -130,8 +125,8 @@ class Totals:
     def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """Return (feature, most times seen by a member) in the order of the names' UTF-8 bytes."""
         times: dict[str, int] = {}
-        for member in self._members:
-            for name, seen in member.index.feature_page(prefix, after, limit):
+        for each in self._members:
+            for name, seen in each.index.feature_page(prefix, after, limit):
                 times[name] = max(seen, times.get(name, 0))
         return sorted(times.items(), key=lambda named: named[0].encode())[:limit]
 
