@@ -81,7 +81,10 @@ class OptionsDiffer(Exception):
             f"{name} is {stored!r} in the store and {asked!r} in the settings"
             for name, (stored, asked) in differences.items()
         )
-        self.hint = f"start with {stored}, or with --reconfigure to go on with those asked for"
+        self.hint = (
+            f"start with {stored} and no other limits, or with --reconfigure to go on with those"
+            " asked for"
+        )
         super().__init__(f"the stored model has other options: {listed}; {self.hint}")
         self.differences = differences
 

@@ -244,7 +244,7 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
     refused = await started(store, learner="pa")  # a named learner has its defaults
     assert refused.status == "failed"
     stored = "MANYCLASS_LEARNER='pa(rivals=2,replay=2)' MANYCLASS_SHADOWS='ema'"
-    assert f"start with {stored}, or with --reconfigure" in refused.failure
+    assert f"start with {stored} and no other limits, or with --reconfigure" in refused.failure
     replaced = await started(store, learner="svm")
     assert "'svm' cannot take the place of 'pa(rivals=2,replay=2)'" in replaced.failure
     for each in (engine, again, other, again_other, refused, replaced):
