@@ -38,7 +38,7 @@ def grown(edges: int) -> Model:
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
     # Each feature meets OUTDEGREE classes, once each, and gets edges to rivals of these.
-    index = Index(Settings().options())
+    index = Index(Settings().model_set().primary)
     columns = Columns([f"feature {number}" for number in range(features)])
     classes = Columns([f"class {number}" for number in range(CLASSES)])
     for _ in range(OUTDEGREE):

@@ -25,7 +25,7 @@ from benchmarks import load
 from benchmarks.process import ServerProcess
 from benchmarks.report import Cell, Report, add_json_option
 from deploy.ports import free_port
-from manyclass.core.learners.options import DEFAULT_LEARNER
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import features_of
 from manyclass.evaluation import readers
 

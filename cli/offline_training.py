@@ -1,4 +1,4 @@
-"""A run of offline training: read, learn, write, and say how to serve it."""
+"""A run of offline training: read, learn, write, and print the command to serve the result."""
 
 import shlex
 import time
@@ -14,7 +14,8 @@ from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import read_files
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import DEFAULT_LEARNER, LIMITS, Options, defaults_of
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.service.errors import with_hint
@@ -35,11 +36,11 @@ def run(
 ) -> None:
     """Train, and write the state to a file, a store, or both.
 
-    Raises PlanError, and ends the command for all else that goes wrong: nothing is written then.
+    Raises PlanError, and ends the command at any other error; nothing is written then.
     """
     try:
         options = Options.parse(specification)
-        ModelSet(options)  # of options that are for the members of a committee only
+        ModelSet(options)  # refuses options of members only
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
@@ -59,12 +60,9 @@ def run(
 
 
 def serving(options: Options, out: Path | None, store: str | None) -> str:
-    """The command that serves what was trained: a start with other options is refused."""
-    defaults = defaults_of(options.learner)
-    flags = ["--learner", options.specification] if options.specification != DEFAULT_LEARNER else []
-    for limit in LIMITS:
-        if getattr(options, limit) != defaults[limit]:
-            flags += ["--" + limit.replace("_", "-"), str(getattr(options, limit))]
+    """Return the command that serves the trained model; a start with other options is refused."""
+    learner = options.full_specification
+    flags = ["--learner", learner] if learner != DEFAULT_LEARNER else []
     place = store or "sqlite:NEW.db"
     said = shlex.join(["manyclass", "serve", "--store", place, *flags])
     if store is None:
@@ -76,7 +74,7 @@ def serving(options: Options, out: Path | None, store: str | None) -> str:
 
 
 def _train(rows: Rows, options: Options, plan: Plan) -> Training:
-    """What was learned; each pass is said when it is made."""
+    """Return the trained learner; print each pass when it ends."""
     with bar(plan.passes) as move:
 
         def heard(number: int, learned: int, of: int) -> None:
@@ -84,7 +82,7 @@ def _train(rows: Rows, options: Options, plan: Plan) -> Training:
 
         training = train(rows, options, plan, heard, _say_pass)
     if training.kept is not training.passes[-1]:
-        typer.echo(f"kept: what pass {training.kept.number} came to", err=True)
+        typer.echo(f"kept: the state after pass {training.kept.number}", err=True)
     learner = training.learner
     typer.echo(
         f"{learner.options.specification}: {learner.classes:,} classes, {learner.features:,}"
@@ -107,7 +105,7 @@ def _say_pass(made: Pass) -> None:
 
 
 def _check_targets(out: Path | None, store: str | None) -> None:
-    """End the command when what is to be written could not be, before anything is learned."""
+    """End the command, before anything is learned, when the result could not be written."""
     if out is None and store is None:
         raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
     if out is not None and not out.absolute().parent.is_dir():
@@ -127,7 +125,7 @@ def _write(training: Training, out: Path | None, store: str | None) -> None:
 
 
 def _to_file(model: Model, out: Path) -> int:
-    """The size of the file, which is there whole or not at all."""
+    """Write the whole file or nothing; return its size."""
     try:
         return write_whole(out, model.dump())
     except OSError as error:
@@ -136,12 +134,12 @@ def _to_file(model: Model, out: Path) -> int:
 
 
 def _to_store(url: str, use: Callable[[Store], None], make_new: bool = True) -> None:
-    """Use the store; without `make_new` only if there is one."""
+    """Use the store; without `make_new`, only if it exists."""
     try:
         with closing(open_store(url, time.time, make_new=make_new)) as opened:
             use(opened)
     except StoreMissing:
-        pass  # it was not to be made
+        pass  # without `make_new`
     except StoreError as error:
         complain(f"the store cannot be written: {with_hint(error)}")
         raise typer.Exit(FAILED) from error

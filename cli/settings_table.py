@@ -8,7 +8,10 @@ import typer
 
 from manyclass.cli.connection import WRONG_USE, complain
 from manyclass.cli.environment import KEY_VARIABLE, for_settings, has_client_key
+from manyclass.core.learners.registry import NAMES, OPTIONS
+from manyclass.service.config.kinds import FLAG
 from manyclass.service.config.settings import (
+    ROWS,
     TABLE,
     Row,
     SettingError,
@@ -21,7 +24,10 @@ Chosen = dict[str, str]  # field of Settings -> what the command line gave, as t
 
 
 def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., None]:
-    """The command, taking an option for each setting, and called with what is then in force."""
+    """Return the command with an option for each setting; it is called with those in force.
+
+    Options of learners, which earlier releases took here, are hidden, and refused by `read`.
+    """
 
     def wrapped(**options: Any) -> None:
         chosen = {name: _text(value) for name, value in options.items() if value is not None}
@@ -41,7 +47,12 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
             )
         command(settings, chosen)
 
-    signature = Signature([_parameter(row) for row in TABLE])
+    hidden = [
+        _option(name, isinstance(OPTIONS[option].default, bool), hidden=True)
+        for name, option in NAMES.items()
+        if name not in ROWS
+    ]
+    signature = Signature([*map(_parameter, TABLE), *hidden])
     wrapped.__dict__["__signature__"] = signature  # where inspect looks for it
     wrapped.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     wrapped.__name__ = command.__name__
@@ -50,17 +61,17 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
 
 
 def _parameter(row: Row) -> Parameter:
-    default = row.shown_default
-    help = row.help + (f" (default: {default})" if default else "")
-    if row.kind == "yes or no":
-        option = typer.Option(f"{row.flag}/--no-{row.flag[2:]}", help=help, show_default=False)
-        annotation: Any = Annotated[bool | None, option]
-    else:
-        option = typer.Option(
-            row.flag, help=help, show_default=False, metavar=row.kind.replace(" ", "-").upper()
-        )
-        annotation = Annotated[str | None, option]
-    return Parameter(row.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    help = row.help + (f" (default: {row.shown_default})" if row.shown_default else "")
+    metavar = row.kind.name.replace(" ", "-").upper()
+    return _option(row.name, row.kind is FLAG, help=help, metavar=metavar)
+
+
+def _option(name: str, is_flag: bool, metavar: str | None = None, **about: Any) -> Parameter:
+    flag = name.replace("_", "-")
+    names = f"--{flag}/--no-{flag}" if is_flag else f"--{flag}"
+    option = typer.Option(names, show_default=False, metavar=None if is_flag else metavar, **about)
+    annotation: Any = Annotated[bool | None if is_flag else str | None, option]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def _text(value: bool | str) -> str:

@@ -1,15 +1,19 @@
 """The errors the engine raises. A caller acts on class and fields, a person on the text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 LONGEST_COMPARED = 200  # characters of a name somebody made up
 
 
-def did_you_mean(given: str, known: Sequence[str]) -> str:
-    """Return a question about the known name that is close to an unknown one; empty without one."""
-    close = get_close_matches(given[:LONGEST_COMPARED], known, n=1)
-    return f"did you mean `{close[0]}`?" if close else ""
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return a question about the known name that is close to an unknown one; empty without one.
+
+    Where `known` is a mapping, the question is about the value of that name.
+    """
+    close = get_close_matches(given[:LONGEST_COMPARED], list(known), n=1)
+    meant = [known[name] if isinstance(known, Mapping) else name for name in close]
+    return f"did you mean `{meant[0]}`?" if meant else ""
 
 
 class CoreError(Exception):
@@ -53,7 +57,7 @@ class UnknownName(CoreError, LookupError):
 
 
 class OptionError(CoreError, ValueError):
-    """An option of a learner, or of several together, that cannot be. `option` is its name."""
+    """An option that a learner, or several together, cannot have. `option` is its name."""
 
     def __init__(self, option: str, message: str) -> None:
         super().__init__(f"{option}: {message}")

@@ -22,7 +22,7 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Node
 from manyclass.core.learned import NOTHING_LEARNED, Learned
 from manyclass.core.learners.learner import Learner, load, make
-from manyclass.core.learners.options import Options
+from manyclass.core.learners.options import Options, respelled
 from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, named_within, need
@@ -239,7 +239,7 @@ class Model:
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
         elif event.kind == "promote":
-            if event.name != self.answering.label and event.name not in self.shadows:
+            if self.model_set.find(event.name) is None:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
             self.agreed(ModelSet.from_dict(event.options))
@@ -386,6 +386,7 @@ class Model:
 
     def _promote(self, label: str) -> None:
         """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
+        label = respelled(label)
         if label in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
             model_set = self.model_set.promoted(label)

@@ -1,11 +1,12 @@
-"""Which learners a model has: the one that answers, and the shadows that learn the same events."""
+"""The learners of a model: the primary, which answers, and shadows that learn the same events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import MATTERS, Options, members_of
+from manyclass.core.learners.ensemble import members_of
+from manyclass.core.learners.options import Options, respelled
 
 Role = Literal["primary", "shadow"]
 
@@ -17,9 +18,9 @@ MOST_LEARNERS = 128
 
 @dataclass(frozen=True, slots=True)
 class ModelSet:
-    """The options of every learner. Each is known by its specification, so no two may be equal."""
+    """The options of every learner. The specification of each is its label, so all must differ."""
 
-    answering: Options
+    primary: Options
     shadows: tuple[Options, ...] = ()
 
     def __post_init__(self) -> None:
@@ -29,8 +30,8 @@ class ModelSet:
 
     @property
     def learners(self) -> tuple[Options, ...]:
-        """All of them, the one that answers first."""
-        return (self.answering, *self.shadows)
+        """All of them, the primary first."""
+        return (self.primary, *self.shadows)
 
     @property
     def labels(self) -> list[str]:
@@ -38,61 +39,63 @@ class ModelSet:
         return [options.specification for options in self.learners]
 
     def promoted(self, label: str) -> "ModelSet":
-        """The same learners, `label` the one that answers; KeyError when there is none."""
-        learners = dict(zip(self.labels, self.learners, strict=True))
-        promoted = learners.pop(label)
-        if promoted == self.answering:
+        """Return the same learners with this one as the primary; KeyError when there is none."""
+        promoted = self.find(label)
+        if promoted is None:
+            raise KeyError(label)
+        if promoted == self.primary:
             return self
-        shadows = tuple(self.answering if each is promoted else each for each in self.shadows)
+        shadows = tuple(self.primary if each is promoted else each for each in self.shadows)
         return ModelSet(promoted, shadows)
 
     def find(self, label: str) -> Options | None:
-        """The learner of this specification."""
+        """Return the learner of this specification, which may have former names of options."""
+        label = respelled(label)
         return next((each for each in self.learners if each.specification == label), None)
 
-    def without(self, answering: Options) -> tuple[Options, ...]:
-        """The shadows there are when this learner answers, which may have been one of them."""
-        label = answering.specification
+    def without(self, primary: Options) -> tuple[Options, ...]:
+        """Return the shadows of this primary, which may be a shadow here."""
+        label = primary.specification
         if label not in self.labels:
             return self.shadows
         return tuple(each for each in self.learners if each.specification != label)
 
     def beside(self, shadows: tuple[Options, ...]) -> Options:
-        """The learner to which these are the shadows: the one that answers, or, when that was
-        promoted from among them, the one whose place it took.
+        """Return the primary of these shadows: the primary here, or the learner whose place it
+        took when it was promoted from among them.
         """
         named = {options.specification for options in shadows}
         others = (options for options in self.learners if options.specification not in named)
-        return next(others, self.answering)
+        return next(others, self.primary)
 
     def after(self, stored: "ModelSet") -> "ModelSet":
-        """These learners as they go on from the stored ones.
+        """Return these learners as they go on from the stored ones.
 
-        Who answers is changed by a promotion only: the stored one that answers goes on answering,
-        whether it is named as a shadow here, or has other options here. OptionError when another
-        learner is to answer in its place, which knows nothing yet.
+        Only a promotion changes the primary: the stored primary stays it, whether it is a shadow
+        here, or has other options here. OptionError when the primary here is another learner,
+        which has not learned anything.
         """
-        label = stored.answering.specification
+        label = stored.primary.specification
         if label in self.labels:
             return self.promoted(label)
-        if continues(self.answering, stored.answering):
+        if continues(self.primary, stored.primary):
             return self
-        asked = self.answering.specification
+        asked = self.primary.specification
         raise OptionError(
             "learner",
-            f"{asked!r} cannot take the place of {label!r}, which answers: leave that one, add"
-            f" {asked!r} to the shadows, and promote it when it has learned enough; or begin"
-            " anew in another store",
+            f"{asked!r} cannot take the place of {stored.primary.full_specification!r}, which"
+            f" answers: leave that one, add {asked!r} to the shadows, and promote it when it has"
+            " learned enough; or begin anew in another store",
         )
 
     def origins(self, before: "ModelSet") -> list[int | None]:
-        """For each learner the place of the one before that it goes on from, None to begin anew.
+        """Return for each learner the place of the one before that it goes on from, None for none.
 
-        The one that answers goes on from the one that answered, unless that was another learner. A
-        shadow goes on from the one of the same specification, or else from the next of the same
-        learner with other options.
+        The primary goes on from the primary before, unless that was another learner. A shadow goes
+        on from the one of the same specification, or else from the next of the same learner with
+        other options.
         """
-        origins: list[int | None] = [0 if continues(self.answering, before.answering) else None]
+        origins: list[int | None] = [0 if continues(self.primary, before.primary) else None]
         left = dict(enumerate(before.shadows, 1))
         places = {options.specification: place for place, options in left.items()}
         for options in self.shadows:
@@ -107,8 +110,8 @@ class ModelSet:
         return origins
 
     def differences(self, other: "ModelSet") -> dict[str, tuple[Any, Any]]:
-        """What differs: name -> (here, in the other). The order of shadows is no difference."""
-        found = self.answering.differences(other.answering)
+        """Return name -> (here, in the other); the order of shadows makes no difference."""
+        found = self.primary.differences(other.primary)
         mine, others = (
             {options.specification: options for options in each.shadows} for each in (self, other)
         )
@@ -121,67 +124,51 @@ class ModelSet:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """The effective options of every learner, as plain values."""
+        """Return the options of every learner by the names that logs and snapshots have."""
         return {
-            "answering": effective(self.answering),
-            "shadows": [effective(options) for options in self.shadows],
+            "answering": self.primary.stored(),
+            "shadows": [options.stored() for options in self.shadows],
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "ModelSet":
         """Return the model set of `to_dict`, or of the one learner of an older release.
 
-        OptionError for an option that is not known or out of range; KeyError, TypeError or
-        ValueError for what is nothing of the kind.
+        OptionError for an option that is unknown or out of range; KeyError, TypeError or ValueError
+        for another structure.
         """
         if "answering" not in values:
-            return cls(_options(values))
-        return cls(_options(values["answering"]), tuple(map(_options, values["shadows"])))
+            return cls(Options.from_stored(values))
+        shadows = tuple(map(Options.from_stored, values["shadows"]))
+        return cls(Options.from_stored(values["answering"]), shadows)
 
 
 def check_shadows(shadows: Sequence[Options]) -> None:
-    """Raise OptionError for shadows that cannot be, whichever learner answers beside them."""
+    """Raise OptionError for shadows that cannot be, beside whatever primary."""
     if len(shadows) > MOST_SHADOWS:
         raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
     check_together(shadows)
 
 
 def check_together(learners: Sequence[Options]) -> None:
-    """Raise OptionError for learners that are too large together, equal, or of members only."""
-    parts = sum(1 + len(members_of(options)) for options in learners)
-    if parts > MOST_LEARNERS:
+    """Raise OptionError for learners that are too many, equal, or have options of members only."""
+    count = sum(1 + len(members_of(options)) for options in learners)
+    if count > MOST_LEARNERS:
         most = f"{MOST_LEARNERS} learners, members of committees counted"
-        raise OptionError("shadows", f"there may be {most}, not {parts}")
+        raise OptionError("shadows", f"there may be {most}, not {count}")
     known: set[str] = set()
     for options in learners:
         label = options.specification
         if label in known:
             raise OptionError("shadows", f"two learners are {label!r}; one is enough")
         known.add(label)
-        for name in ("subsample", "shuffle"):
-            if getattr(options, name) != Options.__dataclass_fields__[name].default:
+        for option, (name, value) in zip(options.spec.options, options.values, strict=True):
+            if option.of_members and value != option.default:
                 raise OptionError(name, "is for the members of a committee only")
 
 
-def effective(options: Options) -> dict[str, Any]:
-    """The learner and the options that have an effect on it, by name.
-
-    Those without have to be as they are by default, which may be otherwise in a later release.
-    """
-    matters = {"learner", *MATTERS[options.learner]}
-    return {name: value for name, value in options.to_dict().items() if name in matters}
-
-
-def _options(values: Mapping[str, Any]) -> Options:
-    given = dict(values)
-    learner = given.pop("learner", "ff")
-    if learner == "ff":  # it did not damp values when that was no option yet
-        given.setdefault("sublinear", False)
-    return Options.of(learner, **given)
-
-
 def continues(options: Options, before: Options) -> bool:
-    """Whether a learner with these options can go on from what the other has learned."""
+    """Return whether a learner with these options can go on from what the other has learned."""
     learners, learners_before = (
         [each.learner for each in (of, *members_of(of))] for of in (options, before)
     )

@@ -1,4 +1,4 @@
-"""Writes the files that are made of others: dashboards, alert rules for Kubernetes, old metrics.
+"""Write the files made of others: dashboards, alert rules for Kubernetes, old metrics, tables.
 
 python -m deploy.generate
 """
@@ -9,9 +9,12 @@ from pathlib import Path
 import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
+from manyclass.core.learners.reference import with_tables
+from manyclass.service.config.reference import with_settings
 from manyclass.service.observability.catalogue import BY_ROLE, OLD_NAMES, PREFIX
 
 HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
+DOCS = HERE.parent / "docs"
 
 
 OLD_NAMES_HEAD = """\
@@ -55,6 +58,8 @@ def generated():
     files[HERE / "kubernetes/prometheus-rule.yaml"] = head + text
     text = yaml.safe_dump(old_names(), sort_keys=False, width=1000)
     files[HERE / "prometheus/old_names.yml"] = OLD_NAMES_HEAD + text
+    for page, filled in (("settings.md", with_settings), ("learners.md", with_tables)):
+        files[DOCS / page] = filled((DOCS / page).read_text())
     return files
 
 

@@ -1,13 +1,14 @@
 """Many runs put together: learners and peers, over the splits of data sets."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from statistics import mean, stdev
 from typing import Final
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import LIMITS, MATTERS, Options, defaults_of
+from manyclass.core.learners.options import LIMITS, Options
+from manyclass.core.learners.registry import option_of
 from manyclass.evaluation.contender import Maker
 from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test
@@ -49,11 +50,10 @@ class Variant:
 
 def label(options: Options) -> str:
     """The specification of a learner, and limits that are not the usual ones."""
-    usual = defaults_of(options.learner)
     limits = [
-        f"{name}={getattr(options, name)}"
-        for name in LIMITS
-        if getattr(options, name) != usual[name]
+        f"{option.name}={value}"
+        for option, (_, value) in zip(options.spec.options, options.values, strict=True)
+        if option.name in LIMITS and value != option.default
     ]
     return " ".join([options.specification, *limits])
 
@@ -65,19 +65,21 @@ def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> 
     and for a value that it cannot have. Learners that differ in nothing but the option are varied
     as one.
     """
+    vary = {option_of(name).name: values for name, values in vary.items()}
     for option in vary:
-        if not any(option in MATTERS[options.learner] for options in learners):
+        if not any(options.spec.option(option) for options in learners):
             raise OptionError(option, "has no effect on any of the learners, so cannot be varied")
     found = [Variant(options, label(options)) for options in learners]
     for option, values in vary.items():
         made = set[Options]()
         for options in learners:
-            if option not in MATTERS[options.learner]:
+            declared = options.spec.option(option)
+            if declared is None:
                 continue
             varied = {value: _varied(options, option, value) for value in values}
             if not made.issuperset(varied.values()):
                 made.update(varied.values())
-                base = label(replace(options, **{option: defaults_of(options.learner)[option]}))
+                base = label(options.replace(**{option: declared.default}))
                 found += [Variant(each, base, option, value) for value, each in varied.items()]
     return found
 

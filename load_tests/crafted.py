@@ -406,7 +406,7 @@ def exercise(model: Model) -> None:
         apply(model, Event.promote(label))
         apply(model, *lessons(1))
     model_set = model.model_set
-    apply(model, Event.configure(ModelSet(model_set.answering, model_set.shadows[:1]).to_dict()))
+    apply(model, Event.configure(ModelSet(model_set.primary, model_set.shadows[:1]).to_dict()))
     model.pass_over()
     model.restored(model.seq + 1, model.seq)
     apply(model, *lessons(2))

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from manyclass.core.learners.options import DEFAULT_LEARNER
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import App, create_app
 

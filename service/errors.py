@@ -83,14 +83,19 @@ class OlderRules(RecoveryError):
 
 
 class OptionsDiffer(Exception):
-    """The stored model has other learners or options: name -> (stored, asked for)."""
+    """The stored model has other learners or options: name -> (stored, asked for).
 
-    hint = "start with the stored values, or with --reconfigure to go on with those asked for"
+    `stored`: the variables that mean the stored learners.
+    """
 
-    def __init__(self, differences: dict[str, tuple[Any, Any]]) -> None:
+    def __init__(self, differences: dict[str, tuple[Any, Any]], stored: str) -> None:
         listed = ", ".join(
             f"{name} is {stored!r} in the store and {asked!r} in the settings"
             for name, (stored, asked) in differences.items()
+        )
+        self.hint = (
+            f"start with {stored} and no other limits, or with --reconfigure to go on with those"
+            " asked for"
         )
         super().__init__(f"the stored model has other options: {listed}; {self.hint}")
         self.differences = differences

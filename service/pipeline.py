@@ -7,6 +7,7 @@ from collections.abc import Callable
 from manyclass.core.event import Event
 from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import RETRY_SECONDS, Cluster, Replica, StateRestorer
+from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import OptionsDiffer, with_hint
@@ -70,17 +71,17 @@ class Pipeline:
         live = self._cluster.live
         stored = live.model.model_set
         model_set = live.model.agreed(asked)
-        if model_set.answering is not asked.answering:
+        if model_set.primary is not asked.primary:
             log.warning(
                 "%s answers, as it was promoted; the settings have %s in its place",
-                model_set.answering.specification,
-                asked.answering.specification,
+                model_set.primary.specification,
+                asked.primary.specification,
             )
         differences = stored.differences(model_set)
         if not differences:
             return
         if not self._settings.reconfigure:
-            raise OptionsDiffer(differences)
+            raise OptionsDiffer(differences, as_variables(stored))
         agreed = False
         while not agreed:
             try:

@@ -9,10 +9,10 @@ from manyclass.service.config.settings import TABLE, Settings
 
 @with_settings
 def config(settings: Settings, chosen: Chosen) -> None:
-    """Print the settings in force.
+    """Print the settings in force, and where each value comes from.
 
-    Takes the same options as `serve`, and says where each value comes from. Keys are only counted.
-    A learner or an option that is not given is as it is stored, in a new store as by default.
+    Takes the same options as `serve`. Keys are only counted. Settings about learners that are not
+    given are empty: they stay as stored, and have their defaults in a new store.
     """
     given = for_settings()
     values = settings.shown()

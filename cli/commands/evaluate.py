@@ -16,7 +16,9 @@ from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.file_format import FileFormat
 from manyclass.cli.progress_bar import bar
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import DEFAULT_LEARNER, Options, split
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
+from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.training.formats import FormatUnknown, format_of, reader_of
 from manyclass.training.lines import STANDARD_INPUT, FileFault

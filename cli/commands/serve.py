@@ -17,17 +17,18 @@ def serve(settings: Settings, chosen: Chosen) -> None:
     """Run the service, until Ctrl-C or SIGTERM; the exit code is then 0.
 
     Each option is also a variable of the environment: --max-body-bytes is
-    MANYCLASS_MAX_BODY_BYTES. The option wins. Keys belong into the environment: others on the
-    machine can read a command line. The exit code is 4 when the address or port cannot be listened
-    on, 2 when a setting is wrong, 1 when the store or its state cannot be used.
+    MANYCLASS_MAX_BODY_BYTES. The option wins. Options of a learner stand in its specification:
+    --learner 'pa(replay=4)'. Keys belong into the environment, since other users of the machine can
+    read a command line. The exit code is 4 when the address or port cannot be used, 2 when a
+    setting is wrong, 1 when the store or its state cannot be used.
     """
-    # Here, not above: the other commands start without loading the server. Until it is loaded, the
+    # Imported here, so that other commands start without the server. Until it is imported, the
     # handlers of __main__.py end the process.
     from manyclass.service.http import server
 
-    with suppress(KeyboardInterrupt):  # before the server runs, which has an end of its own
+    with suppress(KeyboardInterrupt):  # before the server runs, which handles it itself
         for number in (SIGINT, SIGTERM):
-            signal(number, default_int_handler)  # a stop that was asked for is a success
+            signal(number, default_int_handler)  # a requested stop is a success
         form = "%(asctime)s %(levelname)s %(name)s: %(message)s"
         logging.basicConfig(level=logging.INFO, format=form)
         try:

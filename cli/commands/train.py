@@ -1,4 +1,4 @@
-"""manyclass train: learn files in passes, offline, and write the state a service starts from."""
+"""manyclass train: learn files in passes, offline, and write a state for a service."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.file_format import FileFormat
-from manyclass.core.learners.options import DEFAULT_LEARNER
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 
 
 def train(
@@ -19,7 +19,7 @@ def train(
     learner: Annotated[
         str,
         typer.Option(
-            "--learner", help="What learns, with its options: pa, ff(rating=5).", metavar="SPEC"
+            "--learner", help="The learner with its options: pa, ff(rating=5).", metavar="SPEC"
         ),
     ] = DEFAULT_LEARNER,
     out: Annotated[
@@ -43,32 +43,34 @@ def train(
     format: FileFormat = None,
     passes: Annotated[int, typer.Option(min=1, help="How often the rows are learned.")] = 1,
     shuffle: Annotated[
-        bool, typer.Option(help="Learn in random order, another in each pass.")
+        bool, typer.Option(help="Learn in another random order in each pass.")
     ] = True,
     held_out: Annotated[
-        float, typer.Option(help="Share of the rows that is not learned, to see how it goes.")
+        float,
+        typer.Option(help="Share of the rows that is not learned, but ranked after each pass."),
     ] = 0.0,
     oversample: Annotated[
         int,
-        typer.Option(min=0, help="Repeat rows until each class has so many; 0: as they are."),
+        typer.Option(min=0, help="Repeat rows until each class has this many; 0: no row."),
     ] = 0,
     patience: Annotated[
         int,
         typer.Option(
             min=0,
-            help="Stop when held-out R1 has not risen for so many passes, and keep the best; 0:"
+            help="Stop when held-out R1 has not risen for this many passes, and keep the best; 0:"
             " make all passes.",
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is held out and of the orders.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the held-out rows and of the orders.")
+    ] = 0,
 ) -> None:
-    """Learn the instances of files in passes, offline, and write what a service starts from.
+    """Learn the instances of files in passes, offline, and write a state for a service.
 
-    A line that holds no labelled instance is named on standard error and left out; the exit code
-    is then 1. Where more lines are bad than good, or a file cannot be read to its end, the run ends
-    and nothing is written.
+    A line without a labelled instance is named on standard error and left out; the exit code is
+    then 1. If most lines are bad, or a file cannot be read to its end, nothing is written.
     """
-    # Here, not above: the other commands start without loading the engine.
+    # Imported here, so that other commands start without the engine.
     from manyclass.cli.offline_training import run
     from manyclass.training.trainer import Plan, PlanError
 

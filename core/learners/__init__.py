@@ -1,1 +1,6 @@
-"""The learners: their options, what they have in common, and ensembles of them."""
+"""Learners: their declarations and options, the protocol they share, and committees of them.
+
+A learner is declared with its options in the module of its family: `linear`, `label_tree`,
+`frequency` or `ensemble`. Specifications, validation, messages and the tables of docs/learners.md
+(`make generate`) follow from that; `Options` holds the values, which the native code reads.
+"""

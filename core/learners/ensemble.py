@@ -1,516 +1,73 @@
-"""A committee: several learners that learn from the same events and vote on each ranking."""
+"""The ensemble: a committee of other learners, and how it parts its bytes among them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from operator import index
-from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+from manyclass.core.errors import OptionError
+from manyclass.core.learners.common import LIMITS, SEED
+from manyclass.core.learners.spec import Learner, Option
+from manyclass.core.learners.specification import parts, split
+from manyclass.core.learners.voting import Vote
 
-from manyclass.core.errors import InstanceError, OptionError, UnknownName
-from manyclass.core.event import SMALLEST_VALUE, Event, Instance
-from manyclass.core.index import Columns, Index, Node
-from manyclass.core.learned import NOTHING_LEARNED, Learned
-from manyclass.core.learners.member import Member
-from manyclass.core.learners.options import Options, members_of
-from manyclass.core.learners.voting import NOMINATED, Ranking, count, scale
-from manyclass.core.progressive_validation import DEEPEST
-from manyclass.core.sections import Sections, named_within
+if TYPE_CHECKING:
+    from manyclass.core.learners.options import Options
 
-Given = Instance | Mapping[str, float] | Iterable[str | int]
-Weighted = list[tuple[str, float]]
+MOST_MEMBERS = 64
 
-NOTHING = Instance({})
-MOST = 2**32 - 1  # places that an index can be asked for
+MEMBERS = Option("members", "", "", "Specifications of the members, joined by +.", is_nested=True)
+VOTE = Option("vote", "majority", " | ".join(get_args(Vote)), "How one ranking is made of several.")
 
 
-class Committee:
-    """Members with a learner and options each, and one ranking made of theirs (voting.py).
+def members_of(options: "Options") -> "list[Options]":
+    """Return the options of each member of a committee, in order; empty for other learners.
 
-    Every member is taught every event, and takes it or not, at once or later, as its `subsample`
-    and `shuffle` say. The classes are those of the events, whichever member has learned them: the
-    committee has a table of its own of them, with the limits of any learner; a class that had to
-    go from it is in no ranking, whatever a member still knows of it. The limit in bytes is parted
-    evenly among that table, each member, and each member's waiting events. `bytes`, `edges`,
-    evictions and work are the members' added up, `features` those of the member with most.
-
-    Threads: any number may rank at once, also while another changes the committee; a ranking may
-    then have votes of members that have learned an event and of others that have not.
+    A member that names no limit has the committee's; one that names no seed has the seed after
+    that of the member before it.
     """
-
-    def __init__(self, options: Options, hash_seed: int = 0) -> None:
-        """A committee that knows nothing. `hash_seed` salts the tables of names, not the state."""
-        table, members, waiting_limit = _parts(options)
-        self._options = options
-        self._table = Index(table, hash_seed)
-        self._members = [Member(member, waiting_limit, hash_seed) for member in members]
-        self._changing = Lock()
-
-    @property
-    def options(self) -> Options:
-        """The options in force."""
-        return self._options
-
-    @property
-    def members(self) -> tuple[Member, ...]:
-        """The members: to read, not to teach. Each has an index and a progress of its own."""
-        return tuple(self._members)
-
-    def configure(self, options: Options) -> None:
-        """Use others from the next call on; OptionError when a member would be another learner."""
-        if options.learner != "committee":
-            raise OptionError("learner", f"cannot turn from committee to {options.learner}")
-        table, members, waiting_limit = _parts(options)
-        if [member.learner for member in members] != [
-            member.options.learner for member in self._members
-        ]:
-            raise OptionError(
-                "members", "the learners of a committee that has begun to learn cannot change"
-            )
-        with self._changing:
-            self._table.configure(table)
-            for member, own in zip(self._members, members, strict=True):
-                member.configure(own, waiting_limit)
-            self._options = options
-
-    # --- one instance -----------------------------------------------------------------------------
-
-    def rank(self, instance: Given, k: int = 5, threshold: float | None = None) -> Ranking:
-        """The k best classes (with a score above `threshold`), best first.
-
-        The scores are those of voting.py; each member puts forward 50 classes at most, for
-        the vote by probability as many as it takes.
-        """
-        self._table.rank(NOTHING, k, threshold)  # which checks them
-        _, ranked = self._vote(_as_instance(instance), max(k, 1))  # for no place it is work too
-        if threshold is not None:
-            ranked = [(name, score) for name, score in ranked if score > threshold]
-        return ranked[:k]
-
-    def _vote(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
-        """What each member puts forward, and the committee's ranking of it."""
-        if self._options.vote == "probability":
-            return self._mean_probabilities(instance, k)
-        nominations = self._nominations(instance)
-        return nominations, self._count(nominations)
-
-    def _nominations(self, instance: Instance) -> list[Ranking]:
-        return [self._known(ranking) for ranking in self._rankings(instance, NOMINATED)]
-
-    def _mean_probabilities(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
-        """The k best of each member, and the k classes with the highest means, which is exact.
-
-        No class that nobody has put forward can have a higher mean than the last places of the
-        members have together: deeper and deeper, until k classes have as much (the threshold
-        algorithm of Fagin et al., Optimal Aggregation Algorithms for Middleware, 2003).
-        """
-        depth = min(2 * k, MOST)
-        while True:
-            rankings = self._rankings(instance, depth)
-            nominations = [self._known(ranking) for ranking in rankings]
-            ranked = self._count(self._completed(instance, nominations))
-            last = [ranking[-1][1] for ranking in rankings if len(ranking) == depth]
-            most = sum(last) / len(rankings)
-            if not last or (len(ranked) >= k and ranked[k - 1][1] >= most):
-                return [ranking[:k] for ranking in nominations], ranked[:k]
-            depth = min(2 * depth, MOST)
-
-    def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
-        return [member.index.rank(instance, depth) for member in self._members]
-
-    def _known(self, ranking: Ranking) -> Ranking:
-        return [(name, score) for name, score in ranking if self._table.has_class(name)]
-
-    def _completed(self, instance: Instance, nominations: list[Ranking]) -> list[Ranking]:
-        """With what each member thinks of those that only others put forward."""
-        named = dict.fromkeys(name for ranking in nominations for name, _ in ranking)
-        completed = []
-        for member, ranking in zip(self._members, nominations, strict=True):
-            missing = list(named.keys() - {name for name, _ in ranking})
-            others = zip(missing, member.index.probabilities(instance, missing), strict=True)
-            completed.append(ranking + sorted(others, key=lambda scored: (-scored[1], scored[0])))
-        return completed
-
-    def _count(self, nominations: list[Ranking]) -> Ranking:
-        return count(nominations, self._options.vote, self._times_learned)
-
-    def _times_learned(self, name: str) -> int:
+    limits = {option.name: getattr(options, option.name) for option in LIMITS}
+    members = []
+    for position, specification in enumerate(split(options.members, "+")):
         try:
-            found: dict[str, Any] = self._table.class_(name, 0)
-        except UnknownName:  # forgotten by another thread since it was put forward
-            return 0
-        learned: int = found["learned"]
-        return learned
-
-    def explain(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[Weighted]:
-        """For each class, what each feature gave to the mean of the members' shares, most first.
-
-        It is what the members explain, brought to the scale of the shares (for the vote by
-        probability as it is, in log-odds). It adds up to the score of vote "score", unless a member
-        has negative scores: their shares begin at the lowest of them, and where they begin is no
-        feature's doing.
-        """
-        self._table.explain(NOTHING, classes, limit)  # which checks them
-        instance = _as_instance(instance)
-        gave: list[dict[str, float]] = [{} for _ in classes]
-        for member, span in zip(self._members, self._spans(instance), strict=True):
-            if span == 0:
-                continue
-            reasons = member.index.explain(instance, classes, len(instance))
-            for given, of_class in zip(gave, reasons, strict=True):
-                for feature, part in of_class:
-                    given[feature] = given.get(feature, 0.0) + part / span / len(self._members)
-        return [_heaviest(given)[:limit] for given in gave]
-
-    def _spans(self, instance: Instance) -> list[float]:
-        """What each member's scores are divided by, to be shares."""
-        if self._options.vote == "probability":
-            return [1.0] * len(self._members)
-        return [scale(ranking)[1] for ranking in self._nominations(instance)]
-
-    def paths(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
-        """None: each member has its own."""
-        return [[] for _ in classes]
-
-    def learn(self, instance: Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
-        """How the instance was ranked before; updated: whether what any member learned now asked
-        for that.
-
-        With passes_done > 0 the members do not count the times seen again, and their progress
-        stays as it is.
-        """
-        if not classes or isinstance(classes, (str, bytes)):
-            raise InstanceError("classes must be an array of at least one name", ("classes",))
-        classes = list(dict.fromkeys(classes))
-        instance, first_pass = _as_instance(instance), index(passes_done) == 0
-        with self._changing:
-            nominations, ranking = self._vote(instance, DEEPEST)
-            number = self._table.learned
-            self._table.learn(NOTHING, classes)  # before all else: it refuses what is no class
-            updated = False
-            for member, nominated in zip(self._members, nominations, strict=True):
-                if first_pass:
-                    member.progress.add(_place(nominated, classes))
-                updated |= member.meet(number, instance, classes, first_pass)
-            first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
-            return Learned(_place(ranking, classes), updated, first, second)
-
-    def apply(self, event: Event) -> Learned:
-        """Learn or forget, as the event says; NOTHING_LEARNED for what is not learned.
-
-        Forgetting a name that is not known changes nothing.
-        """
-        if not isinstance(event, Event):
-            raise TypeError(f"an event is wanted, not {type(event).__name__}")
-        if event.kind == "learn":
-            return self.learn(event.instance, event.classes)
-        if event.kind == "forget_class":
-            self.forget_class(event.name)
-        elif event.kind == "forget_feature":
-            self.forget_feature(event.name)
-        return NOTHING_LEARNED
-
-    def forget_class(self, name: str) -> bool:
-        """Take the class from every member and every waiting event; whether it was there."""
-        with self._changing:
-            known = self._table.forget_class(name)
-            for member in self._members:
-                known |= member.forget_class(name)
-            return known
-
-    def forget_feature(self, name: str) -> bool:
-        """Take the feature from every member and every waiting event; whether it was there."""
-        with self._changing:
-            known = False
-            for member in self._members:
-                known |= member.forget_feature(name)
-            return known
-
-    # --- many instances, as CSR arrays ------------------------------------------------------------
-
-    def rank_csr(
-        self,
-        features: Columns,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: NDArray[np.float32],
-        k: int = 5,
-    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Class ids (n, k), best first, -1 where there are fewer, and scores (n, k), 0 there.
-
-        The ids are found after the last row is ranked: a class that another thread has forgotten
-        by then is -1, with the score it had.
-        """
-        rankings = [
-            self.rank(instance, k)
-            for instance in self._instances(features, indptr, indices, values, k)
-        ]
-        names = sorted({name for ranking in rankings for name, _ in ranking})
-        id_of = dict(zip(names, self.class_ids(Columns(names)).tolist(), strict=True))
-        ids = np.full((len(rankings), k), -1, np.int32)
-        scores = np.zeros((len(rankings), k), np.float64)
-        for row, ranking in enumerate(rankings):
-            for place, (name, score) in enumerate(ranking):
-                ids[row, place], scores[row, place] = id_of[name], score
-        return ids, scores
-
-    def learn_csr(
-        self,
-        features: Columns,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: NDArray[np.float32],
-        classes: Columns,
-        class_indptr: NDArray[np.int64],
-        class_indices: NDArray[np.int32],
-        passes_done: int = 0,
-    ) -> NDArray[np.int32]:
-        """Learn the rows in order. Ranks (n,) as from `learn`."""
-        if classes is features:
-            raise ValueError("features and classes need columns of their own, equal or not")
-        instances = self._instances(features, indptr, indices, values)
-        ones = np.ones(len(class_indices), np.float32)
-        true = self._instances(classes, class_indptr, class_indices, ones)
-        if len(instances) != len(true):
-            raise ValueError("there must be as many rows of classes as of features")
-        for row, of_row in enumerate(true):
-            if len(of_row) == 0:
-                raise ValueError(f"row {row} has no true class")
-        ranks = [
-            self.learn(instance, [name for name, _ in of_row.items()], passes_done).rank
-            for instance, of_row in zip(instances, true, strict=True)
-        ]
-        return np.array(ranks, np.int32)
-
-    def _instances(
-        self,
-        columns: Columns,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: NDArray[np.float32],
-        k: int = 0,
-    ) -> list[Instance]:
-        """The rows with their names; what an index raises for arrays that are no rows of these
-        columns, and for a k that is no number of places."""
-        self._table.rank_csr(columns, indptr, indices, values, k)  # which checks them
-        name_of = {column: columns[column] for column in np.unique(indices).tolist()}
-        column_of, value_of = indices.tolist(), values.tolist()
-        instances = []
-        for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
-            active = zip(column_of[begin:end], value_of[begin:end], strict=True)
-            instances.append(
-                Instance({name_of[at]: value for at, value in active if value >= SMALLEST_VALUE})
-            )
-        return instances
-
-    def plant_csr(
-        self,
-        features: Columns,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        values: NDArray[np.float32],
-        classes: Columns,
-        class_indptr: NDArray[np.int64],
-        class_indices: NDArray[np.int32],
-    ) -> bool:
-        """Plant the trees of the members that have one to plant; whether there was any."""
-        rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
-        with self._changing:
-            if self._table.learned:
-                return False
-            return any([member.index.plant_csr(*rows) for member in self._members])
-
-    def class_ids(self, classes: Columns) -> NDArray[np.int32]:
-        """The id of each named class, -1 for one that was never learned."""
-        return self._table.class_ids(classes)
-
-    # --- looking inside ---------------------------------------------------------------------------
-
-    @property
-    def features(self) -> int:
-        """Those of the member that has most."""
-        return max(member.index.features for member in self._members)
-
-    @property
-    def classes(self) -> int:
-        """Those of the events, whether a member has learned them or not."""
-        return self._table.classes
-
-    @property
-    def edges(self) -> int:
-        """Of all members."""
-        return sum(member.index.edges for member in self._members)
-
-    @property
-    def bytes(self) -> int:
-        """What the state needs, by the rule MAX_BYTES is held against; the same after a reload."""
-        return self._table.bytes + sum(member.bytes for member in self._members)
-
-    @property
-    def resident_bytes(self) -> int:
-        """What the indexes take from the system now, and the waiting events."""
-        return self._table.resident_bytes + sum(
-            member.index.resident_bytes + member.waiting.bytes for member in self._members
-        )
-
-    @property
-    def evicted_features(self) -> int:
-        """By all members."""
-        return sum(member.index.evicted_features for member in self._members)
-
-    @property
-    def evicted_classes(self) -> int:
-        """By the table of classes, and by all members."""
-        return self._table.evicted_classes + sum(
-            member.index.evicted_classes for member in self._members
-        )
-
-    @property
-    def learned(self) -> int:
-        """Instances the committee was taught so far."""
-        return self._table.learned
-
-    @property
-    def active_features_ranked(self) -> int:
-        """Known active features of all retrievals of all members since start; no state."""
-        return sum(member.index.active_features_ranked for member in self._members)
-
-    @property
-    def edges_touched(self) -> int:
-        """Edges scored by all retrievals of all members since start; no state."""
-        return sum(member.index.edges_touched for member in self._members)
-
-    def has_class(self, name: str) -> bool:
-        """Whether there is anything of the class to forget."""
-        return self._table.has_class(name) or any(
-            member.has_class(name) for member in self._members
-        )
-
-    def has_feature(self, name: str) -> bool:
-        """Whether there is anything of the feature to forget."""
-        return any(member.has_feature(name) for member in self._members)
-
-    def outdegrees(self) -> NDArray[np.int64]:
-        """How many features of all members have 0, 1, 2, ... edges; the last place: and more."""
-        counts: NDArray[np.int64] = np.sum(
-            [member.index.outdegrees() for member in self._members], axis=0
-        )
-        return counts
-
-    def feature(self, name: str) -> dict[str, object]:
-        """times_seen (at most, by a member), outdegree, and means over the members of rating, mass
-        and edges [(class, weight)], heaviest first; a member that has no such edge weighs it 0.
-
-        Raises UnknownName when no member has learned it.
-        """
-        views: list[dict[str, Any]] = [
-            member.index.feature(name) for member in self._members if member.index.has_feature(name)
-        ]
-        if not views:
-            raise UnknownName("feature", name)
-        edges = self._mean([view["edges"] for view in views])
-        return {
-            "times_seen": max(view["times_seen"] for view in views),
-            "rating": sum(view["rating"] for view in views) / len(self._members),
-            "outdegree": len(edges),
-            "mass": sum(view["mass"] for view in views) / len(self._members),
-            "edges": edges,
-        }
-
-    def class_(self, name: str, limit: int = 100) -> dict[str, object]:
-        """learned and features [(feature, mean weight over the members)], heaviest first.
-
-        Raises UnknownName. Reads every row.
-        """
-        learned = self._table.class_(name, limit)["learned"]  # which checks them
-        views: list[Any] = [
-            member.index.class_(name, member.index.features)["features"]
-            for member in self._members
-            if member.index.has_class(name)
-        ]
-        return {"learned": learned, "features": self._mean(views)[:limit]}
-
-    def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
-        """(class, learned) in the order of the names' UTF-8 bytes, those after `after`."""
-        return self._table.class_page(prefix, after, limit)
-
-    def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
-        """(feature, times seen at most by a member) in the order of the names' UTF-8 bytes, those
-        after `after`."""
-        times: dict[str, int] = {}
-        for member in self._members:
-            for name, seen in member.index.feature_page(prefix, after, limit):
-                times[name] = max(seen, times.get(name, 0))
-        return sorted(times.items(), key=lambda named: named[0].encode())[:limit]
-
-    def _mean(self, lists: Iterable[Weighted]) -> Weighted:
-        means: dict[str, float] = {}
-        for weighted in lists:
-            for name, weight in weighted:
-                means[name] = means.get(name, 0.0) + weight / len(self._members)
-        return _heaviest(means)
-
-    # --- state ------------------------------------------------------------------------------------
-
-    def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The whole state as flat arrays, little-endian, the same for equal states."""
-        with self._changing:
-            parts = {_prefix(n): member.dump() for n, member in enumerate(self._members)}
-            parts["table_"] = self._table.dump()
-        return {
-            prefix + name: array for prefix, part in parts.items() for name, array in part.items()
-        }
-
-    @classmethod
-    def load(cls, options: Options, sections: Sections, hash_seed: int = 0) -> "Committee":
-        """The committee that was dumped; SnapshotError when the arrays do not make one."""
-        committee = cls(options, hash_seed)
-        table, members, waiting_limit = _parts(options)
-        with named_within("table_"):
-            committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
-        for n, member in enumerate(members):
-            with named_within(_prefix(n)):
-                committee._members[n] = Member.load(
-                    member, waiting_limit, _within(sections, _prefix(n)), hash_seed
-                )
-        return committee
+            seed = (options.seed + position) % 2**63
+            member = options.parse(specification, seed=seed, **limits)
+        except OptionError as error:
+            raise OptionError("members", str(error)) from error
+        if member.members:
+            raise OptionError("members", "a committee cannot be a member of another")
+        members.append(member)
+    return members
 
 
-def _parts(options: Options) -> tuple[Options, list[Options], int]:
-    """The options of the table of classes and of each member, and the bytes that the waiting events
-    of one may count: the bytes of the committee parted evenly among all of these."""
+def parts_of(options: "Options") -> int:
+    """Return among how many parts of a committee its bytes are divided evenly.
+
+    They are its table of classes, its members, and the shuffle buffers of members that have one.
+    """
     members = members_of(options)
-    parts = 1 + len(members) + sum(member.shuffle > 0 for member in members)
-    part = options.max_bytes // parts
-    table = Options(max_classes=options.max_classes, max_bytes=part)
-    return table, [replace(each, max_bytes=min(each.max_bytes, part)) for each in members], part
+    return 1 + len(members) + sum(bool(member.shuffle) for member in members)
 
 
-def _prefix(position: int) -> str:
-    return f"member_{position}_"
+def _check(options: "Options") -> None:
+    if not all(parts(options.members, "+")):
+        message = "must name the members of a committee, as in ff+pa(replay=4)"
+        raise OptionError("members", message)
+    members = members_of(options)
+    if len(members) > MOST_MEMBERS:
+        raise OptionError("members", f"must be {MOST_MEMBERS} at most")
+    if options.vote == "probability" and not all(each.spec.is_probabilistic for each in members):
+        message = "can be 'probability' only where every member is a label tree"
+        raise OptionError("vote", message)
+    least = parts_of(options)
+    if options.max_bytes < least * 2**20:
+        raise OptionError(
+            "max_bytes", f"must be 1 MiB for each of the {least} parts of a committee"
+        )
 
 
-def _within(sections: Sections, prefix: str) -> Sections:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in sections.items()
-        if name.startswith(prefix)
-    }
-
-
-def _as_instance(given: Given) -> Instance:
-    if given is None:
-        raise TypeError("an instance is wanted, not None")
-    return given if isinstance(given, Instance) else Instance(given)
-
-
-def _place(ranking: Ranking, true: Sequence[str]) -> int:
-    """Where the best true class stands, 0 when none does."""
-    places = (place for place, (name, _) in enumerate(ranking, start=1) if name in true)
-    return next(places, 0)
-
-
-def _heaviest(weights: Mapping[str, float]) -> Weighted:
-    return sorted(weights.items(), key=lambda weighted: -abs(weighted[1]))
+LEARNERS = (
+    Learner(
+        "committee",
+        "other learners | as its members do | *Flat Techniques*, section 2.3",
+        (SEED, MEMBERS, VOTE, *LIMITS),
+        check=_check,
+    ),
+)

@@ -1,4 +1,4 @@
-"""What every learner offers: the one protocol behind which index and committee stand."""
+"""The protocol of every learner, and the two implementations: an index and a committee."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index, Node
 from manyclass.core.learned import Learned
-from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 
@@ -20,14 +20,13 @@ class Learner(Protocol):
     """Ranks a sparse instance against its classes, and learns from one labelled instance at a time.
 
     The same calls in the same order make the same state, byte for byte. Any number of threads may
-    rank at once; one at a time may change. What each method answers is said at
-    manyclass.core.index.Index.
+    rank at once; one at a time may change. manyclass.core.index.Index documents each method.
     """
 
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
-        """Use other options from here on; OptionError when they are those of another learner."""
+        """Use other options from here on; OptionError for those of another learner."""
 
     # --- one instance ---------------------------------------------------------------------------
     def rank(
@@ -110,14 +109,14 @@ class Learner(Protocol):
 
 
 def make(options: Options, hash_seed: int = 0) -> Learner:
-    """A learner that knows nothing yet. `hash_seed` salts its tables of names, not its state."""
-    if options.learner == "committee":
+    """Return an empty learner. `hash_seed` salts its tables of names, not its state."""
+    if options.members:
         return Committee(options, hash_seed)
     return Index(options, hash_seed)
 
 
 def load(options: Options, sections: Sections, hash_seed: int = 0) -> Learner:
-    """The learner that was dumped; SnapshotError when the arrays do not make one."""
-    if options.learner == "committee":
+    """Return the learner that was dumped; SnapshotError when the arrays do not make one."""
+    if options.members:
         return Committee.load(options, sections, hash_seed)
     return Index.load(options, sections, hash_seed)

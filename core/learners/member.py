@@ -16,22 +16,22 @@ from manyclass.core.sections import Sections
 
 
 def draw(purpose: str, seed: int, number: int) -> int:
-    """A number below 2**64 that follows from the arguments alone, and looks random."""
+    """Return a pseudorandom number below 2**64 that follows from the arguments alone."""
     key = struct.pack("<QQ", seed, number)
     digest = blake2b(key, digest_size=8, person=purpose.encode()).digest()
     return int.from_bytes(digest, "little")
 
 
 class Member:
-    """An index, the events that wait for it, and how well it ranked what the committee learned.
+    """An index, its shuffle buffer, and its progressive accuracy.
 
-    Of the events the committee is taught a member takes the share `subsample`, drawn by their
-    numbers. Of those it takes, up to `shuffle` wait: when there are more, one of them all, drawn
-    at random, is learned. The draws follow from the seed and from counts that are in the state.
+    A member takes the share `subsample` of the committee's events, drawn by their numbers. Up to
+    `shuffle` of these stay in the buffer; with one more, one of them all is drawn and learned. The
+    draws follow from the seed and from counts in the state.
     """
 
     def __init__(self, options: Options, waiting_limit: int, hash_seed: int = 0) -> None:
-        """A member that knows nothing; `waiting_limit`: the bytes its waiting events may count."""
+        """Begin empty; `waiting_limit`: the bytes that the shuffle buffer may count."""
         self.index = Index(options, hash_seed)
         self.waiting = ShuffleBuffer()
         self.progress = ProgressiveValidation()
@@ -45,20 +45,20 @@ class Member:
 
     @property
     def bytes(self) -> int:
-        """What the index and the waiting events count."""
+        """Bytes counted by the index and the shuffle buffer."""
         return self.index.bytes + self.waiting.bytes
 
     def configure(self, options: Options, waiting_limit: int) -> None:
-        """Use others from here on; what then waits beyond them is learned with the next event."""
+        """Use other options from here on; a buffer above its limit is reduced by the next event."""
         self.index.configure(options)
         self.waiting_limit = waiting_limit
 
     def meet(
         self, number: int, instance: Instance, classes: Sequence[str], first_pass: bool
     ) -> bool:
-        """Take the committee's event of this number, or let it pass, and learn what is due.
+        """Take the committee's event of this number, or not, and learn the events that are due.
 
-        True when what was learned asked for an update.
+        Return whether one of them made an update.
         """
         options = self.options
         if draw("subsample", options.seed, number) >= options.subsample * 2.0**64:
@@ -79,38 +79,34 @@ class Member:
     # --- names ------------------------------------------------------------------------------------
 
     def has_class(self, name: str) -> bool:
-        """Whether the index or a waiting event has it."""
+        """Return whether the index or a buffered event has it."""
         return self.index.has_class(name) or self.waiting.has_class(name)
 
     def has_feature(self, name: str) -> bool:
-        """Whether the index or a waiting event has it."""
+        """Return whether the index or a buffered event has it."""
         return self.index.has_feature(name) or self.waiting.has_feature(name)
 
     def forget_class(self, name: str) -> bool:
-        """Whether it was there."""
+        """Remove it; return whether it was there."""
         known = self.index.forget_class(name)
         return self.waiting.forget_class(name) or known
 
     def forget_feature(self, name: str) -> bool:
-        """Whether it was there."""
+        """Remove it; return whether it was there."""
         known = self.index.forget_feature(name)
         return self.waiting.forget_feature(name) or known
 
     # --- state ------------------------------------------------------------------------------------
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The whole state as flat arrays."""
+        """Return the whole state as flat arrays."""
         return {**self.index.dump(), **self.waiting.dump(), **self.progress.dump()}
 
     @classmethod
     def load(
-        cls,
-        options: Options,
-        waiting_limit: int,
-        sections: Sections,
-        hash_seed: int = 0,
+        cls, options: Options, waiting_limit: int, sections: Sections, hash_seed: int = 0
     ) -> "Member":
-        """Return what was dumped; SnapshotError when the arrays do not make it."""
+        """Return the member that was dumped; SnapshotError when the arrays do not make one."""
         member = cls(options, waiting_limit, hash_seed)
         member.index = Index.load(options, sections, hash_seed)
         member.waiting = ShuffleBuffer.load(sections)

@@ -1,4 +1,4 @@
-"""The events that wait for a member of a committee, which learns them in another order."""
+"""The events that a member of a committee keeps back, to learn them in another order."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from manyclass.core.errors import EventError, SnapshotError
 from manyclass.core.event import Event, Instance
 from manyclass.core.sections import Sections, need, runs
 
-EVENT_BYTES = 100  # counted for a waiting event, its own bytes apart
+EVENT_BYTES = 100  # counted for an event beside its own bytes
 
 SECTIONS = {"waiting_events": "u1", "waiting_sizes": "<u8", "waiting_first_pass": "u1"}
 
 
 class ShuffleBuffer:
-    """Learn events, each with whether it is of a first pass. `bytes` is what they count."""
+    """Learn events, each with a mark for the first pass. `bytes` is their size as counted."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -25,7 +25,7 @@ class ShuffleBuffer:
         return len(self._events)
 
     def add(self, event: Event, first_pass: bool) -> None:
-        """Let one more event wait."""
+        """Add an event."""
         self._append(bytes(event), first_pass)
 
     def take(self, drawn: int) -> tuple[Event, bool]:
@@ -40,23 +40,23 @@ class ShuffleBuffer:
     # --- forgetting -------------------------------------------------------------------------------
 
     def has_class(self, name: str) -> bool:
-        """Whether an event names the class."""
+        """Return whether an event has the class."""
         return any(name in event.classes for event in self._with(name))
 
     def has_feature(self, name: str) -> bool:
-        """Whether the feature is active in an event."""
+        """Return whether the feature is active in an event."""
         return any(name in dict(event.instance.items()) for event in self._with(name))
 
     def forget_class(self, name: str) -> bool:
-        """Take the class out of every event, and with it those that have no other."""
+        """Remove the class from every event, and events without another class."""
         return self._rewrite(name, _without_class)
 
     def forget_feature(self, name: str) -> bool:
-        """Take the feature out of every event."""
+        """Remove the feature from every event."""
         return self._rewrite(name, _without_feature)
 
     def _with(self, name: str) -> list[Event]:
-        """The events in whose bytes the name occurs, as a name or by chance."""
+        """Return the events in whose bytes the name occurs, as a name or by chance."""
         encoded = name.encode()
         return [Event.from_bytes(event) for event, _ in tuple(self._events) if encoded in event]
 
@@ -77,7 +77,7 @@ class ShuffleBuffer:
     # --- state ------------------------------------------------------------------------------------
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The events as flat arrays."""
+        """Return the events as flat arrays."""
         joined = b"".join(event for event, _ in self._events)
         return {
             "waiting_events": np.frombuffer(joined, "u1"),
@@ -87,7 +87,7 @@ class ShuffleBuffer:
 
     @classmethod
     def load(cls, sections: Sections) -> "ShuffleBuffer":
-        """Return what was dumped; SnapshotError when the arrays do not make it."""
+        """Return the buffer that was dumped; SnapshotError when the arrays do not make one."""
         arrays = runs(sections, SECTIONS)
         joined = arrays["waiting_events"].tobytes()
         sizes: list[int] = arrays["waiting_sizes"].tolist()

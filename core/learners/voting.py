@@ -1,16 +1,98 @@
-"""One ranking made of several: how the votes of a committee's members are counted."""
+"""Rank aggregation: one ranking made of those of a committee's members, by vote."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
-from manyclass.core.learners.options import Vote
+from manyclass.core.errors import UnknownName
+from manyclass.core.event import Instance
+from manyclass.core.index import Index
 
 Ranking = list[tuple[str, float]]  # (class, score), best first
+Vote = Literal["majority", "rarest", "score", "probability"]
 
-NOMINATED = 50  # classes a member puts forward: beyond it the papers score a class 0 as well
+NOMINATED = 50  # classes that a member nominates: beyond it the papers score a class 0 as well
+MOST = 2**32 - 1  # places that an index can rank
+
+
+class Voting:
+    """The vote of a committee's indexes on one instance.
+
+    Only classes of `table`, the committee's own, are nominated.
+    """
+
+    def __init__(self, indexes: Sequence[Index], table: Index, vote: Vote) -> None:
+        self._indexes = indexes
+        self._table = table
+        self._vote = vote
+
+    def rank(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
+        """Return the nominations of each member, and the ranking made of them.
+
+        It has the k best classes at least, if there are as many.
+        """
+        if self._vote == "probability":
+            return self._mean_probabilities(instance, k)
+        nominations = self._nominations(instance)
+        return nominations, self._count(nominations)
+
+    def spans(self, instance: Instance) -> list[float]:
+        """Return for each member the divisor that makes shares of its scores."""
+        if self._vote == "probability":
+            return [1.0] * len(self._indexes)
+        return [scale(ranking)[1] for ranking in self._nominations(instance)]
+
+    def _nominations(self, instance: Instance) -> list[Ranking]:
+        return self._known(self._rankings(instance, NOMINATED))
+
+    def _mean_probabilities(self, instance: Instance, k: int) -> tuple[list[Ranking], Ranking]:
+        """Return the k best of each member, and exactly the k classes with the highest means.
+
+        A class that no member has nominated cannot have a higher mean than the last places of the
+        members have together. So the members rank twice as deep until k classes have as much (the
+        threshold algorithm of Fagin et al., Optimal Aggregation Algorithms for Middleware, 2003).
+        """
+        depth = min(2 * k, MOST)
+        while True:
+            rankings = self._rankings(instance, depth)
+            nominations = self._known(rankings)
+            ranked = self._count(self._completed(instance, nominations))
+            last = [ranking[-1][1] for ranking in rankings if len(ranking) == depth]
+            most = sum(last) / len(rankings)
+            if not last or (len(ranked) >= k and ranked[k - 1][1] >= most):
+                return [ranking[:k] for ranking in nominations], ranked[:k]
+            depth = min(2 * depth, MOST)
+
+    def _rankings(self, instance: Instance, depth: int) -> list[Ranking]:
+        return [index.rank(instance, depth) for index in self._indexes]
+
+    def _known(self, rankings: list[Ranking]) -> list[Ranking]:
+        known = self._table.has_class
+        return [[(name, score) for name, score in each if known(name)] for each in rankings]
+
+    def _completed(self, instance: Instance, nominations: list[Ranking]) -> list[Ranking]:
+        """Return the nominations with each member's probability of the others' classes."""
+        named = dict.fromkeys(name for ranking in nominations for name, _ in ranking)
+        completed = []
+        for index, ranking in zip(self._indexes, nominations, strict=True):
+            missing = list(named.keys() - {name for name, _ in ranking})
+            others = zip(missing, index.probabilities(instance, missing), strict=True)
+            completed.append(ranking + sorted(others, key=lambda scored: (-scored[1], scored[0])))
+        return completed
+
+    def _count(self, nominations: list[Ranking]) -> Ranking:
+        return count(nominations, self._vote, self._times_learned)
+
+    def _times_learned(self, name: str) -> int:
+        try:
+            found: dict[str, Any] = self._table.class_(name, 0)
+        except UnknownName:  # forgotten by another thread since it was nominated
+            return 0
+        learned: int = found["learned"]
+        return learned
 
 
 def scale(ranking: Ranking) -> tuple[float, float]:
-    """(lowest, span) of a member's scores, by which `shares` makes them comparable.
+    """Return (lowest, span) of a member's scores, by which `shares` makes them comparable.
 
     `lowest` is 0 unless a score is negative. Both are 0 for scores that are all the same and not
     above 0, and for an empty ranking.
@@ -22,7 +104,7 @@ def scale(ranking: Ranking) -> tuple[float, float]:
 
 
 def shares(ranking: Ranking) -> Ranking:
-    """The member's scores as shares of its best: from 0 to 1, its first place having 1."""
+    """Return a member's scores as shares of its best: from 0 to 1, its first place having 1."""
     lowest, span = scale(ranking)
     if span == 0:
         return [(name, 1.0) for name, _ in ranking]
@@ -30,19 +112,19 @@ def shares(ranking: Ranking) -> Ranking:
 
 
 def count(rankings: Sequence[Ranking], vote: Vote, times_learned: Callable[[str], int]) -> Ranking:
-    """The committee's ranking: every class that a member put forward, best first.
+    """Return the committee's ranking: every class that a member nominated, best first.
 
-    A class scores the mean of its shares, 0 from a member that did not put it forward, and
+    A class scores the mean of its shares, 0 from a member that did not nominate it, and
     - "majority": 1 more for each member that has it in first place, so that first places decide
-      and the shares order what they leave equal;
+      and the shares order classes with equally many;
     - "rarest": the same, but the class learned least often of those with a first place (the one
       with the higher score if there are several) counts as if every member had it there;
     - "score": nothing more;
     - "probability": the mean of its scores as they are, which have to be probabilities.
 
-    Classes of equal score stand as the first member ranks them, those it did not put forward
-    behind the others, as the second ranks them, and so on (Madani and Huang, flat techniques,
-    section 2.3, has the three votes for the first place).
+    Classes of equal score stand as the first member ranks them, then as the second ranks those
+    that the first did not nominate, and so on (Madani and Huang, flat techniques, section 2.3, has
+    the three votes for the first place).
     """
     sums: dict[str, float] = {}
     firsts: dict[str, int] = {}

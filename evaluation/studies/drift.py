@@ -32,7 +32,7 @@ SETS: Final = ("words", "newsgroups", "clinc", "banking", "cpv")
 MEMORIES: Final = (0, 10, 30, 100, 300, 1000, 3000, 10000)
 MARGIN_THRESHOLDS: Final = (0.0, 0.1, 0.5)
 LEARNERS: Final = (
-    "ff(sublinear=no,feature_memory=0.0)",
+    "ff(sublinear=no,mass_cap=0.0)",
     "ff(sublinear=no)",
     "ema",
     "ema(rate=0.3)",

@@ -140,7 +140,7 @@ class EngineCollector(Collector):
         yield counter("foreign_entries_total", stats.foreign_entries)
         yield gauge("store_unreachable_seconds", stats.store_away_seconds)
         yield gauge("store_full", stats.store_full)
-        yield gauge("leader", stats.leads)
+        yield gauge("leader", stats.is_leader)
         yield gauge("processes", stats.processes)
 
     def _snapshots(self, stats: EngineStats) -> Iterator[Metric]:

@@ -74,14 +74,14 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
             changes.append(Event.configure(model_set.to_dict()))
         model_sets.append(model_set)
 
-    answered = restored.model_set.answering
+    answered = restored.model_set.primary
     heir = _heir(in_force, restored.model_set)
     if heir is not None:
         configure(in_force.promoted(heir.specification))
     else:
         configure(_beside(answered, in_force))
     known = _known(in_force, model_sets[1], restored)
-    answering = known[0] if known and (heir is None or known[0] == in_force.answering) else heir
+    answering = known[0] if known and (heir is None or known[0] == in_force.primary) else heir
     if answering is None:
         log.warning(
             "the state has nothing of the learners in force, so %s answers beside them: for the"
@@ -89,8 +89,8 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
             " and leave it out",
             answered.specification,
         )
-    elif answering != model_sets[1].answering:
-        changes.append(Event.promote(answering.specification))
+    elif answering != model_sets[1].primary:
+        changes.append(Event.promote(answering.stored_specification))
         model_sets.append(model_sets[1].promoted(answering.specification))
         if heir is None:
             configure(in_force.promoted(answering.specification))
@@ -99,7 +99,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
 
 def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
     """Return the learner in force that continues the one that answers in the restored state."""
-    answered = restored.answering
+    answered = restored.primary
     found = in_force.find(answered.specification)
     if found is not None:
         return found

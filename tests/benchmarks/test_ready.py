@@ -9,7 +9,7 @@ def test_the_model_has_as_many_edges_as_asked_for_and_the_options_of_a_service()
 
     assert 0.95 * 50_000 < model.learner.edges <= 50_000
     assert model.learner.features == 2_000
-    assert model.options == ready.Settings().options()
+    assert model.options == ready.Settings().model_set().primary
 
 
 def test_a_saved_model_is_what_is_loaded(tmp_path):

@@ -1,6 +1,6 @@
 """The committee again, slow and plain, its members being twins of the index.
 
-It is written from the definition of the learner (core/learners/ensemble.py, voting.py)
+It is written from the definition of the learner (core/learners/committee.py, voting.py)
 and shares no code with it. An instance is a dict name -> value here.
 """
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from manyclass.core.learned import Learned
-from manyclass.core.learners.options import Options, members_of
+from manyclass.core.learners.ensemble import members_of
+from manyclass.core.learners.options import Options
 from tests.core.twins import twin_of
 from tests.core.twins.twin import Twin, best_two
 
@@ -41,7 +42,7 @@ class Lesson:
 
     @property
     def bytes(self):
-        """What its event takes: 11 and 8 around it, names with their sizes, values if not 1."""
+        """Bytes of its event: 11 and 8 around it, names with their sizes, values if not 1."""
         names = [*self.instance, *self.classes]
         return (
             EVENT_BYTES
@@ -265,7 +266,7 @@ class CommitteeTwin:
 
 
 def relative(nominated):
-    """Where each score stands between the lowest, or 0 if none is below it, and the best."""
+    """The place of each score between the lowest, or 0 if none is below it, and the best."""
     scores = dict(nominated)
     lowest = min([0.0, *scores.values()])
     best = max(scores.values(), default=lowest)

@@ -9,14 +9,9 @@ from hypothesis import strategies as st
 
 from manyclass.core.event import LONGEST_NAME, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.learners.options import (
-    LEARNERS,
-    LONGEST_ROW,
-    MATTERS,
-    TREES,
-    Options,
-    defaults_of,
-)
+from manyclass.core.learners.linear import LONGEST_ROW
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import MOST, Both
 from tests.core.twins import TWINS
 from tests.core.twins.budget import Budgeted
@@ -33,16 +28,16 @@ def test_every_learner_but_the_committee_has_a_twin():
 # --- options: every one that matters to a learner is varied ---------------------------------------
 
 SOME_VALUES = {
-    "aggressiveness": [0.01, 0.5, 30.0],
+    "C": [0.01, 0.5, 30.0],
+    "C_negative": [0.02, 1.0, 30.0],
     "alpha": [0.0, 0.5, 1.0],
     "arity": [2, 2, 3, 5],
-    "boolean": [False, False, True],
-    "caution": [0.02, 1.0, 30.0],
-    "demands": ["pairs", "each"],
+    "binarize": [False, False, True],
+    "constraints": ["pairs", "each"],
     "epsilon": [1e-9, 0.1, 1e9],
-    "feature_memory": [0.0, 1.0, 1.3, 2.5, 10.0, 30.0],
     "leak": [True, False],
     "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
+    "mass_cap": [0.0, 1.0, 1.3, 2.5, 10.0, 30.0],
     "max_bytes": [2**30],  # it never binds so few names: streams of their own are bound by it
     "max_classes": [1_000_000, 1, 2, 3],
     "max_features": [10_000_000, 1, 2, 3, 5],
@@ -64,15 +59,18 @@ SOME_VALUES = {
     "tree": ["complete", "random", "huffman", "kmeans"],
 }
 SOME_VALUES_OF_TREES = {"min_weight": [0.0, 0.0, 0.2, 0.9], "rate": [0.1, 1.0, 100.0]}
-ONLY_IN_COMMITTEES = {"subsample", "shuffle"}
+
+
+def is_tree(learner):
+    return LEARNERS[learner].is_probabilistic
 
 
 def options_of(learner):
-    defaults = defaults_of(learner)
-    some_values = SOME_VALUES | (SOME_VALUES_OF_TREES if learner in TREES else {})
+    some_values = SOME_VALUES | (SOME_VALUES_OF_TREES if is_tree(learner) else {})
     varied = {
-        name: st.sampled_from([defaults[name], *some_values[name]])
-        for name in sorted(MATTERS[learner] - ONLY_IN_COMMITTEES)
+        option.name: st.sampled_from([option.default, *some_values[option.name]])
+        for option in sorted(LEARNERS[learner].options, key=lambda option: option.name)
+        if not option.of_members
     }
     if learner == "ooz":
         varied["margin_threshold"] = varied["margin_threshold"].filter(lambda margin: margin > 0)
@@ -129,7 +127,7 @@ def calls_of(learner):
         st.tuples(st.just("configure"), options_of(learner)),
         st.tuples(st.just("reload"), st.integers(0, 2**64 - 1)),
     ]
-    if learner in TREES:
+    if is_tree(learner):
         lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
         calls.append(st.tuples(st.just("plant_csr"), lessons))
     if TWINS[learner].signed:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
-from manyclass.core.learners.options import LEARNERS, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from tests.core.matrices import Matrices
 
 FEATURES = ["f", "g", "h", "i"]

@@ -17,7 +17,8 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.learner import make
-from manyclass.core.learners.options import LEARNERS, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import EventKey, Model, ShadowOutcome
 from manyclass.core.model_set import ModelSet
 
@@ -232,8 +233,8 @@ def test_a_state_with_a_part_missing_is_not_loaded(missing):
         {"rating": -1},
         {"normalize": "l1"},
         {"retrieval_window": 0},
-        {"feature_memory": 0.5},
-        {"feature_memory": float("inf")},
+        {"mass_cap": 0.5},
+        {"mass_cap": float("inf")},
         {"max_features": 0},
         {"max_classes": 2**32},
         {"max_bytes": 1},
@@ -681,3 +682,15 @@ def test_a_committee_with_frequency_ranks_a_class_without_features():
     model = Model(Options.of("committee", members="ff+frequency"))
     model.apply(1, Event.learn(Instance({}), ["found"]))
     assert [name for name, _ in model.rank(Instance({}), 1)] == ["found"]
+
+
+@pytest.mark.parametrize("label", ["svm(aggressiveness=2)", "svm(C=2)"])
+def test_a_promotion_in_the_log_is_found_by_the_former_label(label):
+    """Older releases wrote the labels of their time, and read only those."""
+    model = Model(ModelSet(Options(), (Options.of("svm", C=2),)))
+    event = Event.promote(label)
+    model.check(event)
+    model.apply(1, event)
+    assert model.model_set.labels == ["svm(C=2)", "ff"]
+    with pytest.raises(UnknownName):
+        model.check(Event.promote("svm(caution=2)"))

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners import options as options_module
+from manyclass.core.learners import registry
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import MOST_SHADOWS, ModelSet
 
@@ -9,7 +11,7 @@ FF, PA, OOZ = Options(), Options.of("pa"), Options.of("ooz")
 TWO = ModelSet(FF, (PA,))
 
 
-def test_labels_are_specifications_the_one_that_answers_first():
+def test_labels_are_specifications_that_of_the_primary_first():
     model_set = ModelSet(PA, (Options(rating=0), Options.of("pa", replay=4)))
     assert model_set.labels == ["pa", "ff(rating=0)", "pa(replay=4)"]
     assert model_set.learners == (PA, *model_set.shadows)
@@ -39,7 +41,7 @@ def test_shadows_that_cannot_be_are_refused(shadows, option, message):
     assert refused.value.option == option
 
 
-def test_the_promoted_one_changes_places_with_the_one_that_answered():
+def test_the_promoted_learner_changes_places_with_the_primary():
     model_set = ModelSet(FF, (OOZ, PA))
     assert model_set.promoted("pa") == ModelSet(PA, (OOZ, FF))
     assert model_set.promoted("pa").promoted("ff") == model_set
@@ -56,8 +58,8 @@ def test_is_the_same_read_back():
 def test_is_read_back_when_the_defaults_of_what_has_no_effect_have_changed(monkeypatch):
     model_set = ModelSet(Options(rating=3), (PA,))
     written = model_set.to_dict()
-    defaults = {**options_module._DEFAULTS, "pa": {**options_module._DEFAULTS["pa"], "rate": 0.7}}
-    monkeypatch.setattr(options_module, "_DEFAULTS", defaults)
+    monkeypatch.setitem(registry.OPTIONS, "rate", replace(registry.OPTIONS["rate"], absent=0.7))
+    assert Options.of("pa").rate == 0.7
     assert ModelSet.from_dict(written).shadows == (Options.of("pa"),)
 
 
@@ -88,7 +90,7 @@ def test_what_is_no_lineup_is_refused(values, error):
         ModelSet.from_dict(values)
 
 
-def test_the_stored_one_that_answers_goes_on_answering():
+def test_the_stored_primary_stays_the_primary():
     promoted = TWO.promoted("pa")
     assert TWO.after(promoted) == promoted
     assert ModelSet(FF, (OOZ, PA)).after(promoted) == ModelSet(PA, (OOZ, FF))
@@ -96,7 +98,7 @@ def test_the_stored_one_that_answers_goes_on_answering():
     assert ModelSet(FF).after(TWO) == ModelSet(FF)
 
 
-def test_the_limits_of_the_one_that_goes_on_answering_are_those_asked_for():
+def test_the_stored_primary_gets_the_limits_asked_for():
     asked = ModelSet(Options(max_classes=9), (Options.of("pa", max_classes=9),))
     assert asked.after(TWO.promoted("pa")) == asked.promoted("pa")
 
@@ -104,7 +106,7 @@ def test_the_limits_of_the_one_that_goes_on_answering_are_those_asked_for():
 @pytest.mark.parametrize(
     "asked", [ModelSet(PA), ModelSet(PA, (Options(rating=3),)), ModelSet(OOZ, (PA,))]
 )
-def test_no_other_takes_the_place_of_the_one_that_answers(asked):
+def test_no_other_takes_the_place_of_the_primary(asked):
     with pytest.raises(OptionError, match=r"add .* to the shadows, and promote it") as refused:
         asked.after(ModelSet(FF))
     assert refused.value.option == "learner"
@@ -129,6 +131,31 @@ def test_where_each_learner_goes_on_from():
     # the one that answered is not a shadow's to go on from
     assert ModelSet(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
     assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]
+
+
+FORMER = "svm(aggressiveness=2,caution=0.5)"
+PRESENT = "svm(C=2,C_negative=0.5)"
+
+
+def test_logs_and_snapshots_keep_the_former_names_of_options():
+    committee = Options.of("committee", members=f"{PRESENT}+ff(mass_cap=9)")
+    model_set = ModelSet(committee, (Options.parse(PRESENT), Options(binarize=True)))
+    written = model_set.to_dict()
+    assert written["answering"]["members"] == f"{FORMER}+ff(feature_memory=9)"
+    svm, ff = written["shadows"]
+    assert (svm["aggressiveness"], svm["caution"], svm["demands"]) == (2.0, 0.5, "pairs")
+    assert (ff["boolean"], ff["feature_memory"]) == (True, 30.0)
+    assert not {"C", "C_negative", "constraints", "binarize", "mass_cap"} & {*svm, *ff}
+    assert ModelSet.from_dict(written) == model_set
+
+
+@pytest.mark.parametrize("label", [FORMER, PRESENT])
+def test_a_learner_is_found_by_its_former_label(label):
+    learner = Options.parse(PRESENT)
+    model_set = ModelSet(FF, (PA, learner))
+    assert model_set.find(label) == learner
+    assert model_set.promoted(label).primary == learner
+    assert ModelSet(FF, (PA,)).find(label) is None
 
 
 def test_differences_are_told_by_name():

@@ -63,12 +63,12 @@ def test_learners_that_differ_in_the_varied_option_only_are_varied_as_one():
 def test_an_option_is_varied_where_it_has_an_effect():
     found = variants([Options(), Options.of("pa")], {"aggressiveness": ["2"]})
 
-    assert named(found)[2:] == [("pa(aggressiveness=2)", "pa", "aggressiveness", "2")]
+    assert named(found)[2:] == [("pa(C=2)", "pa", "C", "2")]
 
 
 @pytest.mark.parametrize(
     ("option", "values"),
-    [("aggressiveness", ["1"]), ("nothing", ["1"]), ("min_weight", ["2"]), ("leak", ["maybe"])],
+    [("C", ["1"]), ("nothing", ["1"]), ("min_weight", ["2"]), ("leak", ["maybe"])],
 )
 def test_what_cannot_be_varied_is_refused(option, values):
     with pytest.raises(OptionError, match=option):

@@ -133,22 +133,23 @@ async def test_a_start_that_breaks_is_raised_and_known(caplog):
 @in_loop
 async def test_other_options_than_the_stored_ones_are_refused():
     store = FaultyStore()
-    engine = await started(store, rating=3)
+    engine = await started(store, learner="svm(rating=3)")
     await engine.submit([learn("a", "x")])
     await engine.close()
     before = engine_threads()
-    other = await started(store, rating=4, tfidf=False)
+    other = await started(store, learner="svm(rating=4,tfidf=no)")
     assert other.status == "failed"
     for part in (
         "rating is 3 in the store and 4 in the settings",
         "tfidf is True",
-        "--reconfigure",
+        "start with MANYCLASS_LEARNER='svm(rating=3)' MANYCLASS_SHADOWS='none'",
+        "or with --reconfigure",
     ):
         assert part in other.failure
     assert engine_threads() == before
     await other.close()
     assert store.last_seq == 1
-    same = await started(store, rating=3)
+    same = await started(store, learner="svm(rating=3)")
     assert same.status == "ready"
     await same.close()
 
@@ -156,14 +157,14 @@ async def test_other_options_than_the_stored_ones_are_refused():
 @in_loop
 async def test_other_options_are_taken_on_when_that_is_asked_for():
     store = FaultyStore()
-    engine = await started(store, rating=3)
+    engine = await started(store, learner="svm(rating=3)")
     await engine.submit([learn("a", "x")])
     await engine.close()
-    engine = await started(store, rating=4, reconfigure=True)
+    engine = await started(store, learner="svm(rating=4)", reconfigure=True)
     assert engine.model.options.rating == 4
     assert engine.model.seq == 2
     # killed: the change itself is an event, so it stays
-    again = await started(store, rating=4)
+    again = await started(store, learner="svm(rating=4)")
     assert (again.status, again.model.seq) == ("ready", 2)
     assert again.model.digest() == engine.model.digest()
     for each in (engine, again):
@@ -181,10 +182,10 @@ async def test_nothing_is_appended_when_the_options_are_the_same():
 @in_loop
 async def test_options_that_cannot_be_stored_fail_the_start():
     store = FaultyStore()
-    await (await started(store, rating=3)).close()
+    await (await started(store, learner="svm(rating=3)")).close()
     store.append_error = StoreUnavailable("away")
     before = engine_threads()
-    engine = await started(store, rating=4, reconfigure=True)
+    engine = await started(store, learner="svm(rating=4)", reconfigure=True)
     assert (engine.status, engine.failure) == ("failed", "the store is not available: away")
     assert engine_threads() == before
     await engine.close()
@@ -238,12 +239,17 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
     again = await started(store)
     assert labels(again) == ["pa(replay=2)", "ema"]
     assert again.model.digest() == engine.model.digest()
-    other = await started(store, rivals=2, reconfigure=True)  # no option of the default learner
+    other = await started(store, learner="pa(rivals=2,replay=2)", reconfigure=True)
     assert labels(other) == ["pa(rivals=2,replay=2)", "ema"]
-    refused = await started(store, leak=False)
+    again_other = await started(store)
+    assert labels(again_other) == ["pa(rivals=2,replay=2)", "ema"]
+    refused = await started(store, learner="pa")  # a named learner has its defaults
     assert refused.status == "failed"
-    assert "MANYCLASS_LEAK='no': has no effect on learner 'pa'" in refused.failure
-    for each in (engine, again, other, refused):
+    stored = "MANYCLASS_LEARNER='pa(rivals=2,replay=2)' MANYCLASS_SHADOWS='ema'"
+    assert f"start with {stored} and no other limits, or with --reconfigure" in refused.failure
+    replaced = await started(store, learner="svm")
+    assert "'svm' cannot take the place of 'pa(rivals=2,replay=2)'" in replaced.failure
+    for each in (engine, again, other, again_other, refused, replaced):
         await each.close()
 
 

@@ -69,8 +69,12 @@ async def test_one_that_comes_later_is_where_the_others_are():
 @in_loop
 async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
     log = SharedLog()
-    first = Engine(Settings(rating=3, store_seconds=0.3), Cluster(log.store("A")), Clock())
-    second = Engine(Settings(rating=5, store_seconds=0.3), Cluster(log.store("B")), Clock())
+    first = Engine(
+        Settings(learner="svm(rating=3)", store_seconds=0.3), Cluster(log.store("A")), Clock()
+    )
+    second = Engine(
+        Settings(learner="svm(rating=5)", store_seconds=0.3), Cluster(log.store("B")), Clock()
+    )
     await asyncio.gather(first.start(), second.start())
     assert sorted([first.status, second.status]) == ["failed", "ready"]
     await asyncio.gather(first.close(), second.close())
@@ -80,8 +84,8 @@ async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
 async def test_other_options_reach_all():
     log = SharedLog()
     async with (
-        engine_on(log, "A", rating=3) as first,
-        engine_on(log, "B", rating=7, reconfigure=True) as second,
+        engine_on(log, "A", learner="svm(rating=3)") as first,
+        engine_on(log, "B", learner="svm(rating=7)", reconfigure=True) as second,
     ):
         await equal(first, second)
         assert first.model.options.rating == 7

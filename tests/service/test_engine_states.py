@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event, Instance
-from manyclass.core.learners.options import DEFAULT_LEARNER, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import Cluster
@@ -55,7 +56,7 @@ class EngineStates(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.clock = Clock()
         wanted = Settings(
-            rating=self.rating,
+            learner=self.learner,
             shadows=self.shadows,
             reconfigure=reconfigure,
             snapshot_keep=self.keep,
@@ -65,13 +66,16 @@ class EngineStates(RuleBasedStateMachine):
         self.run(self.engine.start())
         assert self.engine.status == "ready", self.engine.failure
 
+    @property
+    def learner(self):
+        return f"{DEFAULT_LEARNER}(rating={self.rating})"
+
     def wanted(self):
-        answering = Options.of(DEFAULT_LEARNER, rating=self.rating)
-        return ModelSet(answering, tuple(map(Options.parse, self.shadows)))
+        return ModelSet(Options.parse(self.learner), tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
         """Whether the settings mean the same beside what is stored as by themselves."""
-        settings = Settings(rating=self.rating, shadows=self.shadows)
+        settings = Settings(learner=self.learner, shadows=self.shadows)
         try:
             return settings.model_set(self.twin.model_set) == self.wanted()
         except SettingError:

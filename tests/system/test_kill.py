@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from manyclass.core.event import Event
-from manyclass.core.learners.options import DEFAULT_LEARNER, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged

@@ -95,7 +95,7 @@ def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> 
 
 
 _LEARNERS = [
-    _learner("svm", True, {"caution": 0.2, "replay": 2}, 37, 2530),
+    _learner("svm", True, {"C_negative": 0.2, "replay": 2}, 37, 2530),
     _learner("ff", False, {"min_weight": 0.01, "rating": 10}, 24, 1389),
 ]
 _STATS = {

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Depends, Request
 from manyclass.core.calibration import Calibration
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
-from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Enrolled, Model
-from manyclass.core.model_set import Role, effective
+from manyclass.core.model_set import Role
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.reliability import calibration_error
 from manyclass.service.http.auth import Scope
@@ -54,13 +54,13 @@ async def promote_learner(engine: TheEngine, name: Name) -> Promoted:
     The promotion is a durable event, for every process on the store. It changes nothing if the
     learner is the primary one already. The options in the learner's name may be in any order.
     """
-    labels = engine.model.model_set.labels
-    label = name if name in labels else _label(name)
-    if label not in labels:
-        there = ", ".join(map(repr, labels))
+    model_set = engine.model.model_set
+    learner = model_set.find(_label(name))
+    if learner is None:
+        there = ", ".join(map(repr, model_set.labels))
         raise Problem(404, f"no learner is named {name!r}; there are {there}")
-    [result] = await engine.submit([Event.promote(label)])
-    return Promoted(seq=result.seq, learner=label)
+    [result] = await engine.submit([Event.promote(learner.stored_specification)])
+    return Promoted(seq=result.seq, learner=learner.specification)
 
 
 def _label(name: str) -> str:
@@ -90,7 +90,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         learner=each.label,
         primary=role == "primary",
         role="answers" if role == "primary" else "shadow",
-        options=effective(learner.options),
+        options=learner.options.to_dict(),
         features=learner.features,
         classes=learner.classes,
         edges=learner.edges,

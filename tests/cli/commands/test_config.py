@@ -24,24 +24,43 @@ def test_every_setting_is_shown_with_its_default(manyclass):
 
 def test_the_command_line_wins_over_the_environment(manyclass, monkeypatch):
     monkeypatch.setenv("MANYCLASS_PORT", "1")
-    monkeypatch.setenv("MANYCLASS_RATING", "7")
-    monkeypatch.setenv("MANYCLASS_LEAK", "yes")
-    table = shown(manyclass("config", "--port", 2, "--no-leak", "--tfidf"))
+    monkeypatch.setenv("MANYCLASS_MAX_BATCH", "7")
+    monkeypatch.setenv("MANYCLASS_RECONFIGURE", "yes")
+    table = shown(manyclass("config", "--port", 2, "--no-reconfigure", "--insecure-open"))
     assert table["MANYCLASS_PORT"] == ("MANYCLASS_PORT=2", " command line")
-    assert table["MANYCLASS_RATING"] == ("MANYCLASS_RATING=7", " environment")
-    assert table["MANYCLASS_LEAK"] == ("MANYCLASS_LEAK=no", " command line")
-    assert table["MANYCLASS_TFIDF"] == ("MANYCLASS_TFIDF=yes", " command line")
+    assert table["MANYCLASS_MAX_BATCH"] == ("MANYCLASS_MAX_BATCH=7", " environment")
+    assert table["MANYCLASS_RECONFIGURE"] == ("MANYCLASS_RECONFIGURE=no", " command line")
+    assert table["MANYCLASS_INSECURE_OPEN"] == ("MANYCLASS_INSECURE_OPEN=yes", " command line")
 
 
-def test_what_is_not_given_of_the_model_is_empty(manyclass, monkeypatch):
-    monkeypatch.setenv("MANYCLASS_RATE", "0.5")
+def test_settings_of_the_model_that_are_not_given_are_empty(manyclass, monkeypatch):
+    monkeypatch.setenv("MANYCLASS_MAX_CLASSES", "5")
     table = shown(manyclass("config"))
-    assert table["MANYCLASS_RATE"] == ("MANYCLASS_RATE=0.5", " environment")
-    for name in ("LEARNER", "SHADOWS", "REPLAY", "MAX_BYTES"):
+    assert table["MANYCLASS_MAX_CLASSES"] == ("MANYCLASS_MAX_CLASSES=5", " environment")
+    for name in ("LEARNER", "SHADOWS", "MAX_BYTES"):
         assert table[f"MANYCLASS_{name}"] == (f"MANYCLASS_{name}=", " not given")
     table = shown(manyclass("config", "--learner", "ema(replay=4)"))
     assert table["MANYCLASS_LEARNER"] == ("MANYCLASS_LEARNER=ema(replay=4)", " command line")
-    assert table["MANYCLASS_REPLAY"] == ("MANYCLASS_REPLAY=", " not given")
+
+
+@pytest.mark.parametrize("command", ["config", "serve"])
+@pytest.mark.parametrize(
+    ("flags", "written"),
+    [
+        (["--rating", "7"], "'svm(rating=7)'"),
+        (["--no-tfidf", "--caution", "1"], "'svm(tfidf=no,C_negative=1)'"),
+        (["--learner", "pa(replay=4)", "--C", "2"], "'pa(C=2,replay=4)'"),
+        (["--leak"], "ff"),
+    ],
+)
+def test_options_of_a_learner_are_refused_with_the_specification(
+    manyclass, command, flags, written
+):
+    result = manyclass(command, *flags)
+    assert result.exit_code == 2
+    assert f"write --learner {written}" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert "--rating" not in manyclass(command, "--help").stdout
 
 
 def test_keys_are_never_shown(manyclass, monkeypatch):
@@ -62,9 +81,9 @@ def test_each_setting_is_an_option_with_its_help(manyclass, command, row):
 
 @pytest.mark.parametrize("command", ["config", "serve"])
 def test_a_value_that_cannot_be_used_is_one_line(manyclass, command):
-    result = manyclass(command, "--min-weight", "2")
+    result = manyclass(command, "--max-batch", "0")
     assert result.exit_code == 2
-    assert result.stderr.startswith("manyclass: MANYCLASS_MIN_WEIGHT='2'")
+    assert result.stderr.startswith("manyclass: MANYCLASS_MAX_BATCH='0'")
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -124,6 +143,6 @@ def test_what_was_meant_is_told(manyclass, arguments, meant):
 def test_serve_runs_with_what_config_shows(manyclass, monkeypatch):
     given = []
     monkeypatch.setattr("manyclass.service.http.server.run", given.append)
-    monkeypatch.setenv("MANYCLASS_RATING", "7")
+    monkeypatch.setenv("MANYCLASS_MAX_BATCH", "7")
     assert manyclass("serve", "--store", "memory:", "--port", "0").exit_code == 0
-    assert given == [Settings(store="memory:", port=0, rating=7)]
+    assert given == [Settings(store="memory:", port=0, max_batch=7)]

@@ -86,7 +86,7 @@ def test_ctrl_c_ends_the_service_it_started(manyclass, monkeypatch):
 def test_a_service_that_cannot_start_says_why():
     with (
         pytest.raises(FreshServiceFailed, match="the service ended at once") as caught,
-        ephemeral_service({"MANYCLASS_RATING": "x"}),
+        ephemeral_service({"MANYCLASS_PORT": "x"}),
     ):
         pass
-    assert "MANYCLASS_RATING" in caught.value.log
+    assert "MANYCLASS_PORT" in caught.value.log

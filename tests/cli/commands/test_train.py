@@ -10,7 +10,8 @@ from manyclass.cli import offline_training
 from manyclass.cli.offline_training import serving
 from manyclass.cli.reading import NAMED_LINES
 from manyclass.client.client import Client
-from manyclass.core.learners.options import DEFAULT_LEARNER, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
@@ -114,7 +115,7 @@ def test_the_command_to_serve_asks_for_the_options_that_were_trained():
     command = serving(options, Path("a b.snapshot"), None)
     assert command == (
         "manyclass copy 'file:a b.snapshot' sqlite:NEW.db && manyclass serve --store sqlite:NEW.db"
-        " --learner 'ff(rating=5,leak=no)' --max-bytes 2097152"
+        " --learner 'ff(rating=5,leak=no,max_bytes=2097152)'"
     )
     default = Options.of(DEFAULT_LEARNER)
     assert serving(default, None, "redis://h/0") == "manyclass serve --store redis://h/0"
@@ -180,7 +181,7 @@ def test_training_stops_early_and_keeps_the_best(manyclass, rows, tmp_path):
     result = manyclass("train", rows, "--out", out, *arguments)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("held out R1 1.0000") == 3
-    assert "kept: what pass 1 came to" in result.stderr
+    assert "kept: the state after pass 1" in result.stderr
     assert loaded(out).seq == 30
 
 

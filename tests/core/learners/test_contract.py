@@ -1,4 +1,4 @@
-"""What every learner promises, held against every learner, alone and with options that matter.
+"""The promises of every learner, held against each, alone and with options that matter.
 
 A learner that cannot keep a promise by its nature says so in the functions below the table; nothing
 else may excuse it.
@@ -12,8 +12,10 @@ import pytest
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns
+from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.learner import load, make
-from manyclass.core.learners.options import LEARNERS, TREES, Options, members_of
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 
 SPECIFICATIONS = [
     "ff",
@@ -84,13 +86,12 @@ def heeds_features(specification):
 def needs_features(specification):
     """Without a feature that it knows it ranks nothing: not so the frequency baseline, nor a label
     tree, to which a bias is left."""
-    ignoring = ("frequency", *TREES)
-    return all(options.learner not in ignoring for options in every(specification))
+    return heeds_features(specification) and has_edges(specification)
 
 
 def has_edges(specification):
     """A score is made of edges from features to classes, not of nodes on a path."""
-    return all(options.learner not in TREES for options in every(specification))
+    return all(not options.spec.is_probabilistic for options in every(specification))
 
 
 def adds_up(specification):

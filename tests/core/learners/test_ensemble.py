@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
-from manyclass.core.learners.ensemble import Committee
-from manyclass.core.learners.options import Options, members_of
+from manyclass.core.learners.committee import Committee
+from manyclass.core.learners.ensemble import members_of
+from manyclass.core.learners.options import Options
 from manyclass.core.learners.voting import count
 from tests.core.committee_twin import CommitteeTwin
 

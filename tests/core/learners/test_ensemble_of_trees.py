@@ -5,7 +5,7 @@ import pytest
 
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Instance
-from manyclass.core.learners.ensemble import Committee
+from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 
 CLASSES = [f"class {n}" for n in range(40)]
@@ -155,5 +155,5 @@ def test_reasons_are_the_mean_of_those_of_the_trees():
 
 
 def test_only_label_trees_can_be_averaged():
-    with pytest.raises(OptionError, match="every member is one of iplt, oplt"):
+    with pytest.raises(OptionError, match="every member is a label tree"):
         committee_of("oplt", "ff")

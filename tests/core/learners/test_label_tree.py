@@ -1,4 +1,4 @@
-"""What theory promises of label trees: properness, efficiency, exact search; and sanity."""
+"""The promises of theory about label trees: properness, efficiency, exact search; and sanity."""
 
 from math import prod
 

@@ -1,11 +1,12 @@
-"""What is dumped of a label tree: damage is refused or makes an equal state; older states load."""
+"""Dumps of label trees: damage is refused or makes an equal state; older states load."""
 
 import numpy as np
 import pytest
 
 from manyclass.core.errors import SnapshotError
 from manyclass.core.index import Index
-from manyclass.core.learners.options import LEARNERS, TREES, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from tests.core.dumped_tree import nodes_of, root_of
 from tests.core.matrices import names
 
@@ -158,7 +159,12 @@ def test_the_state_of_another_learner_is_refused(written, read):
 
 
 @pytest.mark.parametrize(
-    "learner", [name for name in LEARNERS if name not in (*TREES, "committee")]
+    "learner",
+    [
+        name
+        for name, learner in LEARNERS.items()
+        if not learner.is_probabilistic and name != "committee"
+    ],
 )
 def test_a_state_from_before_there_were_trees_loads(learner):
     index = taught(learner)

@@ -1,4 +1,4 @@
-"""What OOZ promises of its weights, scores and deductions."""
+"""The promises of OOZ about its weights, scores and deductions."""
 
 from math import fsum
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from manyclass.core.index import Columns, Index
-from manyclass.core.learners.options import MATTERS, Options
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import Both
 from tests.core.matrices import names
 from tests.core.twins.past import block_bytes
 from tests.core.twins.state import GONE
 
-REPLAYING = sorted(learner for learner in MATTERS if "replay" in MATTERS[learner])
+REPLAYING = [name for name, learner in LEARNERS.items() if learner.option("replay")]
 ALWAYS = 1e9  # a margin that no class exceeds
 COUNTING = {  # an ff whose feature masses say how often each instance was learned
     **{"margin_threshold": ALWAYS, "normalize": "none", "rating": 0},

@@ -111,7 +111,7 @@ def test_the_thresholds_of_ind_and_the_best_boolean_learner_are_named(tables, fo
     note = tables["Figure 17"].notes[0]
 
     assert f"p_ind {found[0].thresholds[0]:g}" in note
-    assert "boolean=yes" in note
+    assert "binarize=yes" in note
 
 
 def test_indexes_that_were_not_run_are_empty(tables):

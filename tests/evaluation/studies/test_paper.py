@@ -49,7 +49,7 @@ def test_every_contender_is_run_on_its_number_of_splits(comparisons):
     ]
 
     focused = [
-        f"ff({margin}sublinear=no,feature_memory=0)"
+        f"ff({margin}sublinear=no,mass_cap=0)"
         for margin in ("margin_threshold=0,", "", "margin_threshold=0.5,")
     ]
     assert ran == [

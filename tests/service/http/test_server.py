@@ -317,8 +317,8 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
     store = f"sqlite:{tmp_path / 'my.db'}"
     with serving(store=store):
         pass
-    with pytest.raises(StartFailed, match="caution"):
-        run(Settings(store=store, port=0, caution=0.5))
+    with pytest.raises(StartFailed, match="C_negative"):
+        run(Settings(store=store, port=0, learner="svm(caution=0.5)"))
 
 
 def test_a_port_in_use_is_told_with_what_to_do(tmp_path):

@@ -312,7 +312,7 @@ def test_the_time_it_took_is_kept(life):
 
 
 def test_differing_options_are_listed():
-    error = OptionsDiffer(Options().differences(Options(rating=3, leak=False)))
+    error = OptionsDiffer(Options().differences(Options(rating=3, leak=False)), "LEARNER=ff")
     assert error.differences == {"rating": (10, 3), "leak": (True, False)}
     assert "rating is 10 in the store and 3 in the settings" in str(error)
-    assert "--reconfigure" in str(error)
+    assert "start with LEARNER=ff and no other limits, or with --reconfigure" in str(error)

@@ -228,7 +228,7 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
 async def test_tells_how_it_stands_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
-            leads=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+            is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
         )
         monkeypatch.setattr(call.app.engine, "figures", lambda: figures)
         seen = await call.metrics()

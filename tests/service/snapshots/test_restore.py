@@ -82,16 +82,16 @@ async def test_what_is_in_flight_is_learned_before_it_goes_back():
 
 @in_loop
 async def test_the_options_stay_those_of_the_settings():
-    async with running(rating=5) as (engine, store):
+    async with running(learner="svm(rating=5)") as (engine, store):
         await teach(engine, "a -> x")
-    async with running(store, rating=7, reconfigure=True) as (engine, _):
+    async with running(store, learner="svm(rating=7)", reconfigure=True) as (engine, _):
         await teach(engine, "b -> y")
         assert await engine.restore(1) == 5  # a mark and what sets the options again
         assert engine.model.options.rating == 7
         digest = engine.model.digest()
         store.damage_snapshot(5)
         assert recovered(store).digest() == digest
-    async with running(store, rating=7) as (engine, _):
+    async with running(store, learner="svm(rating=7)") as (engine, _):
         assert engine.model.digest() == digest
 
 
@@ -167,8 +167,8 @@ async def test_one_that_was_taken_away_since_does_not_come_back():
 
 @in_loop
 async def test_what_goes_on_from_the_one_that_answered_then_answers():
-    store = await with_a_snapshot("a -> x", margin_threshold=0.3)
-    wanted = {"margin_threshold": 0.2, "shadows": ("arow",)}
+    store = await with_a_snapshot("a -> x", learner="svm(margin_threshold=0.3)")
+    wanted = {"learner": "svm(margin_threshold=0.2)", "shadows": ("arow",)}
     async with running(store, **wanted, reconfigure=True) as (engine, _):
         await engine.submit([Event.promote("arow")])
         assert await labels_after(engine, 1) == ["svm(margin_threshold=0.2)", "arow"]

@@ -39,7 +39,7 @@ async def test_learns_one_and_says_where_its_class_stood():
 
 @in_loop
 async def test_an_update_happens_only_when_the_margin_asks_for_it():
-    async with calling(learner="ff", margin_threshold=0.5, rating=0) as call:
+    async with calling(learner="ff(margin_threshold=0.5,rating=0)") as call:
         await learn(call, features=["a"], classes=["x"])
         again = (await learn(call, features=["a"], classes=["x"])).json()
         assert (again["rank"], again["updated"]) == (1, False)

@@ -127,6 +127,19 @@ async def test_a_learner_is_found_however_its_options_are_written():
         assert answer.json() == {"seq": 1, "learner": "pa(rivals=3,replay=4)"}
 
 
+@pytest.mark.parametrize("label", ["svm(caution=0.5)", "svm(C_negative=0.5)"])
+@in_loop
+async def test_a_learner_is_found_under_the_former_names_of_options(label):
+    async with calling(shadows=("svm(caution=0.5)",)) as call:
+        [_, shadow] = await learners(call)
+        assert shadow["learner"] == "svm(C_negative=0.5)"
+        assert shadow["options"]["C_negative"] == 0.5
+        answer = await call("POST", promoting(label))
+        assert answer.json() == {"seq": 1, "learner": "svm(C_negative=0.5)"}
+        [event] = [Event.from_bytes(data) for _, data in call.store.read(0)]
+        assert event.name == "svm(caution=0.5)"  # the log has the names that older releases read
+
+
 @in_loop
 async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
     caplog.set_level("INFO")
@@ -177,7 +190,7 @@ async def test_a_promotion_reaches_every_process():
 
 @in_loop
 async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_given():
-    async with calling(learner="pa", margin_threshold=1.0) as call:
+    async with calling(learner="pa") as call:
         await call.learn(("a", "x"), ("a b", "y"), ("b", "y"), ("a", "x"), ("a c", "y"))
         request = {"features": ["c", "b"]}
         everything = (await call("POST", "/rank", request)).json()["ranked"]

@@ -5,7 +5,7 @@ from tests.service.serving import assert_problem, calling, side_by_side
 
 @in_loop
 async def test_tells_what_there_is():
-    async with calling(rating=0, admin_keys=("secret-key",)) as call:
+    async with calling(max_classes=9, admin_keys=("secret-key",)) as call:
         admin = {"authorization": "Bearer secret-key"}
         events = [
             {"features": ["a"], "classes": ["x"]},
@@ -36,7 +36,7 @@ async def test_tells_what_there_is():
         assert told["late_labels"]["waiting"] == 1
         assert told["bytes"] > 0
         assert told["resident_bytes"] >= told["bytes"]
-        assert told["settings"]["MANYCLASS_RATING"] == "0"
+        assert told["settings"]["MANYCLASS_MAX_CLASSES"] == "9"
         assert told["durability"]
         assert told["recovery"]["replayed"] == 0
         assert "secret" not in response.text
@@ -140,5 +140,5 @@ async def test_the_options_shown_are_those_of_the_model():
         other = engine.model.options.to_dict() | {"rating": 77}
         await engine.submit([Event.configure(other)])  # as another process on the store may do
         shown = (await call("GET", "/stats")).json()["settings"]
-        assert shown["MANYCLASS_RATING"] == "77"
+        assert shown["MANYCLASS_LEARNER"] == "svm(rating=77)"
         assert shown["MANYCLASS_PORT"] == "8000"

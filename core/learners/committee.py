@@ -1,0 +1,294 @@
+"""A committee: learners of the same events that vote on each ranking."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.core.errors import InstanceError, OptionError
+from manyclass.core.event import Event, Instance
+from manyclass.core.index import Columns, Index, Node
+from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.learners.csr import arrays_of, instances_of
+from manyclass.core.learners.ensemble import members_of, parts_of
+from manyclass.core.learners.member import Member
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.totals import Totals, Weighted, heaviest
+from manyclass.core.learners.voting import Ranking, Voting
+from manyclass.core.progressive_validation import DEEPEST
+from manyclass.core.sections import Sections, named_within
+
+Given = Instance | Mapping[str, float] | Iterable[str | int]
+
+NOTHING = Instance({})
+
+
+class Committee(Totals):
+    """Members, each an index with its own learner and options, and one ranking by their vote.
+
+    Every event reaches every member; `subsample` and `shuffle` decide whether and when it learns
+    it. The classes are those of the events: a table of its own has them, with the limits of a
+    learner, and a class evicted from it is not ranked, even where a member still has it. The limit
+    in bytes is divided evenly among that table, each member and each shuffle buffer. `bytes`,
+    `edges`, evictions and work are sums over the members; `features` is the largest of them.
+
+    Threads: any number may rank at once, also while another changes the committee; a ranking may
+    then have votes of members that have learned an event and of others that have not.
+    """
+
+    def __init__(self, options: Options, hash_seed: int = 0) -> None:
+        """Begin empty. `hash_seed` salts the tables of names, not the state."""
+        table, members, waiting_limit = _parts(options)
+        self._options = options
+        self._table = Index(table, hash_seed)
+        self._members = [Member(member, waiting_limit, hash_seed) for member in members]
+        self._changing = Lock()
+
+    @property
+    def options(self) -> Options:
+        """The options in force."""
+        return self._options
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The members, to be read only. Each has an index and a progressive accuracy of its own."""
+        return tuple(self._members)
+
+    def configure(self, options: Options) -> None:
+        """Use other options from the next call on; OptionError for another learner or members."""
+        if options.learner != self._options.learner:
+            message = f"cannot turn from {self._options.learner} to {options.learner}"
+            raise OptionError("learner", message)
+        table, members, waiting_limit = _parts(options)
+        if [each.learner for each in members] != [each.options.learner for each in self._members]:
+            message = "the learners of a committee that has begun to learn cannot change"
+            raise OptionError("members", message)
+        with self._changing:
+            self._table.configure(table)
+            for member, own in zip(self._members, members, strict=True):
+                member.configure(own, waiting_limit)
+            self._options = options
+
+    # --- one instance -----------------------------------------------------------------------------
+
+    def rank(self, instance: Given, k: int = 5, threshold: float | None = None) -> Ranking:
+        """Return the k best classes (with a score above `threshold`), best first.
+
+        Each member nominates 50 classes at most; for the vote by probability, as many as needed.
+        """
+        self._table.rank(NOTHING, k, threshold)  # checks the arguments
+        _, ranked = self._voting.rank(_as_instance(instance), max(k, 1))
+        if threshold is not None:
+            ranked = [(name, score) for name, score in ranked if score > threshold]
+        return ranked[:k]
+
+    @property
+    def _voting(self) -> Voting:
+        return Voting([each.index for each in self._members], self._table, self._options.vote)
+
+    def explain(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[Weighted]:
+        """Return for each class the part of each feature in the mean of shares, largest first.
+
+        The members' explanations are divided by the span of their scores (with the vote by
+        probability they stay log-odds). The parts add up to the score of vote "score", unless a
+        member has negative scores: its shares are then measured from its lowest score.
+        """
+        self._table.explain(NOTHING, classes, limit)  # checks the arguments
+        instance = _as_instance(instance)
+        gave: list[dict[str, float]] = [{} for _ in classes]
+        for member, span in zip(self._members, self._voting.spans(instance), strict=True):
+            if span == 0:
+                continue
+            reasons = member.index.explain(instance, classes, len(instance))
+            for given, of_class in zip(gave, reasons, strict=True):
+                for feature, part in of_class:
+                    given[feature] = given.get(feature, 0.0) + part / span / len(self._members)
+        return [heaviest(given)[:limit] for given in gave]
+
+    def paths(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
+        """Return no path for any class: each member has its own."""
+        return [[] for _ in classes]
+
+    def learn(self, instance: Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+        """Return the outcome of ranking the instance before, and whether any member was updated.
+
+        With passes_done > 0 the members do not count the times seen again, and their progressive
+        accuracy does not change.
+        """
+        if not classes or isinstance(classes, (str, bytes)):
+            raise InstanceError("classes must be an array of at least one name", ("classes",))
+        classes = list(dict.fromkeys(classes))
+        instance, first_pass = _as_instance(instance), index(passes_done) == 0
+        with self._changing:
+            nominations, ranking = self._voting.rank(instance, DEEPEST)
+            number = self._table.learned
+            self._table.learn(NOTHING, classes)  # first, since it refuses invalid classes
+            updated = False
+            for member, nominated in zip(self._members, nominations, strict=True):
+                if first_pass:
+                    member.progress.add(_place(nominated, classes))
+                updated |= member.meet(number, instance, classes, first_pass)
+            first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
+            return Learned(_place(ranking, classes), updated, first, second)
+
+    def apply(self, event: Event) -> Learned:
+        """Learn or forget, as the event says; NOTHING_LEARNED for any other event.
+
+        To forget an unknown name changes nothing.
+        """
+        if not isinstance(event, Event):
+            raise TypeError(f"an event is wanted, not {type(event).__name__}")
+        if event.kind == "learn":
+            return self.learn(event.instance, event.classes)
+        if event.kind == "forget_class":
+            self.forget_class(event.name)
+        elif event.kind == "forget_feature":
+            self.forget_feature(event.name)
+        return NOTHING_LEARNED
+
+    def forget_class(self, name: str) -> bool:
+        """Remove the class from every member and shuffle buffer; return whether it was there."""
+        with self._changing:
+            known = self._table.forget_class(name)
+            for member in self._members:
+                known |= member.forget_class(name)
+            return known
+
+    def forget_feature(self, name: str) -> bool:
+        """Remove the feature from every member and shuffle buffer; return whether it was there."""
+        with self._changing:
+            known = False
+            for member in self._members:
+                known |= member.forget_feature(name)
+            return known
+
+    # --- many instances, as CSR arrays ------------------------------------------------------------
+
+    def rank_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        k: int = 5,
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Return class ids (n, k), best first, -1 where there are fewer, and scores (n, k).
+
+        Ids are found after the last row is ranked: a class that another thread has forgotten by
+        then is -1, with the score it had.
+        """
+        self._table.rank_csr(features, indptr, indices, values, k)  # checks the arguments
+        instances = instances_of(features, indptr, indices, values)
+        return arrays_of([self.rank(each, k) for each in instances], k, self.class_ids)
+
+    def learn_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+        passes_done: int = 0,
+    ) -> NDArray[np.int32]:
+        """Learn the rows in order; return the ranks (n,) as from `learn`."""
+        if classes is features:
+            raise ValueError("features and classes need columns of their own, equal or not")
+        ones = np.ones(len(class_indices), np.float32)
+        self._table.rank_csr(features, indptr, indices, values, 0)  # checks the arguments
+        self._table.rank_csr(classes, class_indptr, class_indices, ones, 0)
+        instances = instances_of(features, indptr, indices, values)
+        true = instances_of(classes, class_indptr, class_indices, ones)
+        if len(instances) != len(true):
+            raise ValueError("there must be as many rows of classes as of features")
+        for row, of_row in enumerate(true):
+            if len(of_row) == 0:
+                raise ValueError(f"row {row} has no true class")
+        ranks = [
+            self.learn(instance, [name for name, _ in of_row.items()], passes_done).rank
+            for instance, of_row in zip(instances, true, strict=True)
+        ]
+        return np.array(ranks, np.int32)
+
+    def plant_csr(
+        self,
+        features: Columns,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        values: NDArray[np.float32],
+        classes: Columns,
+        class_indptr: NDArray[np.int64],
+        class_indices: NDArray[np.int32],
+    ) -> bool:
+        """Plant the trees of members that have one to plant; return whether there was any."""
+        rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
+        with self._changing:
+            if self._table.learned:
+                return False
+            return any([member.index.plant_csr(*rows) for member in self._members])
+
+    def class_ids(self, classes: Columns) -> NDArray[np.int32]:
+        """Return the id of each class, -1 for one that was never learned."""
+        return self._table.class_ids(classes)
+
+    # --- state ------------------------------------------------------------------------------------
+
+    def dump(self) -> dict[str, NDArray[np.generic]]:
+        """Return the whole state as flat arrays, little-endian, the same for equal states."""
+        with self._changing:
+            parts = {_prefix(n): member.dump() for n, member in enumerate(self._members)}
+            parts["table_"] = self._table.dump()
+        return {
+            prefix + name: array for prefix, part in parts.items() for name, array in part.items()
+        }
+
+    @classmethod
+    def load(cls, options: Options, sections: Sections, hash_seed: int = 0) -> "Committee":
+        """Return the committee that was dumped; SnapshotError when the arrays do not make one."""
+        committee = cls(options, hash_seed)
+        table, members, waiting_limit = _parts(options)
+        with named_within("table_"):
+            committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
+        for n, member in enumerate(members):
+            with named_within(_prefix(n)):
+                own = _within(sections, _prefix(n))
+                committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
+        return committee
+
+
+def _parts(options: Options) -> tuple[Options, list[Options], int]:
+    """Return the options of the table of classes and of each member, and a shuffle buffer's bytes.
+
+    Each has the same part of the committee's bytes.
+    """
+    part = options.max_bytes // parts_of(options)
+    table = Options(max_classes=options.max_classes, max_bytes=part)
+    members = [each.replace(max_bytes=min(each.max_bytes, part)) for each in members_of(options)]
+    return table, members, part
+
+
+def _prefix(position: int) -> str:
+    return f"member_{position}_"
+
+
+def _within(sections: Sections, prefix: str) -> Sections:
+    return {
+        name.removeprefix(prefix): array
+        for name, array in sections.items()
+        if name.startswith(prefix)
+    }
+
+
+def _as_instance(given: Given) -> Instance:
+    if given is None:
+        raise TypeError("an instance is wanted, not None")
+    return given if isinstance(given, Instance) else Instance(given)
+
+
+def _place(ranking: Ranking, true: Sequence[str]) -> int:
+    """Return the place of the best true class, 0 for none."""
+    places = (place for place, (name, _) in enumerate(ranking, start=1) if name in true)
+    return next(places, 0)

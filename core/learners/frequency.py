@@ -1,0 +1,7 @@
+"""The baseline: classes by how often they were learned."""
+
+from manyclass.core.learners.common import LIMITS, STREAM, WINDOW
+from manyclass.core.learners.spec import Learner
+
+OPTIONS = (WINDOW, *STREAM, *LIMITS)
+LEARNERS = (Learner("frequency", "nothing | always | the baseline", OPTIONS, needs_features=False),)

@@ -1,0 +1,98 @@
+"""Linear learners: a weight for each pair of a feature and a class, in rows with a budget.
+
+Where no other paper is named, symbols are those of Madani et al., JMLR 2009. The defaults of `ff`
+for `margin_threshold`, `mass_cap` and `sublinear` did best on drifting streams
+(docs/measurements.md); the paper has 0, 0 and no, by which the words of long documents fill the
+masses (docs/evaluation.md, section 6).
+"""
+
+from manyclass.core.learners.common import LIMITS, MIN_WEIGHT, RATE, STREAM, WINDOW, preparing
+from manyclass.core.learners.spec import Learner, Option
+
+LONGEST_ROW = 65_535
+
+MARGIN = Option("margin_threshold", 0.1, "[-1e9, 1e9]", "Do not update above this margin.", "δ_m")
+OUTDEGREE = Option(
+    "max_outdegree", 25, f"[1, {LONGEST_ROW}]", "Edges of a feature that vote.", "d_max"
+)
+RATING = Option("rating", 0, "[0, 2147483647]", "Times seen before a full vote.", zero="off")
+LEAK = Option("leak", True, "", "The mass of a dropped edge stays in the feature mass.")
+MASS_CAP = Option(
+    "mass_cap",
+    30.0,
+    "[1, inf)",
+    "Halve the masses of a heavier row.",
+    zero="infinite",
+    stored="feature_memory",
+)
+C = Option("C", 1.0, "[1e-9, 1e9]", "How far an update goes.", "C; 1/r of AROW", "aggressiveness")
+C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.", "C", "caution")
+CONSTRAINTS = Option(
+    "constraints", "pairs", "pairs | each", "Separate pairs, or each from 0.", stored="demands"
+)
+RIVALS = Option("rivals", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k")
+REPLAY = Option("replay", 0, "[0, 1000]", "Past instances learned again an event.", zero="off")
+REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay.")
+
+LAST = (*STREAM, *LIMITS)
+REPLAYING = (REPLAY, REPLAY_SIZE, *LAST)
+SIGNED = (OUTDEGREE.at(50), RATING)
+
+LEARNERS = (
+    Learner(
+        "ff",
+        "shares of the feature mass | when the margin is small | Madani et al., JMLR 2009",
+        (
+            *(MARGIN, MIN_WEIGHT, OUTDEGREE, RATING.at(10), LEAK, *preparing(sublinear=True)),
+            *(WINDOW, MASS_CAP, *REPLAYING),
+        ),
+    ),
+    Learner(
+        "ind",
+        "shares: P(class given feature) | always | the same, section 4.2",
+        (
+            *(MIN_WEIGHT.at(0.1), OUTDEGREE.at(LONGEST_ROW), RATING, *preparing(binarize=True)),
+            *(MASS_CAP.at(0.0), *LAST),
+        ),
+    ),
+    Learner(
+        "ema",
+        "moving averages | when the margin is small | Madani, Huang, KDD 2008",
+        (
+            *(MARGIN, MIN_WEIGHT.at(0.001), OUTDEGREE, RATING.at(10), *preparing()),
+            *(WINDOW, RATE, *REPLAYING),
+        ),
+    ),
+    Learner(
+        "ooz",
+        "weights in [0, 1], at most 1 a row | when the margin is small"
+        " | Madani, Huang, *Flat Techniques*",
+        (
+            MARGIN.at(0.005, "(0, 1e9]"),  # an update moves at most half of it
+            *(OUTDEGREE.at(100), RATING, *preparing(), RATE.at(0.001), RIVALS.at(15), *REPLAYING),
+        ),
+    ),
+    Learner(
+        "pa",
+        "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
+    ),
+    Learner(
+        "mmp",
+        "signed weights | when a wrong class is not below a true one | Crammer, Singer, JMLR 2003",
+        (*SIGNED, *preparing(), RIVALS.at(1000), *REPLAYING),
+    ),
+    Learner(
+        "arow",
+        "signed weights, variances | when the hinge loss is positive | Crammer et al., NIPS 2009",
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
+    ),
+    Learner(
+        "svm",
+        "signed weights | when a constraint is violated | dual coordinate descent, below",
+        (
+            *(MARGIN.at(1.0), *SIGNED, *preparing(sublinear=True, tfidf=True)),
+            *(C, C_NEGATIVE, CONSTRAINTS, RIVALS, REPLAY.at(2), REPLAY_SIZE, *LAST),
+        ),
+    ),
+)

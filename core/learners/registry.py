@@ -1,0 +1,43 @@
+"""All learners and all options by name, from the declarations of each family."""
+
+from manyclass.core.errors import OptionError, did_you_mean
+from manyclass.core.learners import ensemble, frequency, label_tree, linear
+from manyclass.core.learners.spec import Learner, Option
+
+DEFAULT_LEARNER = "svm"  # of a store in which nothing was learned yet
+
+LEARNERS: dict[str, Learner] = {
+    learner.name: learner
+    for family in (linear, label_tree, frequency, ensemble)
+    for learner in family.LEARNERS
+}
+OPTIONS: dict[str, Option] = {}  # each as the first learner that has it declares it
+for _learner in LEARNERS.values():
+    OPTIONS |= {each.name: each for each in _learner.options if each.name not in OPTIONS}
+FORMER = {option.former: name for name, option in OPTIONS.items()}  # former name -> name
+NAMES = FORMER | {name: name for name in OPTIONS}  # a name in use, now or before -> name
+
+
+def learner_of(name: object) -> Learner:
+    """Return the learner of this name; OptionError, with the name that may be meant."""
+    learner = LEARNERS.get(name) if isinstance(name, str) else None
+    if learner is None:
+        message = f"must be one of {', '.join(LEARNERS)}, not {name!r}"
+        suggestion = did_you_mean(str(name), [*LEARNERS])
+        raise OptionError("learner", f"{message}; {suggestion}" if suggestion else message)
+    return learner
+
+
+def option_of(name: str, learner: Learner | None = None) -> Option:
+    """Return the option of this name, present or former; OptionError, with a suggestion.
+
+    As `learner` declares it, if it has the option.
+    """
+    name = NAMES.get(name, name)
+    option = (learner and learner.option(name)) or OPTIONS.get(name)
+    if option is None:
+        known = [each.name for each in (learner.options if learner else OPTIONS.values())]
+        suggestion = did_you_mean(name, known) or did_you_mean(name, NAMES)
+        suggestion = suggestion or f"known are {', '.join(known)}"
+        raise OptionError(name, f"is not an option of a learner; {suggestion}")
+    return option

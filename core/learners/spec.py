@@ -1,0 +1,126 @@
+"""Declarations: an option with its type, default and values; a learner with its options."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Self
+
+from manyclass.core.errors import OptionError
+
+if TYPE_CHECKING:
+    from manyclass.core.learners.options import Options
+
+Value = bool | int | float | str
+
+_INTERVAL = re.compile(r"([\[(])(.+), (.+)([\])])")
+_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "a text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of one or several learners. The type of its default is the type of its values.
+
+    `values` is an interval, as "(0, 1]", or the choices, as "l2 | none"; empty for yes or no, and
+    for a free text. A learner with another default or other values declares the option by `at`.
+    """
+
+    name: str
+    default: Value
+    values: str
+    help: str
+    symbol: str = ""  # in the papers
+    stored: str = ""  # the name in logs and snapshots, if another; older releases have only this
+    zero: str = ""  # the meaning of 0, which is then allowed beside the interval
+    of_members: bool = False  # without a meaning outside of a committee
+    is_nested: bool = False  # a text of specifications
+    absent: Value | None = None  # what learners without the option have; None: the default
+
+    def at(self, default: Value, values: str = "") -> Self:
+        """Return the option of a learner with another default, or other values."""
+        return replace(self, default=default, values=values or self.values, absent=self.neutral)
+
+    @property
+    def neutral(self) -> Value:
+        """The value that learners without the option have."""
+        return self.default if self.absent is None else self.absent
+
+    @property
+    def former(self) -> str:
+        """The name in logs, in snapshots and in older releases."""
+        return self.stored or self.name
+
+    @property
+    def allowed(self) -> str:
+        """The values allowed, as the end of a sentence that begins with "must be"."""
+        if not _INTERVAL.fullmatch(self.values):
+            return f"one of {self.values.replace(' | ', ', ')}"
+        return f"in {self.values}" + (f", or 0 ({self.zero})" if self.zero else "")
+
+    def check(self, value: object) -> Value:
+        """Return the value as the one type of the option, so that equal options are stored equally.
+
+        OptionError for a value of another type, or none of those allowed.
+        """
+        kind = type(self.default)
+        if kind is float and type(value) is int:
+            value = float(value) if abs(value) < 10**300 else float("inf")
+        elif kind is float and isinstance(value, float):
+            value = float(value) + 0.0  # no negative zero
+        if not isinstance(value, Value) or type(value) is not kind:
+            raise self._error(f"must be {_KINDS[kind]}, not {value!r}")
+        if self.values and not self._allows(value):
+            raise self._error(f"must be {self.allowed}")
+        return value
+
+    def _allows(self, value: Value) -> bool:
+        if isinstance(value, str):
+            return value in self.values.split(" | ")
+        left, low, high, right = _bounds(self.values)
+        above = value > low if left == "(" else value >= low
+        below = value < high if right == ")" else value <= high
+        return isfinite(value) and ((above and below) or (self.zero != "" and value == 0))
+
+    def _error(self, message: str) -> OptionError:
+        return OptionError(
+            self.name, message + (f" (formerly {self.stored})" if self.stored else "")
+        )
+
+    def read(self, text: str) -> Value:
+        """Return the value that a text in a specification stands for, unchecked; OptionError."""
+        kind = type(self.default)
+        try:
+            return {"yes": True, "no": False}[text] if kind is bool else kind(text)
+        except (KeyError, ValueError):
+            raise self._error(f"must be {_KINDS[kind]}, not {text!r}") from None
+
+    def write(self, value: Value) -> str:
+        """Return the text that `read` takes."""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return str(value).removesuffix(".0")
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A learner as it is declared: its name, its options, and its row in docs/learners.md."""
+
+    name: str
+    about: str  # content of its rows | condition of an update | source
+    options: tuple[Option, ...]
+    needs_features: bool = True  # ranks a class only by features it was learned with
+    is_probabilistic: bool = False  # its scores are probabilities
+    is_planted: bool = False  # offline training plants its tree over classes not learned yet
+    check: "Callable[[Options], None] | None" = None  # raises OptionError for options at odds
+
+    def option(self, name: str) -> Option | None:
+        """Return the option of this name, None where the learner has none."""
+        return next((option for option in self.options if option.name == name), None)
+
+
+@cache
+def _bounds(interval: str) -> tuple[str, float, float, str]:
+    left, low, high, right = _INTERVAL.findall(interval)[0]
+    numbers = [int(bound) if bound.isdigit() else float(bound) for bound in (low, high)]
+    return left, *numbers, right

@@ -1,0 +1,100 @@
+"""The kinds of settings: how a text is read, which values are valid, how a value is written."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from manyclass.core.learners.specification import split
+
+HIDDEN = "(hidden)"
+UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of setting; `read` raises ValueError, `allowed` follows "must be"."""
+
+    name: str
+    allowed: str
+    read: Callable[[str], Any]
+    write: Callable[[Any], str] = str
+    is_valid: Callable[[Any], bool] = lambda value: True
+    is_secret: bool = False
+
+
+def _read_bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9][0-9_]*) ?([KMG]iB)?", text, re.IGNORECASE)
+    if match is None:
+        raise ValueError(text)
+    unit = (match[2] or "").lower()
+    return int(match[1]) * next((n for name, n in UNITS.items() if name.lower() == unit), 1)
+
+
+def write_bytes(value: int) -> str:
+    """Return a number of bytes in the largest unit that divides it."""
+    units = (f"{value // n}{unit}" for unit, n in UNITS.items() if value and value % n == 0)
+    return next(units, str(value))
+
+
+def read_flag(text: str) -> bool:
+    """Return the truth value that a text stands for; ValueError."""
+    for value, texts in ((True, ("yes", "true", "on", "1")), (False, ("no", "false", "off", "0"))):
+        if text.lower() in texts:
+            return value
+    raise ValueError(text)
+
+
+def _read_list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text else ()
+
+
+def _without_passwords(url: str) -> str:
+    user_hidden = re.sub(r"(//[^:@/]*):.*@", rf"\1:{HIDDEN}@", url)
+    return re.sub(r"(password=)[^&]*", rf"\1{HIDDEN}", user_hidden)
+
+
+def _are_keys(keys: tuple[str, ...]) -> bool:
+    """Return whether each is printable ASCII without space and comma."""
+    return all(re.fullmatch(r"[!-+\--~]+", key) for key in keys)
+
+
+def _are_origins(origins: tuple[str, ...]) -> bool:
+    """Return whether a browser may send exactly these as Origin."""
+    pattern = r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?"
+    return all(re.fullmatch(pattern, origin) for origin in origins)
+
+
+TEXT = Kind("text", "not empty", str, is_valid=bool)
+URL = Kind("URL", "not empty", str, _without_passwords, bool)
+WHOLE = Kind("whole number", "a whole number", int)
+SECONDS = Kind(
+    *("seconds", "a number of seconds", float, lambda value: str(value).removesuffix(".0")),
+    is_valid=isfinite,
+)
+BYTES = Kind("bytes", "a number of bytes, as 1048576 or 1MiB", _read_bytes, write_bytes)
+FLAG = Kind("yes or no", "yes or no", read_flag, lambda value: "yes" if value else "no")
+KEYS = Kind(
+    "keys",
+    "printable ASCII without spaces, keys separated by commas",
+    _read_list,
+    lambda keys: f"{len(keys)} {HIDDEN}" if keys else "",
+    _are_keys,
+    is_secret=True,
+)
+ORIGINS = Kind(
+    "origins",
+    "origins as https://app.example or http://localhost:3000, without a path, separated by commas;"
+    " * and null are refused: any web page could use the service",
+    lambda text: _read_list(text.lower()),
+    ",".join,
+    _are_origins,
+)
+LEARNER = Kind("learner", "a learner, as pa or pa(replay=4)", str, is_valid=bool)
+LEARNERS = Kind(
+    "learners",
+    "learners separated by commas, as ff,pa(replay=4), or none",
+    lambda text: () if text == "none" else tuple(split(text)),
+    lambda learners: ",".join(learners) or "none",
+)

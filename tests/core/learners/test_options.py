@@ -1,0 +1,157 @@
+"""Options: declared once, read from specifications, refused with what to write."""
+
+import ast
+import copy
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from manyclass.core.errors import OptionError
+from manyclass.core.learners.options import RENAMED, Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER, LEARNERS, OPTIONS
+
+NEEDED = {"committee": "members=ff"}
+
+
+def least_of(learner):
+    """The shortest specification of the learner."""
+    return f"{learner}({NEEDED[learner]})" if learner in NEEDED else learner
+
+
+def declared():
+    return [(name, option) for name, learner in LEARNERS.items() for option in learner.options]
+
+
+@pytest.mark.parametrize(
+    ("learner", "option"), declared(), ids=lambda each: getattr(each, "name", each)
+)
+def test_every_default_is_a_value_that_reads_back(learner, option):
+    assert option.check(option.default) == option.default
+    assert option.read(option.write(option.default)) == option.default
+    assert type(option.neutral) is type(option.default)
+    declared = OPTIONS[option.name]
+    assert (option.neutral, option.former) == (declared.neutral, declared.former)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_option_can_be_read_of_every_learner(learner):
+    options = Options.parse(least_of(learner))
+    for name, option in OPTIONS.items():
+        own = LEARNERS[learner].option(name)
+        if name not in NEEDED.get(learner, ""):
+            assert getattr(options, name) == (own.default if own else option.neutral)
+        assert getattr(options, option.former) == getattr(options, name)
+    assert options.to_dict().keys() == {
+        "learner",
+        *(each.name for each in LEARNERS[learner].options),
+    }
+    with pytest.raises(AttributeError, match="nothing"):
+        options.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_is_written_reads_back(learner):
+    options = Options.parse(least_of(learner), max_classes=9)
+    for text in (options.full_specification, repr(options)[15:-2]):
+        assert Options.parse(text) == options
+    assert Options.parse(options.specification) == options.replace(max_classes=1_000_000)
+    assert Options.from_stored({"sublinear": True} | options.stored()) == options
+    for same in (pickle.loads(pickle.dumps(options)), copy.deepcopy(options), replace(options)):
+        assert (same, hash(same)) == (options, hash(options))
+
+
+def test_the_former_names_of_options_parse_for_good():
+    assert RENAMED == {
+        "aggressiveness": "C",
+        "boolean": "binarize",
+        "caution": "C_negative",
+        "demands": "constraints",
+        "feature_memory": "mass_cap",
+    }
+    former = "svm(aggressiveness=2,caution=0.5,demands=each,boolean=yes)"
+    present = "svm(binarize=yes,C=2,C_negative=0.5,constraints=each)"
+    options = Options.parse(former)
+    assert options.specification == present
+    assert options == Options.parse(present)
+    assert options == Options.of(
+        "svm", aggressiveness=2, C_negative=0.5, demands="each", boolean=True
+    )
+    assert Options.parse(options.stored_specification) == options
+    assert (
+        options.stored_specification == "svm(boolean=yes,aggressiveness=2,caution=0.5,demands=each)"
+    )
+    committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
+    assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
+    assert committee.stored()["members"] == "svm(caution=2)+ff(feature_memory=0)"
+
+
+@pytest.mark.parametrize(
+    ("specification", "message"),
+    [
+        ("svm(C=0)", r"C: must be in \[1e-9, 1e9\]"),
+        ("svm(caution=0)", r"C_negative: must be in \[1e-9, 1e9\] \(formerly caution\)"),
+        ("ff(min_weight=1)", r"min_weight: must be in \[0, 1\)"),
+        ("ff(mass_cap=0.5)", r"mass_cap: must be in \[1, inf\), or 0 \(infinite\)"),
+        ("ff(mass_cap=inf)", r"mass_cap: must be in \[1, inf\), or 0 \(infinite\)"),
+        ("ff(margin_threshold=nan)", r"margin_threshold: must be in \[-1e9, 1e9\]"),
+        ("ooz(margin_threshold=0)", r"margin_threshold: must be in \(0, 1e9\]"),
+        ("ema(rate=2)", r"rate: must be in \(0, 1\]"),
+        ("iplt(rate=101)", r"rate: must be in \(0, 100\]"),
+        ("pa(replay=-1)", r"replay: must be in \[0, 1000\], or 0 \(off\)"),
+        ("pa(seed=9223372036854775808)", r"seed: must be in \[0, 9223372036854775807\]"),
+        ("ff(normalize=l1)", "normalize: must be one of l2, none"),
+        ("pa(rating=x)", "rating: must be a whole number, not 'x'"),
+        ("ff(leak=maybe)", "leak: must be yes or no, not 'maybe'"),
+        ("svm(leak=no)", "leak: has no effect on learner 'svm', only on ff"),
+        ("svm(replya=4)", r"replya: .* did you mean `replay`\?"),
+        ("svm(agressiveness=1)", r"agressiveness: .* did you mean `C`\?"),
+        ("svm(C=1,aggressiveness=2)", "C: is given twice: aggressiveness is the same option"),
+        ("svm(C=1,C=2)", "each option once"),
+        ("svm(qqq=1)", "known are margin_threshold, max_outdegree"),
+        ("smv", r"did you mean `svm`\?"),
+        ("pa(rating=0", "no closing parenthesis"),
+        ("committee", r"members: must name the members of a committee, as in ff\+pa\(replay=4\)"),
+        ("committee(members=ff+)", "members: must name"),
+        ("committee(members=committee(members=ff))", "cannot be a member of another"),
+        ("ff(members=pa)", "members: has no effect on learner 'ff', only on committee"),
+    ],
+)
+def test_a_bad_option_is_refused_with_what_to_write(specification, message):
+    with pytest.raises(OptionError, match=message):
+        Options.parse(specification)
+
+
+def test_options_cannot_be_changed():
+    options = Options.of(DEFAULT_LEARNER)
+    with pytest.raises(AttributeError):
+        options.rating = 3
+    assert options.replace(rating=3).rating == replace(options, rating=3).rating == 3
+    assert options.rating == 0
+
+
+def test_options_that_a_learner_lacks_may_be_given_with_their_neutral_value():
+    """Releases before shadows stored all options of all learners."""
+    assert Options.of("pa", leak=True, feature_memory=30) == Options.of("pa")
+
+
+EXAMPLES = {"service/http/openapi_examples.py"}
+
+
+def test_no_module_outside_of_the_learners_names_one():
+    root = Path(__file__).parents[3]
+    files = [
+        file
+        for folder in ("core", "service", "client", "cli", "training")
+        for file in root.joinpath(folder).rglob("*.py")
+        if not file.is_relative_to(root / "core" / "learners")
+    ]
+    naming = set()
+    for file in files:
+        constants = [
+            each for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.Constant)
+        ]
+        if any(isinstance(each.value, str) and each.value in LEARNERS for each in constants):
+            naming.add(str(file.relative_to(root)))
+    assert naming == EXAMPLES
