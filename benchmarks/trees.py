@@ -21,13 +21,13 @@ from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from manyclass.evaluation import readers, sets
-from manyclass.evaluation.contender import Contender
+from manyclass.evaluation import datasets, readers
 from manyclass.evaluation.cost import mean_seconds_of, timed
-from manyclass.evaluation.indexed import Indexed
-from manyclass.evaluation.peers import PEERS, PeerMissing
+from manyclass.evaluation.estimator import Estimator
+from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.run import ANSWERED
 from manyclass.training.rows import Rows
+from studies.peers import PEERS, PeerMissing
 
 CLASS_COUNTS: Final = (100, 1_000, 10_000)
 INSTANCES_OF_A_CLASS: Final = 10
@@ -116,15 +116,15 @@ def efficiency(name: str, rows: Rows, options: Options) -> dict[str, Cell]:
     }
 
 
-def speed(name: str, contender: Contender, training: Rows, test: Rows) -> dict[str, Cell]:
+def speed(name: str, estimator: Estimator, training: Rows, test: Rows) -> dict[str, Cell]:
     """CPU microseconds to learn a row, and to rank one."""
-    _, learning = timed(partial(contender.fit, training))
-    ranking = mean_seconds_of(partial(contender.rank, test, ANSWERED))
+    _, learning = timed(partial(estimator.fit, training))
+    ranking = mean_seconds_of(partial(estimator.rank, test, ANSWERED))
     return {
         "learner": name,
         "learn µs": learning / len(training) * 1e6,
         "rank µs": ranking / len(test) * 1e6,
-        "MB": contender.bytes() / 1e6,
+        "MB": estimator.bytes() / 1e6,
     }
 
 
@@ -133,7 +133,7 @@ def speeds(
 ) -> tuple[list[dict[str, Cell]], list[str]]:
     """The speed of each, and which peers are not installed."""
     made: list[tuple[str, Callable[[], Any]]] = [
-        (each, partial(Indexed, training, Options.parse(each))) for each in learners
+        (each, partial(LearnerEstimator, training, Options.parse(each))) for each in learners
     ]
     made += [(each, partial(PEERS[each], 0)) for each in peers]
     rows, missing = list[dict[str, Cell]](), list[str]()
@@ -147,7 +147,7 @@ def speeds(
 
 def yso(data: Path) -> Rows:
     """Titles and their subjects, in one order."""
-    return sets.read("yso", data).rows.shuffled(0)
+    return datasets.read("yso", data).rows.shuffled(0)
 
 
 def main(options: Namespace) -> None:
