@@ -15,6 +15,7 @@ from manyclass.evaluation.run import Outcome
 LEAST_OF_BEST = 0.75  # share of the best R1 below which a result is left out of figures of cost
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
 SIZE = (5.6, 3.8)  # inches
+MOST_INSIDE = 5  # series whose legend fits into the plot
 NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
 COLOURED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
 STYLE: dict[Any, Any] = {  # Matplotlib's type of these names is private
@@ -71,7 +72,7 @@ class Figure:
             raise PlottingMissing from error
         with rc_context(STYLE):
             canvas = Canvas(figsize=SIZE, layout="constrained")
-            axes = canvas.add_subplot(xlabel=self.x, ylabel=self.y)
+            axes = canvas.add_subplot(title=self.title, xlabel=self.x, ylabel=self.y)
             for each in self.series:
                 x, y, deviations = zip(*each.points, strict=True)
                 axes.errorbar(
@@ -90,7 +91,10 @@ class Figure:
             if self.steps:
                 axes.set_xticks(range(len(self.steps)), self.steps)
             axes.grid(alpha=0.25)
-            axes.legend(frameon=False, fontsize="small")
+            if len(self.series) > MOST_INSIDE:
+                canvas.legend(loc="outside right upper", frameon=False, fontsize="small")
+            else:
+                axes.legend(frameon=False, fontsize="small")
             written = StringIO()
             canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
             return written.getvalue()

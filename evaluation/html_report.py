@@ -40,7 +40,6 @@ td .deviation { color: var(--faint); font-weight: 400; font-size: .9em; }
   gap: 1rem; }
 figure { margin: 0; padding: .9rem 1rem .8rem; background: var(--panel); border-radius: 8px;
   border: 1px solid var(--rule); }
-figure h3 { font-size: .95rem; margin: 0 0 .4rem; }
 figure img { display: block; width: 100%; }
 figcaption { font-size: .8rem; margin-top: .3rem; }
 """
@@ -140,7 +139,7 @@ def _figure(shown: Figure) -> str:
     title = escape(shown.title)
     image = b64encode(shown.svg().encode()).decode()  # an image of its own: its ids stay apart
     return (
-        f'<figure><h3>{title}</h3><img alt="{title}" src="data:image/svg+xml;base64,{image}">'
+        f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{image}">'
         f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
     )
 

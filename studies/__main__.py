@@ -70,6 +70,7 @@ def parser() -> ArgumentParser:
     made.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write NAME.json, NAME.md and figures there"
     )
+    made.add_argument("--note", default="", help="a line for NAME.md: what was left out, and why")
     made.add_argument(
         "--render", action="store_true", help="write tables and figures of NAME.json in --out anew"
     )
@@ -120,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = list[Record]()
     for records in run(study, given.data, given.seed, given.limit):
         if given.out is not None:
-            write(given.out, given.name, records)
+            write(given.out, given.name, records, given.note)
     for table in tables(study, records):
         print((table.markdown() if given.markdown else table.text()) + "\n")
     if given.out is not None:

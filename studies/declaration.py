@@ -70,7 +70,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure for each data set, with a series for each estimator.
+    """A figure for each data set, with a series for each estimator, or for those in `only`.
 
     Points are the means over the records with an equal value of the key `along`; without it there
     is one point for each estimator.
@@ -81,6 +81,7 @@ class Plot:
     y: str
     along: str = ""
     logarithmic: bool = False
+    only: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -53,22 +53,26 @@ def _say(progress: str) -> None:
     print(f"  {progress}", file=sys.stderr, flush=True)
 
 
-def write(folder: Path, name: str, records: Sequence[Record]) -> None:
-    """Write the records of a study to NAME.json."""
+def write(folder: Path, name: str, records: Sequence[Record], note: str = "") -> None:
+    """Write the records of a study to NAME.json, with a note on how it was run."""
     about = {
         "command": shlex.join(["python", "-m", "studies", *sys.argv[1:]]),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python"
         f" {platform.python_version()}",
+        "note": note,
     }
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({**about, "records": records}, indent=0, ensure_ascii=False)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in records)
+    head = json.dumps(about, ensure_ascii=False).removesuffix("}")
+    text = f'{head}, "records": [\n{lines}\n]}}\n'  # a record a line, for readable differences
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def render(folder: Path, name: str, study: Study) -> None:
     """Write tables and figures of NAME.json to NAME.md and NAME-1.svg, NAME-2.svg, ..."""
     found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    parts = [f"# {study.about}", f"Made by `{found['command']}` on {found['machine']}."]
+    made = f"Measured by `{found['command']}` on {found['machine']}. {found['note']}"
+    parts = [f"# {study.about}", made.rstrip()]
     for number, figure in enumerate(figures(study, found["records"]), 1):
         (folder / f"{name}-{number}.svg").write_text(figure.svg(), encoding="utf-8")
         parts.append(f"![{figure.title}]({name}-{number}.svg)")

@@ -232,7 +232,8 @@ def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
     if not plot.along:
         used = at_pass(used, "last")
     series = list[Series]()
-    for colour, name in enumerate(_values(used, "estimator")):
+    names = _values(used, "estimator")
+    for colour, name in enumerate(each for each in names if not plot.only or each in plot.only):
         of_name = [each for each in used if each["estimator"] == name]
         points = []
         for place in _values(of_name, plot.along) if plot.along else [None]:
