@@ -18,7 +18,7 @@ from manyclass.training.rows import Rows
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the paper's tables, and how it is measured here."""
+    """A row of the paper's tables, and its protocol."""
 
     name: str
     training_share: float
@@ -35,7 +35,7 @@ ROWS = [
 
 @dataclass(frozen=True)
 class Trained:
-    """What one pass over a training share gave."""
+    """The accuracy and cost of one pass over a training share."""
 
     r1: float
     r5: float
@@ -45,7 +45,7 @@ class Trained:
 
 
 def train_and_test(rows: Rows, share: float, options: Options) -> Trained:
-    """One pass over the first share of the rows, then the other rows are ranked."""
+    """Learn the first share of the rows once, then rank the others."""
     training, held_out = rows.split(share)
     learner = Learner(rows, options)
     begin = process_time()

@@ -1,4 +1,4 @@
-"""What counts as a word, and whether the ends of a sentence count: the paper's row under each rule.
+"""The paper's row of words under each rule for words and for the ends of sentences.
 
 The paper says neither. The rules in use (letters and digits, with ends) were chosen by these very
 figures, so they are no independent confirmation; this table shows how much hangs on them.

@@ -1,4 +1,4 @@
-"""IND with a threshold chosen as Madani et al., JMLR 2009, choose it (section 4.2)."""
+"""IND with a threshold chosen by held-out rows (Madani et al., JMLR 2009, section 4.2)."""
 
 from collections.abc import Sequence
 
@@ -14,15 +14,14 @@ THRESHOLDS = (
     *(round(0.01 * step, 2) for step in range(1, 10)),
     *(round(0.05 * step, 2) for step in range(2, 13)),
 )
-"""0.01, 0.02, ..., 0.09, 0.1, 0.15, ..., 0.6: those the paper tried (section 6.3.7)."""
-LEARNED = 0.8  # share of the training rows that trials learn; the others are ranked
+"""The thresholds of the paper: 0.01, 0.02, ..., 0.09, 0.1, 0.15, ..., 0.6 (section 6.3.7)."""
+LEARNED = 0.8  # share of the training rows for trials; the others are held out
 
 
 class Independent:
-    """Learner `ind` with the p_ind that has the highest R1 on a random fifth of the training rows.
+    """Learner `ind` with the p_ind (`threshold`) of the highest R1 on a random fifth of the rows.
 
-    With one threshold nothing is tried. It is then trained on all training rows. `threshold` says
-    which it is.
+    It is then trained on all training rows. With one threshold nothing is tried.
     """
 
     def __init__(self, name: str, seed: int, thresholds: Sequence[float] = THRESHOLDS) -> None:
@@ -44,7 +43,7 @@ class Independent:
         return self._learner.bytes()
 
     def _best(self, learned: Rows, held_out: Rows) -> float:
-        """The threshold, which only ranking looks at: one trained index tries them all."""
+        """Return the best threshold; only ranking reads it, so one trained index tries all."""
         trial = LearnerEstimator(learned, _options(self._thresholds[0]))
         trial.fit(learned)
         truth = Truth.of(held_out, learned)

@@ -1,4 +1,4 @@
-"""Work in a process of its own: it can be stopped, and what it took is given back when it ends."""
+"""Work in a process of its own: it can be stopped, and its end frees all its memory."""
 
 import multiprocessing
 import signal
@@ -11,22 +11,22 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-GRACE = 5  # CPU seconds between being told to stop and being stopped
+GRACE = 5  # CPU seconds between the signal to stop and the kill
 
 
 class Failed(Exception):
-    """The work raised, or its process died; says how."""
+    """The work raised, or its process died; the message says how."""
 
 
 class Stopped(Failed):
-    """The work took more CPU seconds than it was given."""
+    """The work exceeded its CPU seconds."""
 
 
 def apart(work: Callable[[], Result], seconds: int) -> Result:
-    """What the work returns when a copy of this process does it; it has to be pickled.
+    """Return the result of the work, done by a fork of this process; it is pickled.
 
-    Raises Failed with what the work raised, Stopped when it takes more CPU seconds than these.
-    A program that the work starts has as many of its own. Temporary files go when it ends.
+    Raises Failed with the error of the work, Stopped if it takes more CPU seconds than these. A
+    program started by the work has as many of its own. Temporary files are removed in the end.
     """
     if seconds < 1:
         raise ValueError(f"a process needs at least one CPU second, not {seconds}")
@@ -34,13 +34,13 @@ def apart(work: Callable[[], Result], seconds: int) -> Result:
     here, there = context.Pipe(duplex=False)
     with tempfile.TemporaryDirectory(prefix="manyclass-") as folder, here:
         process = context.Process(target=_do, args=(work, seconds, folder, there))
-        with warnings.catch_warnings():  # threads that libraries keep are not met in the copy
+        with warnings.catch_warnings():  # the fork does not need the threads of libraries
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         there.close()
         try:
             result, error = here.recv()
-        except (EOFError, OSError):  # nothing came, or half of it
+        except (EOFError, OSError):  # no result, or half of it
             process.join()
             if process.exitcode == -signal.SIGXCPU:
                 raise Stopped(f"stopped after {seconds:,} CPU seconds") from None
@@ -59,5 +59,5 @@ def _do(work: Callable[[], Any], seconds: int, folder: str, there: Connection) -
     setrlimit(RLIMIT_CPU, (seconds, seconds + GRACE))
     try:
         there.send((work(), None))
-    except Exception as error:  # of any program; it is raised again on the other side
+    except Exception as error:  # of any program; `apart` raises it again
         there.send((None, f"{type(error).__name__}: {error}"))

@@ -1,7 +1,7 @@
-"""The other side of the comparison: methods the papers compare with, and today's alternatives.
+"""Other programs as estimators: the methods of the papers, and today's alternatives.
 
-Each module says which parameters it uses and why. A package is imported when the first peer that
-needs it is made, so that one that is missing keeps only its own peers from running.
+Each module states its parameters and the reason for them. A package is imported when a peer is
+made: a missing package disables only its own peers.
 """
 
 from studies.peers.package import PeerMissing

@@ -1,4 +1,4 @@
-"""Binary linear classifiers of scikit-learn, each trained to tell one class from the others.
+"""Binary linear classifiers of scikit-learn: one class against the others.
 
 Inputs are of unit l2 norm. All have an intercept and run in one thread.
 """
@@ -22,16 +22,16 @@ class Binary(Protocol):
     """A way to train one binary linear classifier."""
 
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
-        """What separates the positive rows of a CSR matrix from the others; there are both."""
+        """Return the classifier of the positive rows of a CSR matrix; both kinds exist."""
 
 
 @dataclass(frozen=True)
 class Perceptron:
-    """`sklearn.linear_model.Perceptron`, until five passes in a row have not improved it (§5).
+    """`sklearn.linear_model.Perceptron`, until five passes in a row do not improve it (§5).
 
-    The paper looks at the 0/1 error on the training set; scikit-learn's part for this, used here,
-    looks at the summed perceptron loss, which is 0 exactly when the error is. `tol` is 1e-6 a row,
-    as its default of 1e-3 would stop a rare class at once; at most `passes` passes.
+    The paper stops by the 0/1 error on the training set; scikit-learn stops by the summed
+    perceptron loss, which is 0 exactly when the error is. `tol` is 1e-6 a row: the default of 1e-3
+    stops a rare class at once. At most `passes` passes.
     """
 
     passes: int = 100
@@ -46,7 +46,7 @@ class Perceptron:
         positive: NDArray[np.bool_],
         seed: int,
     ) -> Linear:
-        """The perceptron reached from these weights; from zero without them."""
+        """Return the perceptron trained from these weights; from zero without them."""
         models = imported("sklearn.linear_model", "scikit-learn")
         model = models.Perceptron(
             max_iter=self.passes, tol=1e-6, n_iter_no_change=5, random_state=seed
@@ -59,12 +59,11 @@ class Perceptron:
 
 @dataclass(frozen=True)
 class Committee:
-    """Perceptrons that start from random weights in [-1, 1], and vote with their scores (§5).
+    """Perceptrons that start from random weights in [-1, 1] and sum their scores (§5).
 
-    The sum of their scores is the score of their mean weights, which is what is kept (the paper's
-    footnote 20 found no loss in that). In the paper a feature gets its random weight with the
-    first update that touches it; here it has it from the start, and loses it in the end if no
-    update touched it.
+    Their mean weights are kept: they give the same scores (footnote 20 of the paper). In the paper
+    the first update of a feature draws its random weight; here it has one from the start, and
+    loses it in the end without an update.
     """
 
     members: int = 10
@@ -87,7 +86,7 @@ class Committee:
 class SupportVectors:
     """`sklearn.svm.LinearSVC` (liblinear) with its defaults: squared hinge loss, l2 penalty.
 
-    C is 1 where nothing else is said; the paper found 1 and 10 to suffice (§6).
+    C is 1 by default; the paper found 1 and 10 to suffice (§6).
     """
 
     c: float = 1.0
@@ -101,10 +100,10 @@ class SupportVectors:
 
 @dataclass(frozen=True)
 class PassiveAggressive:
-    """PA-II as scikit-learn has it: `SGDClassifier(loss="hinge", learning_rate="pa2")`.
+    """PA-II of scikit-learn: `SGDClassifier(loss="hinge", learning_rate="pa2")`.
 
-    C (`eta0`) is 1 and all else is default: shuffled passes until five in a row have not lowered
-    the loss by `tol`, here 1e-6 a row for the reason given at Perceptron.
+    C (`eta0`) is 1, all else is default: shuffled passes until five in a row do not lower the loss
+    by `tol`, here 1e-6 a row as for Perceptron.
     """
 
     passes: int = 100
@@ -126,7 +125,7 @@ class PassiveAggressive:
 
 @contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """A limit on passes is a choice here, not a fault to warn of."""
+    """Ignore warnings about the limit on passes, which is chosen."""
     exceptions = imported("sklearn.exceptions", "scikit-learn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)

@@ -1,10 +1,10 @@
 """fastText's supervised classifier.
 
-It knows no values: a feature is a token, repeated as often as its value rounded says (counts, in
-the text sets), so that its mean of word vectors weights it by that. Parameters are those its
-tutorial ends with: `lr` 1.0 and 25 epochs for one class an instance, with the softmax; `lr` 0.5,
-25 epochs and `loss="ova"` where instances have several; no word pairs, as the features are given.
-All else is default (`dim` 100). One thread; even then it is not the same on every machine.
+It takes tokens, not values: a feature is repeated by its rounded value (a count, in the text sets),
+which weights it in the mean of word vectors. Parameters are those at the end of its tutorial: `lr`
+1.0 and 25 epochs for one class an instance, with the softmax; `lr` 0.5, 25 epochs and `loss="ova"`
+where instances have several; no word pairs, as the features are given. All else is default (`dim`
+100). One thread; even then it is not the same on every machine.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ LABEL = "__label__"
 
 
 class FastText:
-    """fastText, softmax or one-versus-all by what the training rows are."""
+    """fastText with softmax, or one-versus-all if training rows have several classes."""
 
     def __init__(self, name: str, seed: int) -> None:
         self._package = imported("fasttext", "fasttext-wheel")
@@ -45,7 +45,7 @@ class FastText:
             verbose=0,
         )
         model.save_model(str(self._folder / "model"))
-        # The package's own `predict` fails on NumPy 2; this is the part of it that does the work.
+        # The package's own `predict` fails on NumPy 2; this is its native part.
         self._predict = model.f.predict
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
@@ -57,5 +57,5 @@ class FastText:
         return ranked
 
     def bytes(self) -> int:
-        """The size of the model file, not quantized."""
+        """Return the size of the model file, not quantized."""
         return bytes_of(self._folder / "model")

@@ -1,4 +1,4 @@
-"""A tree of classes, as top-down training walks it."""
+"""The tree of classes of top-down training."""
 
 from dataclasses import dataclass
 
@@ -13,11 +13,10 @@ from manyclass.training.rows import Rows
 class Hierarchy:
     """Nodes 0, 1, ... below a root, which is node -1.
 
-    The first nodes are the class columns of the rows, all of them leaves; the further ones are
-    classes that stand above others. A class that stands above others and has instances of its own
-    is both: a node, and a leaf right below it for the instances that go no deeper.
+    The first nodes are the class columns of the rows, all leaves; the others are inner classes. An
+    inner class with instances of its own is both: a node, and a leaf right below it for them.
 
-    `parents` has each node's parent; `by_parent` the nodes below each that has any.
+    `parents` has each node's parent; `by_parent` the children of each inner node.
     """
 
     parents: NDArray[np.int64]
@@ -25,10 +24,10 @@ class Hierarchy:
 
     @classmethod
     def of(cls, rows: Rows, taxonomy: Taxonomy | None) -> "Hierarchy":
-        """The part of the taxonomy that the classes of training rows need; flat without one.
+        """Return the part of the taxonomy above the classes of training rows; flat without one.
 
-        A class with several parents goes below the first of them by name, as top-down training is
-        about trees. Where parents go round in a circle, the circle is cut where it was entered.
+        A class with several parents goes below the first of them by name: top-down training needs
+        a tree. A cycle of parents is cut where it was entered.
         """
         columns = np.unique(rows.class_indices)
         parent_of = dict[str, str]()
@@ -51,7 +50,7 @@ class Hierarchy:
         return cls(parents, {int(at): each for at, each in zip(above_each, below, strict=False)})
 
     def instances(self, rows: Rows) -> dict[int, NDArray[np.int64]]:
-        """Which rows, ascending, have a true class at or below each node."""
+        """Return the rows, ascending, with a true class at or below each node."""
         row = np.repeat(np.arange(len(rows)), np.diff(rows.class_indptr))
         node = rows.class_indices.astype(np.int64)
         found = list[NDArray[np.int64]]()
@@ -66,7 +65,7 @@ class Hierarchy:
 
 
 def _climb(name: str, taxonomy: Taxonomy, parent_of: dict[str, str]) -> None:
-    """Note the parent of a class, of that one, and so on up to the root or to one noted before."""
+    """Note the parents of a class up to the root or to a noted class."""
     path = set[str]()
     while name != ROOT and name not in parent_of:
         path.add(name)
@@ -76,5 +75,5 @@ def _climb(name: str, taxonomy: Taxonomy, parent_of: dict[str, str]) -> None:
 
 
 def _above(parent_of: dict[str, str]) -> list[str]:
-    """The classes that stand above others, by name."""
+    """Return the inner classes, by name."""
     return sorted(set(parent_of.values()) - {ROOT})

@@ -14,9 +14,9 @@ SCORES_AT_ONCE = 2**24
 
 
 class LinearModel:
-    """One classifier a column, with only the weights that are not 0.
+    """One classifier a column, nonzero weights only; built by `add`, used after `close`.
 
-    Built by `add`, used after `close`. Columns without a classifier score minus infinity.
+    Columns without a classifier score minus infinity.
     """
 
     def __init__(self, features: int, columns: int) -> None:
@@ -25,7 +25,7 @@ class LinearModel:
         self._bias = np.full(columns, -np.inf, np.float32)
 
     def add(self, column: int, linear: Linear, features: NDArray[np.int32] | None = None) -> None:
-        """The classifier of a column; `features` says what its weights belong to, if not to all."""
+        """Add the classifier of a column; `features` are those of its weights, if not all."""
         weights, bias = linear
         places = np.flatnonzero(weights).astype(np.int32)
         named = places if features is None else features[places]
@@ -33,7 +33,7 @@ class LinearModel:
         self._bias[column] = bias
 
     def close(self) -> None:
-        """Bring the classifiers into the form that scores."""
+        """Build the matrix of all classifiers."""
         sparse = imported("scipy.sparse", "scipy")
         self._found.sort(key=lambda found: found[0])
         sizes = np.zeros(self._shape[1] + 1, np.int64)
@@ -49,22 +49,19 @@ class LinearModel:
         self._weights = by_class.toarray(order="C") if fits else by_class.tocsr()
 
     def bytes(self) -> int:
-        """Saved with 4 bytes a number: as all weights, or as those that are not 0 and their places.
-
-        The smaller of the two.
-        """
+        """Return the smaller of 4 bytes for each weight, and 8 for each nonzero one."""
         features, columns = self._shape
         return 4 * columns + min(4 * features * columns, 8 * self._nonzero + 4 * columns)
 
     def scores(self, matrix: Any) -> NDArray[np.float32]:
-        """The scores (n, columns) of the rows of a CSR matrix."""
+        """Return the scores (n, columns) of the rows of a CSR matrix."""
         products = matrix @ self._weights
         dense = products if isinstance(products, np.ndarray) else products.toarray()
         scores: NDArray[np.float32] = dense + self._bias
         return scores
 
     def parts(self, matrix: Any) -> Iterator[NDArray[np.float32]]:
-        """The same, some rows at a time, so that the scores of all need not fit into memory."""
+        """Yield the scores of some rows at a time: those of all may not fit into memory."""
         some = max(1, SCORES_AT_ONCE // self._shape[1])
         for at in range(0, matrix.shape[0], some):
             yield self.scores(matrix[at : at + some])

@@ -21,10 +21,10 @@ from studies.peers.vectors import Vectors
 
 
 def growing(policy: str, arity: int = 2, max_leaves: int = 100) -> dict[str, Any]:
-    """The options of a label tree that grows online (Jasinska-Kobus et al. 2021), kind "oplt".
+    """Return the options of an online label tree (Jasinska-Kobus et al. 2021), kind "oplt".
 
     It sees each instance once: AdaGrad with the package's default step of 1. `policy` is "greedy"
-    or "random"; `arity` and `max_leaves` are by default the package's, which are the paper's.
+    or "random"; the default `arity` and `max_leaves` are those of the package and the paper.
     """
     trees = {"greedy": "onlineBestScore", "random": "onlineRandom"}
     return {
@@ -39,7 +39,7 @@ def growing(policy: str, arity: int = 2, max_leaves: int = 100) -> dict[str, Any
 
 
 class NapkinXC:
-    """`PLT` or `BR` of the package, or its OPLT, which has no class of its own there.
+    """`PLT` or `BR` of the package, or its OPLT, which lacks a class of its own.
 
     Classes are numbered without gaps and each row's ascend: its k-means crashes on others.
     """
@@ -56,7 +56,7 @@ class NapkinXC:
         trained = replace(rows, class_indices=places.astype(np.int32))
         labels = [sorted(classes.tolist()) for classes in classes_of(trained)]
         matrix = Vectors.of(rows).matrix()
-        with without_output():  # its bars are drawn with `verbose=0` too
+        with without_output():  # it draws bars with `verbose=0` too
             self._model.fit(matrix, labels)
             self._model.load()
 
@@ -70,5 +70,5 @@ class NapkinXC:
         return ranked
 
     def bytes(self) -> int:
-        """The size of the folder it writes: tree, weights and parameters."""
+        """Return the size of the written folder: tree, weights and parameters."""
         return bytes_of(self._folder)

@@ -1,6 +1,6 @@
 """omikuji: forests of label trees.
 
-Values are l2-normalised. Parameters are the package's defaults, which are those of Parabel: 3
+Values are l2-normalised. Parameters are the package's defaults, those of Parabel: 3
 balanced binary trees that split down to 100 classes, linear SVMs with C = 1 in the nodes, weights
 under 0.1 dropped; rankings by a beam of 10. One thread. It takes no seed, so that two runs differ.
 BONSAI and COLLAPSED are the two kinds of shallow trees that its README compares with Parabel's.
@@ -26,7 +26,7 @@ COLLAPSED: Final[dict[str, Any]] = {"collapse_every_n_layers": 5}
 
 
 class Omikuji:
-    """`omikuji.Model` with its defaults, but for those of its parameters that are given."""
+    """`omikuji.Model` with its defaults, except the given parameters."""
 
     def __init__(self, name: str, **given: Any) -> None:
         self._package = imported("omikuji", "omikuji")
@@ -38,8 +38,10 @@ class Omikuji:
 
     def fit(self, rows: Rows) -> None:
         data = self._folder / "learned"
-        write_xmc(data, rows.take(np.flatnonzero(np.diff(rows.indptr))))  # it reads no empty row
-        with without_output():  # it logs to standard output and cannot be told not to
+        write_xmc(
+            data, rows.take(np.flatnonzero(np.diff(rows.indptr)))
+        )  # it cannot read empty rows
+        with without_output():  # it always logs to standard output
             self._model = self._package.Model.train_on_data(
                 str(data), self._parameters, n_threads=1
             )
@@ -57,5 +59,5 @@ class Omikuji:
         return ranked
 
     def bytes(self) -> int:
-        """The size of the folder it saves."""
+        """Return the size of the saved folder."""
         return bytes_of(self._folder / "model")

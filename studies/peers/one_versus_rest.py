@@ -1,7 +1,7 @@
-"""One-versus-rest: a binary classifier for each class, and their scores rank the classes.
+"""One-versus-rest: a binary classifier for each class; their scores rank the classes.
 
-As in the paper (§5) each is trained on all instances, and raw scores do the ranking: probabilities
-made of them did not rank better there (footnote 18). An instance with several true classes is
+As in the paper (§5), each is trained on all instances, and raw scores rank: probabilities did not
+rank better there (footnote 18). An instance with several true classes is
 positive for each.
 """
 
@@ -19,7 +19,7 @@ from studies.peers.vectors import Vectors
 
 
 class OneVersusRest:
-    """A binary linear classifier for every class that a training row has."""
+    """A binary linear classifier for every class with a training row."""
 
     def __init__(self, name: str, binary: Binary, seed: int) -> None:
         imported("sklearn", "scikit-learn")
@@ -48,10 +48,10 @@ class OneVersusRest:
 
 
 class TunedSupportVectors:
-    """One-versus-rest linear SVMs with the C that ranks a held-out fifth best at R1.
+    """One-versus-rest linear SVMs with the C of the best R1 on a held-out fifth.
 
-    They are then trained on all rows. Its training time is that of the whole search, as it is what
-    a user pays who does not know C; the paper reports the C that did best on the test set.
+    They are then trained on all rows. The training time includes the search for C; the paper
+    reports the best C on the test set.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TunedSupportVectors:
 
 
 def members(rows: Rows) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Each class column that some row has, and which rows have it."""
+    """Yield each class column with a row, and (n,), bool: the rows with this class."""
     row = np.repeat(np.arange(len(rows)), np.diff(rows.class_indptr))
     order = np.argsort(rows.class_indices, kind="stable")
     columns, starts = np.unique(rows.class_indices[order], return_index=True)
@@ -92,6 +92,6 @@ def members(rows: Rows) -> Iterator[tuple[int, NDArray[np.bool_]]]:
 
 
 def hits(first: NDArray[np.int32], rows: Rows) -> int:
-    """How many rows have the class column given for them among their true ones."""
+    """Return the number of rows whose given class column is true."""
     row = np.repeat(np.arange(len(rows)), np.diff(rows.class_indptr))
     return int(np.unique(row[first[row] == rows.class_indices]).size)

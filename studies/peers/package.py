@@ -5,7 +5,7 @@ from typing import Any
 
 
 class PeerMissing(ImportError):
-    """The package a peer is made of is not installed. `package` is what pip calls it."""
+    """The package of a peer is not installed. `package` is its name for pip."""
 
     hint = "`make studies-env` installs the packages of all peers in .venv-studies"
 
@@ -18,7 +18,7 @@ class PeerMissing(ImportError):
 
 
 def imported(module: str, package: str) -> Any:
-    """This module of this package; PeerMissing when it cannot be imported."""
+    """Return this module of this package; PeerMissing if it cannot be imported."""
     try:
         return import_module(module)
     except ImportError as reason:

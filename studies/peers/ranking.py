@@ -1,13 +1,13 @@
-"""From the scores of classes to ranked class columns."""
+"""Ranked class columns of scores."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def best(scores: NDArray[np.floating], k: int) -> NDArray[np.int32]:
-    """The k highest of each row's scores, as columns (n, k): best first, ties by lower column.
+    """Return the columns (n, k) of the k highest scores, best first, ties by lower column.
 
-    -1 where a row has fewer scores, and in place of a score of minus infinity.
+    -1 where a row has fewer scores, and for a score of minus infinity.
     """
     rows, width = scores.shape
     ranked = np.full((rows, k), -1, np.int32)
@@ -36,7 +36,7 @@ def best_pairs(
     n: int,
     k: int,
 ) -> NDArray[np.int32]:
-    """The same for scores given as (row, column, score), n rows in all; the rest have no score."""
+    """Return the same of n rows with scores given as (row, column, score)."""
     ranked = np.full((n, k), -1, np.int32)
     order = np.lexsort((columns, -scores, rows))
     rows = rows[order]

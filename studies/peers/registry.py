@@ -33,7 +33,7 @@ ONLINE_TREES: Final[dict[str, Named]] = {
     "napkinxc-oplt-16": _online_tree("greedy", 16, 16),
     "napkinxc-oplt-random-16": _online_tree("random", 16, 16),
 }
-"""By the policy and the shape: that of the paper, or that of our label trees."""
+"""By policy and shape: that of the paper, or that of the learner `oplt`."""
 
 NAMED: Final[dict[str, Named]] = {
     "perceptron": lambda name, seed: OneVersusRest(name, Perceptron(), seed),
@@ -83,7 +83,7 @@ def _weighted(name: str) -> Maker:
 PEERS: Final[dict[str, Maker]] = {name: _maker(name) for name in NAMED} | {
     f"{name}+tfidf": _weighted(name) for name in WITH_TFIDF
 }
-"""Makes a peer of this name, of a seed. PeerMissing if its package is not installed.
+"""Returns an untrained peer of this name for a seed. PeerMissing if its package is not installed.
 
-A name that ends in `+tfidf` is the same peer on tf-idf values.
+A name with `+tfidf` is the same peer on tf-idf values.
 """

@@ -1,4 +1,4 @@
-"""River: learners in Python that see each instance once, as ours do.
+"""River: online learners in Python, which see each instance once.
 
 Values are l2-normalised for the linear ones and as they are for naive Bayes, which counts. An
 instance with several true classes is positive for each. Parameters are River's defaults, unless
@@ -23,8 +23,8 @@ class RiverOneVersusRest:
     """`multiclass.OneVersusRestClassifier` over `kind`: "pa" (PA-II, C = 1) or "lr".
 
     "lr" is logistic regression by AdaGrad with a step of 1: River's default, plain gradient steps
-    of 0.01, hardly moves on vectors of length 1. As the wrapper takes one class an instance, its
-    binary classifiers are fed here, in the same way: every class met so far learns every instance.
+    of 0.01, hardly moves on vectors of length 1. The wrapper takes one class an instance, so its
+    binary classifiers are trained here, in the same way: every known class learns every instance.
     """
 
     def __init__(self, name: str, kind: str) -> None:
@@ -80,14 +80,14 @@ class RiverBayes:
 
 
 def instances(vectors: Vectors) -> Iterator[dict[int, float]]:
-    """Each row as the dictionary that River takes."""
+    """Yield each row as a dictionary for River."""
     for at in range(len(vectors)):
         columns, values = vectors.row(at)
         yield dict(zip(columns.tolist(), values.tolist(), strict=True))
 
 
 def ranked_by(model: Any, vectors: Vectors, classes: int, k: int) -> NDArray[np.int32]:
-    """The most probable classes of each row."""
+    """Return the most probable classes (n, k) of each row."""
     ranked = np.full((len(vectors), k), -1, np.int32)
     for at, instance in enumerate(instances(vectors)):
         scores = np.full((1, classes), -np.inf)

@@ -1,4 +1,4 @@
-"""Keeps what packages print out of the output of a comparison."""
+"""Silence for packages that print."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_output() -> Iterator[None]:
-    """What this process, native code included, writes to its standard streams goes nowhere."""
+    """Discard the output of this process, native code included, to its standard streams."""
     streams = {1: sys.stdout, 2: sys.stderr}
     for stream in streams.values():
         stream.flush()

@@ -1,6 +1,6 @@
-"""The rows as text files for tools that read such, all from the same vectors.
+"""Rows as text files of other programs, all from the same vectors.
 
-A feature is named by its column and a class by its column, so that no tool tokenises anything.
+Columns name features and classes: no program tokenises anything.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from studies.peers.vectors import Vectors
 
 
 def pairs(vectors: Vectors) -> Iterator[str]:
-    """Each row as `column:value column:value ...`, values with six digits."""
+    """Yield each row as `column:value column:value ...`, values with six digits."""
     for at in range(len(vectors)):
         columns, values = vectors.row(at)
         yield " ".join(map("%d:%.6g".__mod__, zip(columns.tolist(), values.tolist(), strict=True)))
 
 
 def tokens(vectors: Vectors) -> Iterator[str]:
-    """Each row as a bag of names `fCOLUMN`, each repeated as often as its value says.
+    """Yield each row as a bag of names `fCOLUMN`, repeated by their rounded values, at least once.
 
-    That is its value rounded, at least once; a value of 0 or less is no token.
+    Values of 0 or less have no token.
     """
     for at in range(len(vectors)):
         columns, values = vectors.row(at)
@@ -33,27 +33,27 @@ def tokens(vectors: Vectors) -> Iterator[str]:
 
 
 def classes_of(rows: Rows) -> Iterator[NDArray[np.int32]]:
-    """The true class columns of each row."""
+    """Yield the true class columns of each row."""
     for first, last in zip(rows.class_indptr[:-1], rows.class_indptr[1:], strict=True):
         yield rows.class_indices[first:last]
 
 
 def write_one_class_each(path: Path, rows: Rows) -> None:
-    """Vowpal Wabbit's multiclass format: a row stands there once for each true class, from 1."""
+    """Write Vowpal Wabbit's multiclass format: a line for each true class of a row, from 1."""
     with path.open("w") as file:
         for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
             file.writelines(f"{each + 1} | {text}\n" for each in classes.tolist())
 
 
 def write_all_classes(path: Path, rows: Rows) -> None:
-    """Vowpal Wabbit's multilabel format: the true classes of a row joined by commas, from 0."""
+    """Write Vowpal Wabbit's multilabel format: the true classes of a row by commas, from 0."""
     with path.open("w") as file:
         for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
             file.write(f"{','.join(map(str, classes.tolist()))} | {text}\n")
 
 
 def write_labelled_tokens(path: Path, rows: Rows) -> None:
-    """fastText's format: `__label__COLUMN` for each true class, then the tokens."""
+    """Write fastText's format: `__label__COLUMN` for each true class, then the tokens."""
     with path.open("w") as file:
         for classes, text in zip(classes_of(rows), tokens(Vectors.unscaled(rows)), strict=True):
             labels = "".join(map("__label__%d ".__mod__, classes.tolist()))
@@ -61,7 +61,7 @@ def write_labelled_tokens(path: Path, rows: Rows) -> None:
 
 
 def write_xmc(path: Path, rows: Rows) -> None:
-    """The XMC repository's format: a header of sizes, then `class,class feature:value ...`."""
+    """Write the XMC format: a header of sizes, then `class,class feature:value ...`."""
     with path.open("w") as file:
         file.write(f"{len(rows)} {len(rows.features)} {len(rows.classes)}\n")
         for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):

@@ -1,4 +1,4 @@
-"""Any other estimator, given values weighted by how rare a feature is."""
+"""An estimator on tf-idf values."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from manyclass.training.rows import Rows
 class TfIdf:
     """An estimator on values times log((1 + N) / (1 + n)) + 1, for n of N training instances.
 
-    The formula is that of scikit-learn's TfidfTransformer with its defaults; a feature that no
-    training instance has counts as one that n = 0 have. Scaling comes after it, in the estimator.
+    This is the formula of scikit-learn's TfidfTransformer with its defaults; an unseen feature has
+    n = 0. The estimator scales the values afterwards.
     """
 
     def __init__(self, estimator: Estimator) -> None:
@@ -28,7 +28,7 @@ class TfIdf:
         return self._contender.rank(self._weighted(rows), k)
 
     def bytes(self) -> int:
-        """Those of the estimator, and a 4-byte weight for each feature."""
+        """Return the bytes of the estimator, and 4 for each feature."""
         return self._contender.bytes() + self._rarity.nbytes
 
     def _weighted(self, rows: Rows) -> Rows:
@@ -36,7 +36,7 @@ class TfIdf:
 
 
 def rarity(rows: Rows) -> NDArray[np.float32]:
-    """The weight of each feature."""
+    """Return the weight of each feature."""
     row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
     present = np.unique(row * len(rows.features) + rows.indices) % max(len(rows.features), 1)
     seen = np.bincount(present, minlength=len(rows.features))

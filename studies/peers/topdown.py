@@ -1,17 +1,16 @@
 """Top-down training and ranking in a tree of classes (Madani et al. 2009, §5.1 and figure 7).
 
-The classifiers of the nodes below one parent are trained one against the others, on the instances
-that belong to one of these siblings only. Scores become probabilities by Platt's sigmoid, fitted
-to what classifiers trained on 80 % of these instances say about the other 20 %, pooled over
-`trials` such splits; then the classifier is trained on all of them. Without trials the sigmoid is
-the paper's fixed one. The paper used three trials for perceptrons and committees; for SVMs one or
-more on Reuters and none on its larger set: three, three and one here.
+Siblings are trained one against the others, on the instances of these siblings only. Platt's
+sigmoid turns scores into probabilities. It is fitted to the scores, by classifiers trained on 80 %
+of the instances, of the other 20 %, pooled over `trials` splits; then the classifier is trained on
+all. Without trials the sigmoid is the paper's fixed one. The paper used three trials for
+perceptrons and committees; for SVMs one or more on Reuters and none on its larger set: three, three
+and one here.
 
-To rank, the probabilities along a path are multiplied; a path ends where the product falls below
-`p_min`. The paper tried 0.05, 0.10, ... and reports the one that did best on the test set; here it
-is always the first, 0.05. Only the deepest classes are ranked; as on our sets many instances have a
-class above others as their only one, such a class has a leaf of its own below it (the paper's rule,
-to leave out a class when one below it was reached, would hardly ever rank it).
+A ranking multiplies the probabilities along a path, which ends where the product falls below
+`p_min`. The paper tried 0.05, 0.10, ... and reports the best on the test set; here it is 0.05. Only
+leaves are ranked. Many instances have an inner class as their only one, so such a class has a leaf
+of its own (the paper's rule, to leave out a class above a reached one, would hardly ever rank it).
 """
 
 from collections.abc import Callable
@@ -35,12 +34,12 @@ SIGMOID_BYTES = 8
 HELD_OUT = 0.2
 
 Probabilities = Callable[[int, NDArray[np.int64]], NDArray[np.float64]]
-"""Of a parent and rows: the probability (rows, nodes below it) of each node given its parent."""
+"""Of a parent and rows: the probability (rows, children) of each child given the parent."""
 
 
 @dataclass(frozen=True)
 class Siblings:
-    """The classifiers of the nodes below one parent; they look at some features only."""
+    """The classifiers of the children of one node, on the features of their rows."""
 
     features: NDArray[np.int32]
     model: LinearModel
@@ -48,9 +47,9 @@ class Siblings:
 
 
 class TopDown:
-    """Binary linear classifiers in the nodes of a taxonomy; one level of them without one.
+    """Binary linear classifiers in the nodes of a taxonomy; one level without a taxonomy.
 
-    `flat` makes it one level always: one-versus-rest, ranked by probabilities.
+    `flat` always makes one level: one-versus-rest, ranked by probabilities.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class TopDown:
         return best_pairs(row[named], node[named], probability[named], len(rows), k)
 
     def bytes(self) -> int:
-        """Each family's weights, the features they belong to, and two numbers for each sigmoid."""
+        """Return the bytes of all weights, of their features, and of the sigmoids."""
         return sum(
             family.model.bytes() + family.features.nbytes + SIGMOID_BYTES * len(family.sigmoids)
             for family in self._families.values()
@@ -108,7 +107,7 @@ class TopDown:
     def _family(
         self, vectors: Vectors, instances: list[NDArray[np.int64]], parent: int
     ) -> Siblings:
-        """The trained classifiers of siblings, from the rows that belong to each."""
+        """Return the trained classifiers of siblings, from the rows of each."""
         rows = np.unique(np.concatenate(instances))
         narrow, features = vectors.take(rows).compact()
         positive = [np.isin(rows, having) for having in instances]
@@ -135,7 +134,7 @@ class TopDown:
         splits: list[NDArray[np.bool_]],
         seed: int,
     ) -> Sigmoid:
-        """The sigmoid fitted to the pooled scores of what each split holds out."""
+        """Return the sigmoid fitted to the pooled scores of the held-out rows of each split."""
         scores, targets = [np.empty(0)], [np.empty(0, bool)]
         for out in splits:
             learned = positive[~out]
@@ -148,11 +147,11 @@ class TopDown:
 
 
 CERTAIN = Sigmoid(0.0, -np.inf)
-"""Of a node whose siblings have no instance but its own: probability 1."""
+"""Probability 1, of a node that has all instances of its siblings."""
 
 
 def held_out(rows: int, draw: np.random.Generator) -> NDArray[np.bool_]:
-    """A random fifth of the rows."""
+    """Return (rows,), bool: a random fifth of the rows."""
     out = np.zeros(rows, bool)
     out[draw.permutation(rows)[: round(rows * HELD_OUT)]] = True
     return out
@@ -161,7 +160,7 @@ def held_out(rows: int, draw: np.random.Generator) -> NDArray[np.bool_]:
 def walk(
     hierarchy: Hierarchy, probabilities: Probabilities, rows: int, p_min: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """What TopDownProbabilities (figure 7) reaches: rows, nodes, and the products on the way."""
+    """Return the rows, nodes and products that TopDownProbabilities (figure 7) reaches."""
     reached = list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]()
     waiting = [(-1, np.arange(rows), np.ones(rows))]
     while waiting:

@@ -1,18 +1,16 @@
-"""Unweighted indexing (Madani, Greiner, Kempe and Salavatipour 2007), as JMLR 2009 retells it.
+"""Unweighted indexing (Madani, Greiner, Kempe and Salavatipour 2007), as described in JMLR 2009.
 
-What the later paper says of it (§6.4.1), and is done here: an index of plain edges retrieves every
-class that an active feature has an edge to. Training goes through the instances online and changes
-something only when a true class was not retrieved, or when more than `tolerance` classes were that
-are not true. Weights between classes and features are computed only to decide whether there is an
-edge. Classes are ranked by these weights, or by the scores of committees of perceptrons that are
-trained in tandem with the index, for retrieved classes only.
+From the later paper (§6.4.1): an index of plain edges retrieves every class with an edge from an
+active feature. Training is online; an instance changes the index only if a true class was not
+retrieved, or if more than `tolerance` false classes were. Weights between classes and features only
+decide whether there is an edge. Classes are ranked by these weights, or by the scores of committees
+of perceptrons, trained in tandem with the index, for retrieved classes only.
 
-What it leaves to its source, which we could not read, was chosen here: a true class that was not
-retrieved doubles its weights to the active features, starting from 1/2 and never above 1; on too
-many false classes, each of these halves its weights to the active features. An edge is a weight of
-at least 1/2, so that a feature that brought false classes needs to prove itself again. A class and
-a feature never promoted together have no weight. Instances are l2-normalised; ten passes, each in
-an order of its own. The tolerance is 5, the paper's best for newsgroups (it tried 2, 5 and 20).
+The paper leaves the rest to its source, which was not available; chosen here: a true class that was
+not retrieved doubles its weights to the active features, from 1/2 up to 1; too many false classes
+halve theirs. An edge is a weight of at least 1/2. A class and a feature that were never promoted
+together have no weight. Instances are l2-normalised; ten passes, each in an order of its own. The
+tolerance is 5, the paper's best for newsgroups (it tried 2, 5 and 20).
 """
 
 import numpy as np
@@ -31,25 +29,25 @@ Columns = NDArray[np.intp]
 
 
 class Edges:
-    """The weights between features and classes; those that are edges make the index."""
+    """The weights between features and classes; heavy ones are the edges of the index."""
 
     def __init__(self, features: int, classes: int) -> None:
         self.weights = np.zeros((features, classes), np.float32)
 
     def retrieved(self, active: NDArray[np.int32]) -> Columns:
-        """The classes that some active feature has an edge to, ascending."""
+        """Return the classes with an edge from an active feature, ascending."""
         return np.flatnonzero((self.weights[active] >= EDGE).any(axis=0))
 
     def scores(
         self, active: NDArray[np.int32], values: NDArray[np.float32], classes: Columns
     ) -> NDArray[np.float32]:
-        """The sum of value times weight over the edges of each of these classes."""
+        """Return the sum of value times weight over the edges of each of these classes."""
         weights = self.weights[np.ix_(active, classes)]
         scores: NDArray[np.float32] = values @ np.where(weights >= EDGE, weights, 0)
         return scores
 
     def learn(self, active: NDArray[np.int32], true: Columns, found: Columns, most: int) -> None:
-        """Promote true classes that were not found; demote the others if more than `most` were."""
+        """Promote missed true classes; demote false ones if more than `most` were found."""
         missed = np.setdiff1d(true, found)
         if len(missed):
             cells = np.ix_(active, missed)
@@ -61,15 +59,14 @@ class Edges:
 
     @property
     def count(self) -> int:
-        """How many edges there are."""
+        """Return the number of edges."""
         return int(np.count_nonzero(self.weights >= EDGE))
 
 
 class Perceptrons:
     """A committee of perceptrons for each class, trained online.
 
-    A feature joins the prototype of a class with the first update that touches both; each member
-    then gives it a weight drawn from [-1, 1] (§5).
+    The first update of a feature and a class draws a weight from [-1, 1] for each member (§5).
     """
 
     MEMBERS = 10
@@ -83,7 +80,7 @@ class Perceptrons:
     def scores(
         self, active: NDArray[np.int32], values: NDArray[np.float32], classes: Columns
     ) -> NDArray[np.float32]:
-        """The score (classes, members) of each member of each class."""
+        """Return the scores (classes, members) of each member of each class."""
         weights = self._weights[self._place[np.ix_(active, classes)]]
         scores: NDArray[np.float32] = np.einsum("f,fcm->cm", values, weights)
         return scores
@@ -95,7 +92,7 @@ class Perceptrons:
         classes: Columns,
         true: NDArray[np.bool_],
     ) -> None:
-        """Show the instance to these classes; the members that are wrong about it are corrected."""
+        """Correct the members of these classes that misclassify the instance."""
         sign = np.where(true, 1.0, -1.0).astype(np.float32)
         wrong = self.scores(active, values, classes) * sign[:, None] <= 0
         learning = wrong.any(axis=1)
@@ -107,11 +104,11 @@ class Perceptrons:
 
     @property
     def bytes(self) -> int:
-        """Four bytes a weight, and four to say which pair its row belongs to."""
+        """Return four bytes a weight, and four for the pair of each row."""
         return self._used * (4 * self.MEMBERS + 4)
 
     def _joined(self, active: NDArray[np.int32], classes: Columns) -> NDArray[np.int32]:
-        """Where the weights of these pairs are; new ones are drawn."""
+        """Return the places of the weights of these pairs; new weights are drawn."""
         cells = np.ix_(active, classes)
         places: NDArray[np.int32] = self._place[cells]
         new = places == 0
@@ -129,7 +126,7 @@ class Perceptrons:
 
 
 class UnweightedIndex:
-    """The index of 2007, alone or with classifiers. Takes 4 bytes a feature and class, or 8."""
+    """The index of 2007, alone or with classifiers; 4 or 8 bytes for each feature and class."""
 
     def __init__(
         self,
@@ -173,7 +170,7 @@ class UnweightedIndex:
         return best_pairs(row, column, score, len(rows), k)
 
     def bytes(self) -> int:
-        """Eight bytes an edge (class and weight), and those of the perceptrons."""
+        """Return eight bytes an edge (class and weight), and those of the perceptrons."""
         return 8 * self._edges.count + (self._perceptrons.bytes if self._perceptrons else 0)
 
     def _learn(self, active: NDArray[np.int32], values: NDArray[np.float32], true: Columns) -> None:

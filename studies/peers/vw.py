@@ -1,15 +1,15 @@
 """Vowpal Wabbit's multiclass and multilabel learners.
 
-What all share: features are given by number, so that a table of `bits` weights large enough for
-every feature of every model has no collisions; it is limited to 2**27 weights (2 GB). Values are
-l2-normalised. `--passes 5 --holdout_off`, as in Vowpal Wabbit's own demo of `--plt`; every other
-option that is not named below has its default. Where a tool wants one class an instance, an
-instance with several stands in its file once for each. (`--multilabel_oaa` ranked worse than that
-on bibtex; its probabilities are also wrong for every instance after the first 256.)
+Features are numbers, so a table of `bits` weights for every feature of every model has no
+collisions; it is limited to 2**27 weights (2 GB). Values are l2-normalised. `--passes 5
+--holdout_off` as in Vowpal Wabbit's demo of `--plt`; all options not named below have their
+defaults. For tools with one class an instance, the file has an instance once for each of its
+classes. (`--multilabel_oaa` ranked worse on bibtex; its probabilities are also wrong for every
+instance after the first 256.)
 
-It cannot be kept to one thread: it parses in a second one. CPU seconds are of both, of writing
-the file it trains from, and of saving the model. Training runs in a child process; rankings are
-asked for line by line in this one, by the model file it loads at the first.
+Vowpal Wabbit parses in a second thread. CPU seconds include both threads, writing the training file
+and saving the model. Training runs in a child process; this process loads the model file at the
+first ranking and ranks line by line.
 """
 
 import signal
@@ -37,7 +37,7 @@ RANKED_AT_ONCE = 1000
 
 
 class Wabbit:
-    """What the ways to use Vowpal Wabbit have in common: its folder, its files, its process."""
+    """The folder, the files and the process of every learner of Vowpal Wabbit."""
 
     def __init__(self, name: str, seed: int) -> None:
         self._package = imported("vowpalwabbit", "vowpalwabbit")
@@ -48,11 +48,11 @@ class Wabbit:
         self._loaded = dict[tuple[str, ...], Any]()
 
     def bytes(self) -> int:
-        """The size of the model file: weights that are not 0, and what adapts their rates."""
+        """Return the size of the model file: nonzero weights and their adaptive rates."""
         return bytes_of(self._model)
 
     def _training(self, data: Path, passes: int = PASSES) -> list[str]:
-        """Options that read a file for training."""
+        """Return the options that read a file for training."""
         repeated = ["--cache_file", str(self._folder / "cache"), "--kill_cache"]
         return [
             *("--data", str(data), "--passes", str(passes), "--holdout_off"),
@@ -66,7 +66,7 @@ class Wabbit:
         )
 
     def _answers(self, rows: Rows, *options: str) -> Iterator[Any]:
-        """What the trained model predicts of each row, with these options."""
+        """Yield the predictions of the trained model for each row, with these options."""
         if options not in self._loaded:
             model = ["--initial_regressor", str(self._model), "--testonly", "--quiet"]
             self._loaded.clear()
@@ -80,9 +80,9 @@ class Wabbit:
 class OneAgainstAll(Wabbit):
     """`--oaa`: a regressor for each class. Classes are ranked by `--scores`.
 
-    With the default loss (squared, of targets 1 and -1): on 20 Newsgroups and CLINC150 its R1 was
-    higher than with the hinge and the logistic loss. Predictions are clipped to [-1, 1], so that
-    classes may tie far down; the first column wins.
+    The default loss (squared, of targets 1 and -1) had a higher R1 on 20 Newsgroups and CLINC150
+    than the hinge and the logistic loss. Predictions are clipped to [-1, 1]: classes may tie far
+    down; the first column wins.
     """
 
     def __init__(self, name: str, seed: int, passes: int = PASSES) -> None:
@@ -111,12 +111,12 @@ class OneAgainstAll(Wabbit):
 
 
 class LabelTree(Wabbit):
-    """`--plt`: a probabilistic label tree over all classes, which may be several an instance.
+    """`--plt`: a probabilistic label tree over all classes; instances may have several.
 
-    `--loss_function logistic` (it asks for it), `--kary_tree 16 --learning_rate 0.5` as in its
-    demo. The lowest nodes of the tree have 16 children where there are no classes left for all:
-    it answers some of the spare ones as labels beyond the last class. So many more are asked for,
-    and as many as there are classes without training rows; neither is an answer.
+    `--loss_function logistic` (required), `--kary_tree 16 --learning_rate 0.5` as in its demo. The
+    lowest nodes have spare children, which it predicts as labels beyond the last class. `rank`
+    requests as many more labels, and as many as there are classes without training rows, and drops
+    both.
     """
 
     def fit(self, rows: Rows) -> None:
@@ -140,14 +140,14 @@ class LabelTree(Wabbit):
 
 
 def classes_among(labels: Sequence[int], trained: NDArray[np.bool_]) -> list[int]:
-    """The labels that are classes with training rows, in their order."""
+    """Return the labels of classes with training rows, in their order."""
     return [label for label in labels if label < len(trained) and trained[label]]
 
 
 class RecallTree(Wabbit):
     """`--recall_tree`: a tree that picks candidates, and a one-against-some among them.
 
-    It answers one class only: R5 is R1. Its README advises it from 10,000 classes on.
+    It predicts one class only: R5 is R1. Its README advises it from 10,000 classes on.
     """
 
     def fit(self, rows: Rows) -> None:
@@ -166,12 +166,11 @@ class RecallTree(Wabbit):
 class MemoryTree(Wabbit):
     """`--memory_tree`: a tree of remembered instances; the nearest one found gives its class.
 
-    It answers one class only: R5 is R1. Options as in its demos: `--learn_at_leaf`, 3 dreams a
-    step, 4 times log2(n) memories a leaf, 3 passes, and nodes for twice the instances of all
-    passes; of the learning rates of the demos (0.001, 0.1, 1), 0.1 did well on CLINC150.
-    For several true classes an instance it would need `--oas`, whose answers were empty throughout
-    on bibtex. It is trained in this process and never reloaded: a model read from a file answers
-    at chance. Its bytes are those of the file that it writes none the less.
+    It predicts one class only: R5 is R1. Options as in its demos: `--learn_at_leaf`, 3 dreams a
+    step, 4 times log2(n) memories a leaf, 3 passes, nodes for twice the instances of all passes,
+    and a learning rate of 0.1, the best of the demos' (0.001, 0.1, 1) on CLINC150. `--oas`, for
+    several true classes an instance, predicted nothing on bibtex. It is trained in this process
+    and never reloaded: a model read from a file predicts at chance.
     """
 
     PASSES, MEMORIES, DREAMS = 3, 4, 3
@@ -184,10 +183,10 @@ class MemoryTree(Wabbit):
         self._workspace.save(str(self._model))
 
     def stream(self, rows: Rows) -> NDArray[np.int32]:
-        """Answer each row, in their order, and only then learn it, once.
+        """Predict and then learn each row, in their order, once, in place of `fit`.
 
-        In place of `fit`. Returns ranks (n,): 1 where its first class was answered, else 0. How
-        many rows and classes there will be is known from the start: the tree asks for it.
+        Return ranks (n,), int32: 1 where the first class of the row was predicted, else 0. The tree
+        needs the final number of rows and classes from the start.
         """
         options = ["--random_seed", str(self._seed), "--quiet", *self._tree(rows, 1)]
         self._workspace = self._package.Workspace(arg_list=options, enable_logging=False)
@@ -201,7 +200,7 @@ class MemoryTree(Wabbit):
         return ranks
 
     def _tree(self, rows: Rows, passes: int) -> list[str]:
-        """The options of the tree over so many passes."""
+        """Return the options of the tree for this number of passes."""
         count = max(len(rows.class_indices), 2)
         nodes = max(1, int(2 * passes * count / (log2(count) * self.MEMORIES)))
         return [
@@ -220,16 +219,16 @@ class MemoryTree(Wabbit):
 
 
 def bits(rows: Rows, models: int) -> list[str]:
-    """The option for a table of weights in which this many models have room for every feature."""
+    """Return the option for a table of weights for every feature of so many models."""
     needed = ceil(log2(max(len(rows.features) + 1, 2) * max(models, 1)))
     return ["--bit_precision", str(min(max(needed, FEWEST_BITS), MOST_BITS))]
 
 
 def vowpal_wabbit(*options: str) -> None:
-    """Run it to its end in a process of its own; RuntimeError with its words if it fails."""
+    """Run Vowpal Wabbit in a process of its own; RuntimeError with its last line if it fails."""
     command = [sys.executable, "-m", "vowpalwabbit", *options]
     done = run(command, capture_output=True, text=True, check=False)
-    if done.returncode == -signal.SIGXCPU:  # its share of the limit of CPU seconds (process.py)
+    if done.returncode == -signal.SIGXCPU:  # its share of the limit of CPU seconds (isolation.py)
         signal.raise_signal(signal.SIGXCPU)
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]

@@ -1,4 +1,4 @@
-"""What every declared study must hold before it runs for hours."""
+"""Checks of every declared study, before it runs for hours."""
 
 import pytest
 

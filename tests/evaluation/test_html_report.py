@@ -14,7 +14,7 @@ VOID = {"meta", "br", "img"}
 
 
 class Outline(HTMLParser):
-    """What a page holds; fails when an element is not closed where it should be."""
+    """The elements of a page; fails when an element is not closed in its place."""
 
     def __init__(self, text):
         super().__init__()

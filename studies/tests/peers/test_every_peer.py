@@ -1,4 +1,4 @@
-"""What the comparison relies on, of every peer with its real package."""
+"""The contract of every peer, with its real package."""
 
 from dataclasses import replace
 
