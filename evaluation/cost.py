@@ -24,17 +24,12 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, cpu_seconds() - begin
 
 
-def timed_on_average(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Return the result of the work and its mean CPU seconds; it is repeated until SHORTEST."""
+def mean_seconds_of(work: Callable[[], object]) -> float:
+    """Return the mean CPU seconds of the work, which is repeated until SHORTEST."""
     begin, times = cpu_seconds(), 0
     while True:
-        result = work()
+        work()
         times += 1
         spent = cpu_seconds() - begin
         if spent >= SHORTEST:
-            return result, spent / times
-
-
-def mean_seconds_of(work: Callable[[], object]) -> float:
-    """Return the mean CPU seconds of the work."""
-    return timed_on_average(work)[1]
+            return spent / times
