@@ -89,7 +89,7 @@ studies-env: $(VENV)/built ## the environment of studies/, with the packages of 
 	CORE_BUILD=none $(STUDIES)/pip install -q --group studies -e .
 
 studies-check: studies-env ## the studies and all peers, with their real packages
-	MYPYPATH=src:dev $(STUDIES)/mypy -p studies
+	MYPYPATH=src:dev $(STUDIES)/mypy -p studies --exclude studies/tests
 	$(STUDIES)/python -m pytest -q studies/tests
 
 generate: $(VENV)/dev ## the files in deploy/ that are made of others

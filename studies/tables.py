@@ -127,16 +127,13 @@ def _table(pivot: Pivot, title: str, records: Sequence[Record], notes: list[str]
         else f"{measure}, {pivot.across} {across}"
         for measure, across in columns
     ]
-    best = [
-        best_of([row[at] for row in cells], _better(measure))
-        for at, (measure, _) in enumerate(columns)
-    ]
+    best = [_best([row[at] for row in cells], measure) for at, (measure, _) in enumerate(columns)]
     if pivot.mean:
         shared = [at for at in range(len(columns)) if all(row[at] != EMPTY for row in cells)]
         headings.append(f"mean of {len(shared)}")
         for row in cells:
             row.append(_mean([row[at] for at in shared], columns[0][0], pivot.digits))
-        best.append(best_of([row[-1] for row in cells], _better(columns[0][0])))
+        best.append(_best([row[-1] for row in cells], columns[0][0]))
     if pivot.wins_of:
         headings.append(f"{pivot.wins_of} wins")
         best.append(-1)
@@ -158,8 +155,11 @@ def _of(records: Sequence[Record], pivot: Pivot, row: Any, across: Any) -> list[
     ]
 
 
-def _better(measure: str) -> Better:
-    return COSTS.get(measure, "less" if measure in LESS else "more")
+def _best(cells: Sequence[Cell], measure: str) -> int:
+    """Return the place of the best cell; -1 if all are equal."""
+    if len({cell.value for cell in cells}) == 1:
+        return -1
+    return best_of(cells, COSTS.get(measure, "less" if measure in LESS else "more"))
 
 
 def _cell(records: Sequence[Record], measure: str, digits: int) -> Cell:

@@ -96,6 +96,14 @@ def test_costs_have_three_digits_and_the_least_may_be_best():
     assert table.best == [-1, 0, 1, 1]
 
 
+def test_no_cell_of_equal_ones_is_best():
+    study = Study("about", [], lambda *_: (), [Pivot("t", ["R1", "P1"])])
+
+    [table] = tables(study, [record(R1=0.5, P1=0.2), record("b", R1=0.5, P1=0.1)])
+
+    assert table.best == [-1, -1, 0]
+
+
 def test_infinite_ranks_are_empty():
     [(*_, rows)] = shown(Pivot("t", ["HR"]), [record(HR=float("inf"))])
 
