@@ -104,47 +104,29 @@ def _pivoted(pivot: Pivot, records: Sequence[Record]) -> Iterator[Table]:
         yield _table(pivot, title, at_pass(part, pivot.at), list(failed))
 
 
+Column = tuple[str, list[Cell], int]  # heading, cells, the place of the best cell or -1
+
+
 def _table(pivot: Pivot, title: str, records: Sequence[Record], notes: list[str]) -> Table:
-    columns = [
-        (measure, across)
-        for across in (_values(records, pivot.across) if pivot.across else [None])
-        for measure in pivot.measures
-        if any(measure in each for each in records)
-    ]
     names = _values(records, pivot.rows)
-    cells = [
-        [
-            _cell(_of(records, pivot, name, across), measure, pivot.digits)
-            for measure, across in columns
-        ]
-        for name in names
-    ]
-    headings = [
-        measure
-        if across is None
-        else str(across)
-        if len(pivot.measures) == 1
-        else f"{measure}, {pivot.across} {across}"
-        for measure, across in columns
-    ]
-    best = [_best([row[at] for row in cells], measure) for at, (measure, _) in enumerate(columns)]
+    columns = list[Column]()
+    for across in _values(records, pivot.across) if pivot.across else [None]:
+        for measure in pivot.measures:
+            if any(measure in each for each in records):
+                here = [_of(records, pivot, name, across) for name in names]
+                cells = [_cell(each, measure, pivot.digits) for each in here]
+                columns.append((_heading(pivot, measure, across), cells, _best(cells, measure)))
     if pivot.mean:
-        shared = [at for at in range(len(columns)) if all(row[at] != EMPTY for row in cells)]
-        headings.append(f"mean of {len(shared)}")
-        for row in cells:
-            row.append(_mean([row[at] for at in shared], columns[0][0], pivot.digits))
-        best.append(_best([row[-1] for row in cells], columns[0][0]))
+        columns.append(_mean_column(columns, pivot.measures[0], pivot.digits))
     if pivot.wins_of:
-        headings.append(f"{pivot.wins_of} wins")
-        best.append(-1)
-        winner = max(
-            (name for name in names if str(name).startswith(pivot.wins_of)),
-            key=lambda name: mean(_numbers(_of(records, pivot, name, None), "R1")),
-        )
-        for name, row in zip(names, cells, strict=True):
-            row.append(_wins(records, winner, name))
-    rows = [[Cell(str(name)), *row] for name, row in zip(names, cells, strict=True)]
-    return Table(title, [pivot.rows, *headings], rows, [-1, *best], notes)
+        columns.append(_wins_column(records, pivot.wins_of, names))
+    return Table(
+        title,
+        [pivot.rows, *(heading for heading, _, _ in columns)],
+        [[Cell(str(name)), *(c[at] for _, c, _ in columns)] for at, name in enumerate(names)],
+        [-1, *(best for _, _, best in columns)],
+        notes,
+    )
 
 
 def _of(records: Sequence[Record], pivot: Pivot, row: Any, across: Any) -> list[Record]:
@@ -155,6 +137,12 @@ def _of(records: Sequence[Record], pivot: Pivot, row: Any, across: Any) -> list[
     ]
 
 
+def _heading(pivot: Pivot, measure: str, across: Any) -> str:
+    if across is None:
+        return measure
+    return str(across) if len(pivot.measures) == 1 else f"{measure}, {pivot.across} {across}"
+
+
 def _best(cells: Sequence[Cell], measure: str) -> int:
     """Return the place of the best cell; -1 if all are equal."""
     if len({cell.value for cell in cells}) == 1:
@@ -163,39 +151,50 @@ def _best(cells: Sequence[Cell], measure: str) -> int:
 
 
 def _cell(records: Sequence[Record], measure: str, digits: int) -> Cell:
-    """Return the mean; its deviation over splits, but not over data sets, for R1 and R5."""
+    """Return the mean, and for some measures its deviation over the splits of one data set."""
     numbers = _numbers(records, measure)
     if not numbers or not all(map(isfinite, numbers)):
         return EMPTY
     spread = Spread.of(numbers)
-    if measure in COSTS:
-        return Cell(short(spread.mean), spread.mean)
-    text = f"{spread.mean:.{digits}f}"
     one_dataset = len(_values(records, "dataset")) == 1
-    if spread.deviation is not None and one_dataset and measure in WITH_DEVIATION:
-        text += f" ± {spread.deviation:.{digits}f}"
-    return Cell(text, spread.mean)
+    shows_deviation = spread.deviation is not None and one_dataset and measure in WITH_DEVIATION
+    deviation = f" ± {spread.deviation:.{digits}f}" if shows_deviation else ""
+    return Cell(_written(spread.mean, measure, digits) + deviation, spread.mean)
 
 
-def _mean(cells: Sequence[Cell], measure: str, digits: int) -> Cell:
-    if not cells:
-        return EMPTY
-    value = mean(cell.value for cell in cells if cell.value is not None)
-    return Cell(short(value) if measure in COSTS else f"{value:.{digits}f}", value)
+def _written(value: float, measure: str, digits: int) -> str:
+    return short(value) if measure in COSTS else f"{value:.{digits}f}"
 
 
-def _wins(records: Sequence[Record], one: Any, other: Any) -> Cell:
-    """Return wins and losses in R1 on the splits of both; * by the sign test of §6.1."""
+def _mean_column(columns: Sequence[Column], measure: str, digits: int) -> Column:
+    """Return the mean of each row over the columns that all rows have."""
+    shared = [cells for _, cells, _ in columns if EMPTY not in cells]
+    means = [mean(cell.value or 0.0 for cell in row) for row in zip(*shared, strict=True)]
+    cells = [Cell(_written(each, measure, digits), each) for each in means]
+    return f"mean of {len(shared)}", cells or [EMPTY] * len(columns[0][1]), _best(cells, measure)
+
+
+def _wins_column(records: Sequence[Record], prefix: str, names: Sequence[str]) -> Column:
+    """Return the splits won and lost, in R1, by the best estimator whose name has the prefix.
+
+    * marks p <= 0.05 of the sign test (Madani et al. 2009, section 6.1).
+    """
     r1 = {(each["estimator"], each["split"]): each["R1"] for each in records if "split" in each}
-    pairs = [
-        (value, r1[other, split])
-        for (name, split), value in r1.items()
-        if name == one and (other, split) in r1
-    ]
-    if one == other or not pairs:
-        return EMPTY
-    won, lost = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
-    return Cell(f"{won}:{lost}{'*' if sign_test(won, lost) <= SIGNIFICANT else ''}")
+    winner = max(
+        {name for name, _ in r1 if name.startswith(prefix)},
+        key=lambda name: mean(value for (of, _), value in r1.items() if of == name),
+    )
+    cells = list[Cell]()
+    for name in names:
+        pairs = [
+            (r1[winner, split], value)
+            for (of, split), value in r1.items()
+            if of == name != winner and (winner, split) in r1
+        ]
+        won, lost = sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+        mark = "*" if sign_test(won, lost) <= SIGNIFICANT else ""
+        cells.append(Cell(f"{won}:{lost}{mark}") if pairs else EMPTY)
+    return f"{prefix} wins", cells, -1
 
 
 # --- pairs, figures -------------------------------------------------------------------------------
@@ -205,26 +204,24 @@ def _beside(declared: Beside, records: Sequence[Record]) -> Table:
     latest = at_pass(records, "last")
     rows = list[list[Cell]]()
     for dataset in _values(latest, "dataset"):
-        of = {
-            name: [r for r in latest if (r["dataset"], r["estimator"]) == (dataset, name)]
-            for name in {name for pair in declared.pairs for name in pair}
-        }
-        for ours, theirs in declared.pairs:
-            if _numbers(of[ours], declared.points[0]) and _numbers(of[theirs], declared.points[0]):
-                cells = [Cell(dataset), Cell(ours), Cell(theirs)]
-                for measure in declared.points:
-                    by = 100 * (
-                        mean(_numbers(of[ours], measure)) - mean(_numbers(of[theirs], measure))
-                    )
-                    cells.append(Cell(f"{by:+.2f}", by))
-                for measure in declared.ratios:
-                    theirs_mean = max(mean(_numbers(of[theirs], measure)), 1e-9)
-                    ratio = mean(_numbers(of[ours], measure)) / theirs_mean
-                    cells.append(Cell(f"{ratio:.2g} x", ratio))
-                rows.append(cells)
-    columns = ["dataset", "ours", "beside", *(f"{each}, points" for each in declared.points)]
-    columns += declared.ratios
+        here = [each for each in latest if each["dataset"] == dataset]
+        for pair in declared.pairs:
+            ours, theirs = ([each for each in here if each["estimator"] == name] for name in pair)
+            if all(_numbers(each, declared.points[0]) for each in (ours, theirs)):
+                cells = map(Cell, (dataset, *pair))
+                rows.append([*cells, *_compared(declared, ours, theirs)])
+    points = [f"{each}, points" for each in declared.points]
+    columns = ["dataset", "ours", "beside", *points, *declared.ratios]
     return Table(declared.title, columns, rows, [-1] * len(columns))
+
+
+def _compared(declared: Beside, ours: Sequence[Record], theirs: Sequence[Record]) -> Iterator[Cell]:
+    for measure in (*declared.points, *declared.ratios):
+        mine, other = mean(_numbers(ours, measure)), mean(_numbers(theirs, measure))
+        if measure in declared.points:
+            yield Cell(f"{100 * (mine - other):+.2f}", 100 * (mine - other))
+        else:
+            yield Cell(f"{mine / max(other, 1e-9):.2g} x", mine / max(other, 1e-9))
 
 
 def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
