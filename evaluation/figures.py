@@ -14,8 +14,8 @@ from manyclass.evaluation.run import Outcome
 
 LEAST_OF_BEST = 0.75  # share of the best R1 below which a result is left out of figures of cost
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
-SIZE = (5.6, 3.8)  # inches
-MOST_INSIDE = 5  # series whose legend fits into the plot
+WIDTH, HEIGHT = 4.8, 3.3  # inches
+MOST_INSIDE, BESIDE = 5, 2.2  # series of a legend in the plot; inches of one beside it
 NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
 COLOURED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
 STYLE: dict[Any, Any] = {  # Matplotlib's type of these names is private
@@ -35,7 +35,7 @@ class PlottingMissing(ImportError):
 
 @dataclass(frozen=True)
 class Series:
-    """Named points (x, y, deviation or None), in their order. `colour` is an index."""
+    """Named points (x, y, deviation or None), at least one. `colour` is an index."""
 
     name: str
     points: Sequence[tuple[float, float, float | None]]
@@ -71,33 +71,38 @@ class Figure:
         except ImportError as error:
             raise PlottingMissing from error
         with rc_context(STYLE):
-            canvas = Canvas(figsize=SIZE, layout="constrained")
+            crowded = len(self.series) > MOST_INSIDE
+            size = WIDTH + BESIDE * crowded, HEIGHT
+            canvas = Canvas(figsize=size, layout="constrained")
             axes = canvas.add_subplot(title=self.title, xlabel=self.x, ylabel=self.y)
             for each in self.series:
-                x, y, deviations = zip(*each.points, strict=True)
-                axes.errorbar(
-                    x,
-                    y,
-                    [deviation or 0 for deviation in deviations] if any(deviations) else None,
-                    label=each.name,
-                    color=f"C{each.colour % 10}",
-                    linestyle="none" if self.scattered else "--" if each.dashed else "-",
-                    marker="osD^vP*X"[each.colour % 8] if each.marked else None,
-                    markersize=4,
-                    capsize=2,
-                )
+                self._draw(axes, each)
             if self.logarithmic:
                 axes.set_xscale("log")
             if self.steps:
                 axes.set_xticks(range(len(self.steps)), self.steps)
             axes.grid(alpha=0.25)
-            if len(self.series) > MOST_INSIDE:
+            if crowded:
                 canvas.legend(loc="outside right upper", frameon=False, fontsize="small")
             else:
                 axes.legend(frameon=False, fontsize="small")
             written = StringIO()
             canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
             return written.getvalue()
+
+    def _draw(self, axes: Any, series: Series) -> None:
+        x, y, deviations = zip(*series.points, strict=True)
+        axes.errorbar(
+            x,
+            y,
+            [deviation or 0 for deviation in deviations] if any(deviations) else None,
+            label=series.name,
+            color=f"C{series.colour % 10}",
+            linestyle="none" if self.scattered else "--" if series.dashed else "-",
+            marker="osD^vP*X"[series.colour % 8] if series.marked else None,
+            markersize=4,
+            capsize=2,
+        )
 
 
 def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
@@ -235,7 +240,8 @@ def _by_options(
                     if result.base == base
                 }
                 points = [_point(x, spread) for x, spread in spreads.items() if spread is not None]
-                series.append(Series(base, points, colour_of[base]))
+                if points:
+                    series.append(Series(base, points, colour_of[base]))
             yield Figure(f"{measure} by {option}", option, measure, series, caption, values)
         for base in bases:
             of_base = [result for result in varied if result.base == base]

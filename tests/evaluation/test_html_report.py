@@ -6,6 +6,7 @@ import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.html_report import html_report
 from manyclass.evaluation.run import Outcome, Pass
 from tests.evaluation.examples import Always, data_set
@@ -56,6 +57,12 @@ def text(comparisons):
     return html_report(comparisons, {"command": "manyclass evaluate <x>", "machine": "m"})
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures are empty: drawing takes most of the time of a page."""
+    monkeypatch.setattr(Figure, "svg", lambda self: "<svg/>")
+
+
 def test_every_element_is_closed(text):
     assert Outline(text).tags.count("figure") > 8
 
@@ -99,7 +106,7 @@ def test_names_are_escaped(text):
     assert "manyclass evaluate &lt;x&gt;" in text
 
 
-def test_several_sets_have_an_overview(text, comparisons):
+def test_several_sets_have_an_overview(text, comparisons, undrawn):
     tables = Outline(text).tags.count("table")
     alone = html_report(comparisons[:1], {})
 
@@ -109,7 +116,7 @@ def test_several_sets_have_an_overview(text, comparisons):
     assert Outline(alone).tags.count("table") == 2
 
 
-def test_the_overview_shows_the_passes_that_the_tables_show():
+def test_the_overview_shows_the_passes_that_the_tables_show(undrawn):
     rest = {"R5": 0.9, "HR": 1.5, "macro F1": 0.4}
     passes = [Pass(1, 1.0, {"R1": 0.625} | rest, {"R1": 1.0}, 9)]
     passes.append(Pass(2, 2.0, {"R1": 0.5} | rest, {"R1": 1.0}, 9))
