@@ -37,7 +37,11 @@ demo: $(VENV)/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
 measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
-	for each in paper word_rules speed serving replicas ready; do python -m benchmarks.$$each || exit; done
+	python -m studies paper --datasets words,newsgroups --passes 1 \
+	  --estimator 'ff(margin_threshold=0,sublinear=no,feature_memory=0)' \
+	  --estimator 'ff(margin_threshold=0.5,sublinear=no,feature_memory=0)'
+	python -m studies word-rules
+	for each in speed serving replicas ready; do python -m benchmarks.$$each || exit; done
 
 load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 	python -m load_tests.run

@@ -23,10 +23,3 @@ class Learner:
     def rank(self, rows: Rows, k: int = 5) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return class ids (n, k) and scores (n, k)."""
         return self.index.rank_csr(self.features, rows.indptr, rows.indices, rows.values, k)
-
-    def hits(self, rows: Rows, k: int) -> NDArray[np.bool_]:
-        """Return (n, k), bool, for rows of one true class: whether it is at this place."""
-        ids, _ = self.rank(rows, k)
-        true = self.index.class_ids(self.classes)[rows.class_indices]
-        hits: NDArray[np.bool_] = (ids == true[:, None]) & (true[:, None] >= 0)
-        return hits

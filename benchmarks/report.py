@@ -4,7 +4,6 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
 
 Cell = str | int | float | None
 
@@ -53,9 +52,3 @@ def shown(cell: Cell) -> str:
     if isinstance(cell, int) or abs(cell) >= 1000:
         return f"{cell:,.0f}"
     return f"{cell:.4g}"
-
-
-def spread(figures: Sequence[float], digits: int) -> str:
-    """Return mean and standard deviation of several runs."""
-    deviation = stdev(figures) if len(figures) > 1 else 0.0
-    return f"{mean(figures):.{digits}f} ±{deviation:.{digits}f}"

@@ -75,13 +75,13 @@ class Dataset:
     @classmethod
     def of_parts(cls, name: str, parts: Iterable[Part], taxonomy: Taxonomy | None = None) -> Self:
         """Return a data set with a published split, less other splits and unlabelled rows."""
-        taught, tested = list[readers.Labelled](), list[readers.Labelled]()
+        training, test = list[readers.Labelled](), list[readers.Labelled]()
         for part, instance, classes in parts:
             if classes and part in TRAINING:
-                taught.append((instance, classes))
+                training.append((instance, classes))
             elif classes and part in TESTING:
-                tested.append((instance, classes))
-        return cls(name, Rows.of(chain(taught, tested)), published=len(taught), taxonomy=taxonomy)
+                test.append((instance, classes))
+        return cls(name, Rows.of(chain(training, test)), published=len(training), taxonomy=taxonomy)
 
     @classmethod
     def of_rows(cls, name: str, training: Rows, test: Rows) -> Self:

@@ -18,6 +18,7 @@ from studies import (
     paper,
     techniques,
     trees,
+    word_rules,
 )
 from studies.declaration import Record, Study, Trial
 from studies.runner import render, run, write
@@ -27,6 +28,7 @@ STUDIES: Final[dict[str, Study]] = {
     "paper": paper.STUDY,
     "options-of-ff": options_of_ff.STUDY,
     "estimates": estimates.STUDY,
+    "word-rules": word_rules.STUDY,
     "techniques": techniques.STUDY,
     "all-learners": all_learners.STUDY,
     "drift": drift.STUDY,

@@ -49,7 +49,7 @@ STUDY: Final = Study(
             at="best",
             wins_of="ff",
         ),
-        Pivot("first pass", ["HR", "R1", "R5", "T_train s"], at="first"),
+        Pivot("first pass", ["HR", "R1", "R5", "T_train s", "d", "|W|"], at="first", digits=4),
     ],
     printed=[
         _printed("reuters10", "FF, first pass", 1.082, 0.860, 0.998),

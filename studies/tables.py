@@ -15,6 +15,8 @@ WITH_DEVIATION = frozenset({"R1", "R5"})  # others would widen the tables
 LESS = frozenset({"HR", "taxo-loss", "calibration error", "Brier", "log loss", "deviation"})
 COSTS: dict[str, Better] = {
     "pass": "",
+    "classes": "",
+    "active": "",
     "T_train s": "less",
     "T s": "less",
     "ranks/s": "more",

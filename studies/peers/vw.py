@@ -131,8 +131,8 @@ class LabelTree(Wabbit):
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         ranked = np.full((len(rows), k), -1, np.int32)
         trained = int(self._trained.sum())
-        asked = min(k, trained) + self._classes - trained + CHILDREN
-        options = ["--top_k", str(asked), "--loss_function", "logistic"]
+        requested = min(k, trained) + self._classes - trained + CHILDREN
+        options = ["--top_k", str(requested), "--loss_function", "logistic"]
         for at, labels in enumerate(self._answers(rows, *options)):
             named = classes_among(labels, self._trained)[:k]
             ranked[at, : len(named)] = named

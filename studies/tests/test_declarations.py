@@ -1,18 +1,21 @@
 """Checks of every declared study, before it runs for hours."""
 
+import gzip
+
 import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.evaluation.datasets import DATASETS
-from studies import all_learners, default, estimates, trees
+from studies import all_learners, default, estimates, trees, word_rules
 from studies.__main__ import STUDIES
 from studies.declaration import Beside, Pivot
 from studies.held_out import ESTIMATORS, held_out
 from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-OF_DATASETS = [study for study in STUDIES.values() if study is not estimates.STUDY]
+SYNTHETIC = (estimates.STUDY, word_rules.STUDY)
+OF_DATASETS = [study for study in STUDIES.values() if study not in SYNTHETIC]
 
 
 @pytest.mark.parametrize("study", OF_DATASETS)
@@ -74,6 +77,19 @@ def test_peers_that_thousands_of_classes_make_slow_are_left_out(
 def test_the_default_is_chosen_without_the_published_test_rows():
     assert default.CHOICE.prepare.__name__ == "training_only"
     assert {"svm", *default.TESTED} <= {*default.EVERYWHERE}
+
+
+def test_the_rules_for_words_differ(tmp_path):
+    (tmp_path / "jane_austen").mkdir()
+    text = gzip.compress(b"Well-known? She wasn't, she wasn't. She was well-known.")
+    (tmp_path / "jane_austen" / "novel.txt.gz").write_bytes(text)
+    made = {name: word_rules.read(name, tmp_path) for name in word_rules.RULES}
+
+    known = ["well-known" in data.rows.classes for data in made.values()]
+    assert known == [False, False, True, True]
+    [*records] = (next(word_rules.measured(data, "ff", 1, 0)) for data in made.values())
+    assert records[0]["classes"] == records[1]["classes"] > records[2]["classes"]
+    assert records[0]["active"] > records[1]["active"]
 
 
 def test_trees_are_tested_by_the_common_measure():
