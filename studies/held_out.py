@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from math import isfinite
 from typing import Any, Final
 
 from manyclass.core.index import Index
@@ -34,7 +35,7 @@ class Sparsified(LearnerEstimator):
 
 
 def held_out(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
-    """Yield accuracy and cost after each pass.
+    """Yield accuracy and cost after each pass; unknown and infinite measures are left out.
 
     The name is one of ESTIMATORS or a specification, perhaps with ` keep=0.3` (the share of edges
     kept after training) or ` oversample=10` (each class has at least so many training rows).
@@ -51,7 +52,9 @@ def held_out(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Recor
             "bytes": each.bytes,
             "ranks/s": outcome.ranks_per_second,
         }
-        yield {name: value for name, value in found.items() if value is not None}
+        yield {
+            name: value for name, value in found.items() if value is not None and isfinite(value)
+        }
 
 
 def _outcome(data: Dataset, name: str, passes: int, seed: int) -> Outcome:

@@ -1,7 +1,6 @@
 """Tables and figures of records."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import isfinite
 from statistics import mean
 from typing import Any
 
@@ -155,7 +154,7 @@ def _best(cells: Sequence[Cell], measure: str) -> int:
 def _cell(records: Sequence[Record], measure: str, digits: int) -> Cell:
     """Return the mean, and for some measures its deviation over the splits of one data set."""
     numbers = _numbers(records, measure)
-    if not numbers or not all(map(isfinite, numbers)):
+    if not numbers:
         return EMPTY
     spread = Spread.of(numbers)
     one_dataset = len(_values(records, "dataset")) == 1

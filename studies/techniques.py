@@ -60,7 +60,7 @@ STUDY: Final = Study(
         Pivot("R1 by pass", ["R1"], rows="learner", across="pass", at="every"),
         Pivot("best pass", ["pass", "R1", "R5"], rows="learner", at="best"),
         Pivot("OOZ by d_max", ["R1", "R5", "macro F1", "|W|"], rows="max_outdegree", at="best"),
-        Pivot("PA-II made sparser", ["R1", "R5", "|W|"], rows="edges kept"),
+        Pivot("PA-II made sparser", ["R1", "R5", "bytes"], rows="edges kept"),
         Pivot("committees of PA-II", ["R1", "R5", "macro F1"], rows="committee"),
         Pivot(
             "PA-II, rare classes oversampled",

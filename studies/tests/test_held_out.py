@@ -23,6 +23,19 @@ def test_a_peer_has_one_record_without_edges(monkeypatch):
     assert "|W|" not in record
 
 
+def test_an_infinite_rank_is_left_out(monkeypatch):
+    class Silent(Always):
+        def rank(self, rows, k):
+            return super().rank(rows, k) * 0 - 1
+
+    monkeypatch.setitem(ESTIMATORS, "silent", Silent)
+
+    [record] = held_out(data_set(), "silent", 1, 0)
+
+    assert record["MRR"] == 0
+    assert "HR" not in record
+
+
 def test_accuracy_falls_with_the_share_of_edges_that_is_kept():
     [whole], [sparse] = (held_out(data_set(), f"pa keep={share}", 2, 0) for share in (1, 0.02))
 

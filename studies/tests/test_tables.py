@@ -104,12 +104,6 @@ def test_no_cell_of_equal_ones_is_best():
     assert table.best == [-1, -1, 0]
 
 
-def test_infinite_ranks_are_empty():
-    [(*_, rows)] = shown(Pivot("t", ["HR"]), [record(HR=float("inf"))])
-
-    assert rows == [["a", "-"]]
-
-
 def test_failures_are_notes_and_have_no_row():
     study = Study("about", [], lambda *_: (), [Pivot("t", ["R1"])])
     failed = {"dataset": "one", "estimator": "b", "split": 0, "failed": "ValueError: no room"}
