@@ -21,6 +21,7 @@ from studies import (
     word_rules,
 )
 from studies.declaration import Record, Study, Trial
+from studies.isolation import Failed
 from studies.runner import render, run, write
 from studies.tables import tables
 
@@ -121,9 +122,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         render(given.out, given.name, study)
         return
     records = list[Record]()
-    for records in run(study, given.data, given.seed, given.limit):
-        if given.out is not None:
-            write(given.out, given.name, records, given.note)
+    try:
+        for records in run(study, given.data, given.seed, given.limit):
+            if given.out is not None:
+                write(given.out, given.name, records, given.note)
+    except Failed as error:
+        raise SystemExit(f"a learner failed: {error}") from error
     for table in tables(study, records):
         print((table.markdown() if given.markdown else table.text()) + "\n")
     if given.out is not None:

@@ -141,6 +141,7 @@ def test_without_a_name_the_studies_are_listed(capsys):
     [
         (["made", "--datasets", "three"], "not in this study: three; it has one, two"),
         (["made", "--render"], "--render needs --out"),
+        (["made", "--estimator", "broken"], "a learner failed: ValueError: no room"),
     ],
 )
 def test_a_wrong_command_line_says_what_is_wrong(named, arguments, said):
