@@ -111,7 +111,7 @@ def calibrated(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Rec
     for limit in LIMITS:
         above = found.right[found.confidence >= limit]
         record: Record = {"limit": f">= {limit:g}", "answered": len(above) / len(found.right)}
-        yield record | ({"right": float(above.mean())} if len(above) else {})
+        yield record | ({"right of these": float(above.mean())} if len(above) else {})
 
 
 def around_drift(
@@ -138,7 +138,7 @@ STUDY: Final = Study(
     calibrated,
     [
         Pivot("calibration", ["right", *SCORES, *(f"{each} of the constant" for each in SCORES)]),
-        Pivot("answers by limit of confidence", ["answered", "right"], across="limit"),
+        Pivot("answers by limit of confidence", ["answered", "right of these"], across="limit"),
     ],
     [Plot("reliability", "confidence", "share right", along="bin")],
     rows=20_000,

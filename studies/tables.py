@@ -7,22 +7,17 @@ from typing import Any
 from manyclass.evaluation.comparison import SIGNIFICANT, Spread
 from manyclass.evaluation.figures import Figure, Series
 from manyclass.evaluation.measures import sign_test
-from manyclass.evaluation.report import EMPTY, Better, Cell, Table, best_of, short
+from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, short
 from studies.declaration import At, Beside, Pivot, Plot, Record, Study
 
 WITH_DEVIATION = frozenset({"R1", "R5"})  # others would widen the tables
-LESS = frozenset({"HR", "taxo-loss", "calibration error", "Brier", "log loss", "deviation"})
-COSTS: dict[str, Better] = {
-    "pass": "",
-    "classes": "",
-    "active": "",
-    "T_train s": "less",
-    "T s": "less",
-    "ranks/s": "more",
-    "bytes": "less",
-    "|W|": "less",
-    "d": "less",
+SIZES = frozenset({"pass", "classes", "active"})
+UNRANKED = SIZES | {
+    f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")
 }
+COSTS = frozenset({"T_train s", "T s", "bytes", "|W|", "d"})
+LESS = COSTS | {"HR", "taxo-loss", "calibration error", "Brier", "log loss", "deviation"}
+SHORT = SIZES | COSTS | {"ranks/s"}  # written with three digits
 
 
 def tables(study: Study, records: Sequence[Record]) -> list[Table]:
@@ -145,10 +140,10 @@ def _heading(pivot: Pivot, measure: str, across: Any) -> str:
 
 
 def _best(cells: Sequence[Cell], measure: str) -> int:
-    """Return the place of the best cell; -1 if all are equal."""
-    if len({cell.value for cell in cells}) == 1:
+    """Return the place of the best cell; -1 if all are equal or unranked."""
+    if measure in UNRANKED or len({cell.value for cell in cells}) == 1:
         return -1
-    return best_of(cells, COSTS.get(measure, "less" if measure in LESS else "more"))
+    return best_of(cells, "less" if measure in LESS else "more")
 
 
 def _cell(records: Sequence[Record], measure: str, digits: int) -> Cell:
@@ -164,7 +159,7 @@ def _cell(records: Sequence[Record], measure: str, digits: int) -> Cell:
 
 
 def _written(value: float, measure: str, digits: int) -> str:
-    return short(value) if measure in COSTS else f"{value:.{digits}f}"
+    return short(value) if measure in SHORT else f"{value:.{digits}f}"
 
 
 def _mean_column(columns: Sequence[Column], measure: str, digits: int) -> Column:

@@ -87,9 +87,14 @@ def test_records_hold_scores_bins_and_answers_above_each_limit(monkeypatch):
     assert whole["Brier of the constant"] == pytest.approx(0.25)
     bins, limits = rest[: -len(LIMITS)], rest[-len(LIMITS) :]
     assert [each["share right"] for each in bins] == [0, 1, 0, 1]
-    assert limits[0] == {"limit": ">= 0.5", "answered": 0.75, "right": pytest.approx(2 / 3)}
-    assert limits[-1] == {"limit": ">= 0.95", "answered": 0.25, "right": 1.0}
+    assert limits[0] == {
+        "limit": ">= 0.5",
+        "answered": 0.75,
+        "right of these": pytest.approx(2 / 3),
+    }
+    assert limits[-1] == {"limit": ">= 0.95", "answered": 0.25, "right of these": 1.0}
     assert len(bins) < BINS
+    assert not [each for each in rest if whole.keys() & each.keys()]  # no mean mixes the two
 
 
 def test_no_answer_above_a_limit_has_no_share_of_right_ones(monkeypatch):
