@@ -9,7 +9,7 @@ ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check peers-check lock \
+.PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check studies-env studies-check lock \
         generate clang sanitize coverage measure load chaos damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -37,7 +37,11 @@ demo: $(VENV)/built ## teach a service one novel and watch its accuracy rise
 	manyclass demo
 
 measure: $(VENV)/dev ## the figures of docs/measurements.md (needs the data sets, fifteen minutes)
-	for each in paper word_rules speed serving replicas ready; do python -m benchmarks.$$each || exit; done
+	python -m studies paper --datasets words,newsgroups --passes 1 \
+	  --estimator 'ff(margin_threshold=0,sublinear=no,feature_memory=0)' \
+	  --estimator 'ff(margin_threshold=0.5,sublinear=no,feature_memory=0)'
+	python -m studies word-rules
+	for each in speed serving replicas ready; do python -m benchmarks.$$each || exit; done
 
 load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 	python -m load_tests.run
@@ -82,10 +86,15 @@ api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)
 	npm ci --prefix tests_api --silent
 	pytest -q tests_api
 
-peers-check: $(VENV)/built ## the peers with their real packages, in an environment of their own
-	test -d .venv-peers || $(PYTHON) -m venv .venv-peers
-	CORE_BUILD=none .venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
-	.venv-peers/bin/python -m pytest -q tests_peers
+STUDIES := .venv-studies/bin
+studies-env: $(VENV)/built ## the environment of studies/, with the packages of all peers
+	test -d .venv-studies || $(PYTHON) -m venv .venv-studies
+	$(STUDIES)/pip install -q 'pip>=25.1'
+	CORE_BUILD=none $(STUDIES)/pip install -q --group studies -e .
+
+studies-check: studies-env ## the studies and all peers, with their real packages
+	MYPYPATH=src:dev $(STUDIES)/mypy -p studies --exclude studies/tests
+	$(STUDIES)/python -m pytest -q studies/tests
 
 generate: $(VENV)/dev ## the files in deploy/ and docs/ that are made of others
 	python -m deploy.generate

@@ -54,7 +54,7 @@ class BareStore:
 
 
 def one_by_one(append: Append, appends: int) -> EngineStats:
-    """Append single events; seconds of one, and CPU seconds of all."""
+    """Append single events; return the seconds of each, and the CPU seconds of all."""
     seconds = []
     cpu = time.process_time()
     for _ in range(appends):
@@ -66,7 +66,7 @@ def one_by_one(append: Append, appends: int) -> EngineStats:
 
 
 def beside_a_busy_thread(append: Append, appends: int) -> EngineStats:
-    """The same in a thread, while the main thread keeps the interpreter busy."""
+    """Do the same in a thread, while the main thread keeps the interpreter busy."""
     figures: list[EngineStats] = []
     thread = Thread(target=lambda: figures.append(one_by_one(append, appends)))
     thread.start()
@@ -77,7 +77,7 @@ def beside_a_busy_thread(append: Append, appends: int) -> EngineStats:
 
 
 def group_commit(append: Append, appends: int) -> EngineStats:
-    """Events of many callers at a time, those that wait in one append."""
+    """Append events of many callers; concurrent ones share an append."""
     return asyncio.run(_group_commit(append, appends * 8))
 
 
@@ -121,7 +121,7 @@ LOADS = {
 
 
 def child(kind: str, path: Path) -> None:
-    """Measure what is asked for on standard input, a line at a time."""
+    """Run the measurements named on standard input, one a line."""
     store: Any
     if kind == "bare":
         store = BareStore(path)
@@ -188,7 +188,7 @@ def main() -> None:
 def compare(
     report: Report, load: str, children: dict[str, Child], chosen: argparse.Namespace
 ) -> None:
-    """Print the medians over the rounds, and those of the ratios within each round."""
+    """Print the medians over the rounds, and the medians of the ratios within each round."""
     rounds: list[dict[str, EngineStats]] = []
     for number in range(chosen.rounds):
         order = list(children) if number % 2 else list(reversed(children))

@@ -1,4 +1,4 @@
-"""The least an ASGI application can do: read a body, answer with so many bytes.
+"""A minimal ASGI application: it reads a body and responds with so many bytes.
 
 `python -m benchmarks.bare PORT BYTES` serves it as the service is served.
 """

@@ -1,4 +1,4 @@
-"""The data sets of the benchmarks as rows: all that each has, whatever split it is in."""
+"""The data sets of the benchmarks as rows, without their splits."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,22 +9,22 @@ from manyclass.training.rows import Rows
 
 
 def clinc(data: Path) -> Rows:
-    """CLINC150: short requests and their intents."""
+    """Return CLINC150: short requests and their intents."""
     return labelled_texts(data / "clinc150.jsonl.gz")
 
 
 def banking(data: Path) -> Rows:
-    """BANKING77: short requests to a bank and their intents."""
+    """Return BANKING77: short requests to a bank and their intents."""
     return labelled_texts(data / "banking77.jsonl.gz")
 
 
 def cpv(data: Path) -> Rows:
-    """Italian tenders and their procurement codes."""
+    """Return Italian tenders and their procurement codes."""
     return labelled_texts(data / "cpv_it.jsonl.gz")
 
 
 def labelled_texts(path: Path) -> Rows:
-    """Short texts with the features the service makes of a text, out-of-scope ones left out."""
+    """Return short texts with the features of the service, without out-of-scope ones."""
     return Rows.of(
         (word_and_pair_counts(row["text"]), row["classes"])
         for row in json_lines(path)

@@ -1,4 +1,4 @@
-"""The longest event at the limits, and how long listings hold up other threads.
+"""The longest event at the limits, and the delay of other threads by listings.
 
 An index at its limit learns events of ever-new features (or classes): the CPU time of the longest
 event, the 99.9th percentile and the median are shown. Then one thread learns, one lists all names,
@@ -27,7 +27,7 @@ WORKER = "--worker"
 
 
 def ring(kind: str, limit: int, events: int) -> dict[str, float]:
-    """Milliseconds of CPU time of events with new names, at the limit."""
+    """Return CPU milliseconds of events with new names, at the limit."""
     from manyclass.core.index import Index
     from manyclass.core.learners.options import Options
 
@@ -40,7 +40,7 @@ def ring(kind: str, limit: int, events: int) -> dict[str, float]:
         for n in range(limit):
             index.learn([f"feature {n % 400_000}", f"feature {n * 7 % 400_000}"], [f"class {n}"])
     times = []
-    gc.disable()  # what a collection takes belongs to the interpreter, not to the event
+    gc.disable()  # a collection is a cost of the interpreter, not of the event
     for event in range(events):
         if kind == "features":
             features = [f"new {event} {n}" for n in range(NEW)]
@@ -70,7 +70,7 @@ def gaps(features: int, seconds: float) -> dict[str, float]:
 
 
 def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
-    """The longest gap of a third thread, in ms, and how many names were listed meanwhile."""
+    """Return the longest gap of a third thread, in ms, and the number of listed names."""
     from manyclass.core.index import Index
     from manyclass.core.learners.options import Options
 
@@ -110,7 +110,7 @@ def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
 
 
 def measure(task: str) -> dict[str, float]:
-    """Return the figures of one task: `features 400000 20000`, `listing 400000 5`."""
+    """Return the measurements of one task: `features 400000 20000`, `listing 400000 5`."""
     kind, size, much = task.split()
     if kind == "listing":
         return gaps(int(size), float(much))
@@ -133,7 +133,7 @@ def run(task: str, folder: Path) -> dict[str, float]:
 
 
 def report(tasks: list[str], beside: Path | None) -> None:
-    """Print the figures of each task, and of the other build with the ratio."""
+    """Print the measurements of each task, those of the other build, and the ratio."""
     here = Path(__file__).resolve().parent.parent
     for task in tasks:
         figures = run(task, here)

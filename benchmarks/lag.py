@@ -1,8 +1,8 @@
-"""How far a second process is behind the first, asked in a process of its own meanwhile.
+"""The lag of a second process behind the first, measured in a process of its own.
 
-Each turn teaches the first an event. When that is answered, the second is asked for a ranking that
-has seen it, and then for any ranking: what the former takes longer is the lag. At last both are
-asked at once how far they are.
+Each turn sends the first an event. After the response, the second gets a ranking request with the
+`min_seq` of this event, then one without: the difference of their times is the lag. At last the
+`seq` of both is read at once.
 """
 
 import json
@@ -18,12 +18,14 @@ PAUSE = 0.005  # between two turns: some hundred a second load neither process
 
 @dataclass
 class Lag:
-    """What each turn found."""
+    """The measurements of all turns."""
 
     learned: list[float] = field(default_factory=list)  # seconds until the second answered
     any: list[float] = field(default_factory=list)  # the same of a ranking that may be older
-    events: list[int] = field(default_factory=list)  # how far the second was behind; it may lead
-    refused: int = 0  # rankings that did not get there in time
+    events: list[int] = field(
+        default_factory=list
+    )  # lag of the second in events; negative if it leads
+    refused: int = 0  # rankings that timed out
 
 
 def send(connection: HTTPConnection, path: str, body: dict[str, object]) -> None:
@@ -31,7 +33,7 @@ def send(connection: HTTPConnection, path: str, body: dict[str, object]) -> None
 
 
 def receive(connection: HTTPConnection) -> dict[str, Any] | None:
-    """The answer; None for one that is not 200."""
+    """Return the body of a response; None unless the status is 200."""
     answer = connection.getresponse()
     content = answer.read()
     return json.loads(content) if answer.status == 200 else None
@@ -43,7 +45,7 @@ def ask(connection: HTTPConnection, path: str, body: dict[str, object]) -> dict[
 
 
 def watch(first_port: int, second_port: int, features: list[str], seconds: float) -> Lag:
-    """Take turns for so long."""
+    """Take turns for so many seconds."""
     lag = Lag()
     first = HTTPConnection("127.0.0.1", first_port, timeout=60)
     second = HTTPConnection("127.0.0.1", second_port, timeout=60)
@@ -73,7 +75,7 @@ def watch(first_port: int, second_port: int, features: list[str], seconds: float
 
 
 class Watcher:
-    """A process that watches while this one does something else."""
+    """A process that measures the lag beside this one."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")

@@ -1,4 +1,4 @@
-"""A load generator: some connections, each sending its next request when the last is answered.
+"""A load generator: connections that each send the next request after the last response.
 
 One thread, blocking sockets and epoll, requests made beforehand: it has to be faster than the
 servers it measures, or it would measure itself.
@@ -18,14 +18,14 @@ BLOCK = 1 << 20
 
 
 def post(path: str, body: bytes) -> bytes:
-    """A POST of JSON as it goes over the wire."""
+    """Return the bytes of a POST of JSON."""
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 @dataclass
 class Measured:
-    """What came back: when each answer was there, and how long it took."""
+    """The time of each response, and its latency."""
 
     seconds: float = 0.0
     ended: list[float] = field(default_factory=list)  # perf_counter
@@ -50,7 +50,7 @@ def milliseconds(took: NDArray[np.float64], percentile: float) -> float:
 
 
 class Connection:
-    """One keep-alive connection with at most one request under way."""
+    """A keep-alive connection with at most one outstanding request."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -63,7 +63,7 @@ class Connection:
         self.socket.sendall(request)
 
     def receive(self) -> tuple[bytes, int] | None:
-        """The status and the body's size of an answer once it is whole."""
+        """Return the status and the body's size of a complete response."""
         data = self.socket.recv(BLOCK)
         if not data:
             raise ConnectionError("the server closed a connection")

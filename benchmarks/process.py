@@ -1,4 +1,4 @@
-"""A server as a process of its own, pinned to cores, whose CPU time and memory can be read."""
+"""A server in a process of its own, pinned to cores, with its CPU time and memory."""
 
 import os
 import signal
@@ -17,22 +17,22 @@ STOPPED_WITHIN = 60.0
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of all threads of a process so far."""
+    """Return the user and system time of all threads of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> tuple[int, int]:
-    """Bytes a process has in memory now, and the most it had."""
+    """Return the resident bytes of a process now, and at most."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
     return int(kilobytes["VmRSS"]) * 1024, int(kilobytes["VmHWM"]) * 1024
 
 
 class ServerProcess:
-    """Runs `python -m MODULE ...` while entered; ready once GET `ready` is answered with 200.
+    """Runs `python -m MODULE ...` while entered; ready once GET `ready` returns 200.
 
-    What it writes to its log is shown only when something went wrong.
+    Its log is printed only after a failure.
     """
 
     def __init__(
@@ -89,15 +89,15 @@ class ServerProcess:
             os.sched_setaffinity(int(task.name), cores)
 
     def cpu_seconds(self) -> float:
-        """User and system time of all its threads so far."""
+        """Return the user and system time of all its threads so far."""
         return cpu_seconds(self.pid)
 
     def memory(self) -> tuple[int, int]:
-        """Bytes it has in memory now, and the most it had."""
+        """Return its resident bytes now, and at most."""
         return memory(self.pid)
 
     def request(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """The body of the answer, on a connection of its own; RuntimeError unless it is 2xx."""
+        """Return the body of the response, on a connection of its own; RuntimeError unless 2xx."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=600)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})

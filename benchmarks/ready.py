@@ -1,4 +1,4 @@
-"""How long a service takes from its start until it is ready, with a snapshot of 10 million edges.
+"""The time of a service from its start until it is ready, with a snapshot of 10 million edges.
 
 From SQLite and from Redis, in turns, beside a service without a snapshot, and beside reading as
 many bytes and nothing else: of a file, and of the same Redis server. Figures are medians of the
@@ -33,7 +33,7 @@ READ_BYTES = 1 << 20
 
 
 def grown(edges: int) -> Model:
-    """A model of nearly so many edges, with the options a service has unless told otherwise."""
+    """Return a model with nearly so many edges and the default options of a service."""
     random = np.random.default_rng(0)
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
@@ -56,7 +56,7 @@ def grown(edges: int) -> Model:
 
 
 def keep(model: Model, store_url: str) -> int:
-    """Save a snapshot of the model in a new store; its bytes."""
+    """Save a snapshot of the model in a new store; return its size."""
     store = open_store(store_url, time.time)
     try:
         return store.save_snapshot(model.seq, model.dump()).bytes
@@ -74,7 +74,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def start(store_url: str) -> dict[str, float]:
-    """Start a service, wait until it is ready, look at its memory, and end it."""
+    """Start a service, wait until it is ready, read its memory, and end it."""
     port = free_port()
     environment = {
         "MANYCLASS_PORT": str(port),
@@ -91,7 +91,7 @@ def start(store_url: str) -> dict[str, float]:
 
 
 def parts(store_url: str) -> dict[str, float]:
-    """What the loading consists of, in this process: the store gives bytes, the core a model."""
+    """Measure the parts of loading in this process: bytes from the store, a model from the core."""
     store = open_store(store_url, time.time)
     try:
         newest = store.snapshots()[0]
@@ -104,7 +104,7 @@ def parts(store_url: str) -> dict[str, float]:
 
 
 def read_file(path: Path) -> float:
-    """Seconds to read a file and do nothing with it."""
+    """Return the seconds to read a file."""
 
     def read() -> None:
         with path.open("rb", buffering=0) as file:
@@ -115,7 +115,7 @@ def read_file(path: Path) -> float:
 
 
 def read_values(client: "redis.Redis", keys: Iterable[bytes]) -> float:
-    """Seconds to get values from Redis and do nothing with them."""
+    """Return the seconds to get values from Redis."""
 
     def read() -> None:
         for key in keys:
@@ -125,7 +125,7 @@ def read_values(client: "redis.Redis", keys: Iterable[bytes]) -> float:
 
 
 class Rounds:
-    """What was measured of each thing in each round."""
+    """The measurements of all rounds."""
 
     def __init__(self) -> None:
         self._figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))

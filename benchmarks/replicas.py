@@ -1,4 +1,4 @@
-"""What learning through Redis costs beside SQLite, and how far behind a second process is.
+"""The cost of learning through Redis beside SQLite, and the lag of a second process.
 
 Learning: a service on each store, all with the same clients in turns; Redis with appendfsync
 always, as docs/operations.md asks for, and everysec. A service has one core; the load and Redis
@@ -65,7 +65,7 @@ def kinds_of(instances: Sequence[Instance]) -> list[Kind]:
 
 
 class Redis:
-    """A Redis server on a core of its own, and what it has used of it."""
+    """A Redis server on a core of its own, with its CPU time."""
 
     def __init__(self, folder: Path, appendfsync: str, core: int) -> None:
         self._server = RedisServer(folder, appendfsync=appendfsync, options=NO_REWRITES)
@@ -106,7 +106,7 @@ def service(store: str, core: int) -> ServerProcess:
 
 @dataclass(frozen=True)
 class Setup:
-    """A service, and the Redis server behind it, if it has one."""
+    """A service, and its Redis server, if any."""
 
     name: str
     server: ServerProcess
@@ -137,7 +137,7 @@ def _on_sqlite(folder: Path, options: Namespace) -> Setup:
 
 @dataclass(frozen=True)
 class Round:
-    """One round of load on one service. CPU times are of an event."""
+    """The load of one round on one service. CPU times are for one event."""
 
     rate: float  # events a second
     p50: float
@@ -154,7 +154,7 @@ def median_of(rounds: Sequence[Round]) -> Round:
 
 
 def appends(server: ServerProcess) -> float:
-    """How many there were."""
+    """Return the number of successful appends so far."""
     for line in server.request("GET", "/metrics").decode().splitlines():
         if line.startswith('manyclass_commits_total{result="ok"}'):
             return float(line.split()[1])
@@ -162,7 +162,7 @@ def appends(server: ServerProcess) -> float:
 
 
 def one_round(setup: Setup, kind: Kind, seconds: float, rate: float | None = None) -> Round:
-    """With `rate`, of events: no more than so many a second."""
+    """Send the load; `rate` limits the events a second."""
     server, redis = setup.server, setup.redis
     appends_before, cpu_before = appends(server), server.cpu_seconds()
     redis_cpu, used = (redis.cpu_seconds(), redis.used_bytes()) if redis else (0.0, 0)
@@ -186,14 +186,14 @@ def one_round(setup: Setup, kind: Kind, seconds: float, rate: float | None = Non
 
 
 def trim(setup: Setup) -> None:
-    """Keep the state, and let go of the log behind it."""
+    """Take a snapshot, and trim the log behind it."""
     setup.server.request("POST", "/snapshots")
 
 
 def measure_learning(
     made: Sequence[Setup], kinds: Sequence[Kind], options: Namespace
 ) -> dict[tuple[str, str], Round]:
-    """By kind of request and setup."""
+    """Return the rounds by kind of request and setup."""
     rounds: dict[tuple[str, str], list[Round]] = {}
     for _ in range(options.rounds):
         for kind in kinds:
@@ -233,7 +233,7 @@ def learning_rows(measured: dict[tuple[str, str], Round]) -> list[dict[str, Cell
 
 @dataclass(frozen=True)
 class Followed:
-    """One round with a second process."""
+    """The measurements of one round with a second process."""
 
     leader: Round
     follower_microseconds: float
@@ -272,7 +272,7 @@ def measure_following(
     learned: dict[tuple[str, str], Round],
     options: Namespace,
 ) -> tuple[list[dict[str, Cell]], list[dict[str, Cell]]]:
-    """How far behind, and what it costs."""
+    """Measure the lag of a second process, and its cost."""
     alone: dict[str, list[Round]] = {kind.name: [] for kind in kinds}
     followed: dict[str, list[Followed]] = {kind.name: [] for kind in kinds}
     watcher = Watcher()
@@ -295,7 +295,7 @@ def measure_following(
 
 
 def lag_row(name: str, rate: float, rounds: Sequence[Followed]) -> dict[str, Cell]:
-    """Medians over the rounds of each round's percentile; the most is that of all rounds."""
+    """Return medians over the rounds of each round's percentiles, and the maximum of all."""
 
     def percentile(share: float, of: str) -> float:
         return median(float(np.percentile(getattr(each.lag, of), share)) for each in rounds)

@@ -1,20 +1,19 @@
-"""What a benchmark prints, and writes as JSON for those who compare runs."""
+"""The tables of a benchmark, printed and written as JSON."""
 
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
 
 Cell = str | int | float | None
 
 
 def add_json_option(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too")
 
 
 class Report:
-    """Tables as they are measured, each printed at once."""
+    """Tables, each printed as soon as it is measured."""
 
     def __init__(self, options: Namespace) -> None:
         self.to: Path | None = options.json
@@ -45,7 +44,7 @@ class Report:
 
 
 def shown(cell: Cell) -> str:
-    """A number with about four digits."""
+    """Return a number with about four digits."""
     if cell is None:
         return "-"
     if isinstance(cell, str):
@@ -53,9 +52,3 @@ def shown(cell: Cell) -> str:
     if isinstance(cell, int) or abs(cell) >= 1000:
         return f"{cell:,.0f}"
     return f"{cell:.4g}"
-
-
-def spread(figures: Sequence[float], digits: int) -> str:
-    """Mean and standard deviation of several runs."""
-    deviation = stdev(figures) if len(figures) > 1 else 0.0
-    return f"{mean(figures):.{digits}f} ±{deviation:.{digits}f}"

@@ -1,4 +1,4 @@
-"""What a request costs the server, beside a bare ASGI application in the same run.
+"""Server costs of a request, beside a bare ASGI application in the same run.
 
 Server on one core, load on another. The bare application reads the same bodies and answers as
 many bytes. Rounds alternate between the two, so that a busy machine is busy for both; figures are
@@ -40,7 +40,7 @@ LEARNERS = (DEFAULT_LEARNER, "ff")
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance as JSON sends it."""
+    """Return an instance for a JSON body."""
 
     features: dict[str, float]
     classes: list[str]
@@ -53,7 +53,7 @@ class Instance:
 
 
 def instances_of(posts: Iterable[tuple[str, list[str]]]) -> Iterator[Instance]:
-    """80 features of each post that has so many: half words, half pairs of neighbouring words."""
+    """Return 80 features of each post with enough: half words, half pairs of neighbouring words."""
     for text, classes in posts:
         counts = Counter(features_of(text))
         words = [name for name in counts if " " not in name][: ACTIVE // 2]
@@ -93,7 +93,7 @@ def teach(server: ServerProcess, events: Sequence[dict[str, object]]) -> None:
 
 
 def teach_edges(server: ServerProcess, events: Sequence[dict[str, object]], wanted: int) -> int:
-    """Teach as many thousands of the events as it takes; the edges there are then."""
+    """Send thousands of events until the edges are enough; return the number of edges."""
     edges = 0
     for begin in range(0, len(events), 1000):
         if edges >= wanted:
@@ -108,7 +108,7 @@ def teach_edges(server: ServerProcess, events: Sequence[dict[str, object]], want
 
 @dataclass(frozen=True)
 class Round:
-    """One round of load on one server."""
+    """The load of one round on one server."""
 
     cpu_microseconds: float  # of the server, per request
     rate: float
@@ -148,7 +148,7 @@ def beside_bare(
     connections: int,
     options: Namespace,
 ) -> tuple[Round, Round]:
-    """The service and a bare application under the same requests, in turns."""
+    """Measure the service and a bare application with the same requests, in turns."""
     answer_bytes = load.run(server.port, requests, connections, 0.5).answer_bytes
     ours, theirs = [], []
     with bare(options.server_core, answer_bytes) as other:
@@ -194,7 +194,7 @@ def measure_rank(
 def measure_learn(
     server: ServerProcess, instances: Sequence[Instance], options: Namespace
 ) -> list[dict[str, Cell]]:
-    """/learn with durability against /rank, both from 32 clients."""
+    """Measure durable /learn against /rank, both with 32 clients."""
     ranks = [load.post("/rank", encoded(one.ranked())) for one in instances[:PREBUILT]]
     learns = [load.post("/learn", encoded(one.learned())) for one in instances[:PREBUILT]]
     ranked, learned = [], []
@@ -213,7 +213,7 @@ def measure_learn(
 
 
 def many_edges(count: int) -> list[dict[str, object]]:
-    """Events that make about so many edges: few of their feature-class pairs meet twice."""
+    """Return events with about so many edges: few of their feature-class pairs repeat."""
     random = np.random.default_rng(0)
     features, classes = 200_000, 5_000
     return [
@@ -231,7 +231,7 @@ def many_edges(count: int) -> list[dict[str, object]]:
 def snapshots(
     server: ServerProcess, count: int, windows: list[tuple[float, float]]
 ) -> Iterator[Event]:
-    """Meanwhile takes snapshots with a pause after each, noting when; sets the event at the end."""
+    """Take snapshots with a pause after each and note their times; set the event at the end."""
     done = Event()
 
     def take() -> None:
@@ -284,7 +284,7 @@ def measure_snapshots(
 
 
 def snapshot_rows(options: Namespace, learner: str) -> tuple[int, list[dict[str, Cell]]]:
-    """The edges there were, and ranking with and without a snapshot under way."""
+    """Return the number of edges, and the costs of ranking with and without a running snapshot."""
     events = many_edges(int(MILLION * 1.05))
     requests = [
         load.post("/rank", encoded({"features": event["features"]})) for event in events[:PREBUILT]

@@ -1,4 +1,4 @@
-"""What the core costs on one thread: CPU time to rank and to learn, and memory.
+"""Costs of the core on one thread: CPU time to rank and to learn, and memory.
 
 Every figure stands beside a yardstick measured in the same run: NumPy gathering, all at once, the
 very edges that the ranks touch (what reading them costs without any ranking), and a plain ranker
@@ -40,7 +40,7 @@ MILLION = 1_000_000
 
 
 def cpu_microseconds(call: Callable[[Rows], object], chunks: list[Rows]) -> float:
-    """The median over the chunks of CPU time per row."""
+    """Return the median over the chunks of CPU time per row."""
     times = []
     for chunk in chunks:
         begin = process_time()
@@ -57,7 +57,7 @@ def chunks_of(rows: Rows) -> list[Rows]:
 
 
 def measure_set(rows: Rows, options: Options) -> EngineStats:
-    """Ranking and learning the last tenth of the rows after the first nine."""
+    """Return the costs of ranking and learning the last tenth of the rows."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
     learner = Learner(rows, options)
     whole_pass = cpu_microseconds(learner.learn, [training])
@@ -83,7 +83,7 @@ def measure_set(rows: Rows, options: Options) -> EngineStats:
 
 
 def yardsticks(learner: Learner, rows: Rows) -> tuple[float, float]:
-    """CPU microseconds an instance: gathering its edges, and ranking it with NumPy calls."""
+    """Return CPU microseconds an instance: to gather its edges, and to rank it with NumPy."""
     state = learner.index.dump()
     sizes_of_rows = state["outdegrees"].astype(np.int64)
     outdegrees = np.minimum(sizes_of_rows, learner.index.options.max_outdegree)
@@ -94,7 +94,7 @@ def yardsticks(learner: Learner, rows: Rows) -> tuple[float, float]:
     feature_ids = ids_of_columns(state, rows.features)
 
     def edges_of(row: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Where the edges of an instance are, and what each active feature's are worth."""
+        """Return the places of the edges of an instance, and the value of each active feature."""
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         features, values = feature_ids[rows.indices[part]], rows.values[part].astype(float)
         known = features >= 0
@@ -126,7 +126,7 @@ def yardsticks(learner: Learner, rows: Rows) -> tuple[float, float]:
 def ids_of_columns(
     state: dict[str, NDArray[np.generic]], names_of_columns: list[str]
 ) -> NDArray[np.int64]:
-    """The feature id of each column, -1 for one the index does not know."""
+    """Return the feature id of each column, -1 for one unknown to the index."""
     names = state["feature_names"].tobytes()
     ends = np.cumsum(state["feature_name_sizes"], dtype=np.int64).tolist()
     begins = [0, *ends[:-1]]
@@ -138,7 +138,7 @@ def ids_of_columns(
 
 
 def measure_classes(class_count: int) -> EngineStats:
-    """Ranking with so many classes, features, edges and edges touched being the same."""
+    """Return the cost of ranking with so many classes; features and edges touched are equal."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
     edges = features * OUTDEGREE
@@ -186,7 +186,7 @@ def measure_classes(class_count: int) -> EngineStats:
 
 
 def resident_set() -> int:
-    """Bytes of this process in memory, after giving back what is free."""
+    """Return the resident bytes of this process, after a release of free memory."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -194,7 +194,7 @@ def resident_set() -> int:
 
 
 def measure_memory(mean_outdegree: int) -> EngineStats:
-    """A million features with this many edges on average, grown by learning in random order."""
+    """Return an index of a million features with so many edges each on average."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
     outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
@@ -234,13 +234,13 @@ def measure_memory(mean_outdegree: int) -> EngineStats:
 
 
 def in_its_own_process(call: Callable[[int], EngineStats], argument: int) -> EngineStats:
-    """What the call gives in a fresh process, whose memory holds nothing else."""
+    """Return the result of the call in a fresh process, whose memory holds nothing else."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
         return process.submit(call, argument).result()
 
 
 def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, Cell]]:
-    """The bytes of an edge and of a feature, from two indexes that differ in edges."""
+    """Return the bytes of an edge and of a feature, from two indexes that differ in edges."""
     rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):
         edge = (many[measure] - few[measure]) * 1e6 / (many["edges"] - few["edges"])

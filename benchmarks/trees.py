@@ -1,11 +1,11 @@
-"""What a label tree pays for growing: an `oplt` beside an IPLT on the tree that it ends with.
+"""The cost of growing a label tree: an `oplt` beside an IPLT on its final tree.
 
-Jasinska-Kobus et al. (Online Probabilistic Label Trees) prove that time and memory of the one are
-within a constant factor of those of the other; here is the factor. The IPLT has the shape of the
-grown tree, knows nothing else, and learns the same stream; that both then rank alike, score by
-score, is checked in every row. Instances are ranked before they are learned, but one place deep
-only, so that learning is what is measured. A second table has the microseconds of an instance
-beside other learners and napkinXC's OPLT.
+Jasinska-Kobus et al. (Online Probabilistic Label Trees) prove that time and memory of the two are
+within a constant factor; this measures the factor. The IPLT has the shape of the grown tree, but
+no weights, and learns the same stream; every row checks that both then rank alike, score by score.
+Instances are ranked before they are learned, but one place deep only, so the time is mostly that
+of learning. A second table compares the microseconds of an instance with other learners and
+napkinXC's OPLT.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -21,13 +21,13 @@ from benchmarks.learner import Learner
 from benchmarks.report import Cell, Report, add_json_option
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from manyclass.evaluation import readers, sets
-from manyclass.evaluation.contender import Contender
+from manyclass.evaluation import datasets, readers
 from manyclass.evaluation.cost import mean_seconds_of, timed
-from manyclass.evaluation.indexed import Indexed
-from manyclass.evaluation.peers import PEERS, PeerMissing
+from manyclass.evaluation.estimator import Estimator
+from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.run import ANSWERED
 from manyclass.training.rows import Rows
+from studies.peers import PEERS, PeerMissing
 
 CLASS_COUNTS: Final = (100, 1_000, 10_000)
 INSTANCES_OF_A_CLASS: Final = 10
@@ -41,7 +41,7 @@ State = dict[str, NDArray[np.generic]]
 
 
 def synthetic(class_count: int) -> Rows:
-    """Instances of two features of three that tell their class, and three of 900 others."""
+    """Return instances with two of three features of their class, and three of 900 others."""
     random = np.random.default_rng(class_count)
     count = class_count * INSTANCES_OF_A_CLASS
     classes = random.integers(0, class_count, count)
@@ -60,9 +60,9 @@ def synthetic(class_count: int) -> Rows:
 
 
 def untrained(state: State) -> State:
-    """The state of a tree of the same shape that has learned nothing, as if it had been planted.
+    """Return the state of an untrained tree of the same shape, as an incremental one has.
 
-    No inner node grows any more. Pre-leaves go on, as those of every planted tree.
+    Inner nodes do not grow any more, pre-leaves do.
     """
     emptied = {name: section.copy() for name, section in state.items()}
     is_preleaf = emptied["node_kinds"] & 1
@@ -77,14 +77,14 @@ def untrained(state: State) -> State:
 
 
 def taught(rows: Rows, options: Options) -> tuple[Learner, float]:
-    """An index that learned the rows, and the CPU seconds of that."""
+    """Return an index that learned the rows, and the CPU seconds."""
     learner = Learner(rows, options)
     _, seconds = timed(partial(learner.learn, rows))
     return learner, seconds
 
 
 def on_final_tree(rows: Rows, grown: Learner) -> tuple[Learner, float]:
-    """The same of a tree that had the final shape of this one from the start."""
+    """Return the same of a tree with the final shape of this one from the start."""
     learner = Learner(rows, grown.index.options)
     learner.index = Index.load(grown.index.options, untrained(grown.index.dump()))
     _, seconds = timed(partial(learner.learn, rows))
@@ -92,13 +92,13 @@ def on_final_tree(rows: Rows, grown: Learner) -> tuple[Learner, float]:
 
 
 def ranks_alike(one: Learner, other: Learner, rows: Rows) -> bool:
-    """Whether both rank the first rows the same, score by score."""
+    """Return whether both rank the first rows alike, score by score."""
     some = rows.take(np.arange(min(CHECKED, len(rows))))
     return all(map(np.array_equal, one.rank(some), other.rank(some)))
 
 
 def efficiency(name: str, rows: Rows, options: Options) -> dict[str, Cell]:
-    """CPU time and memory of a growing tree over those of a fixed one of its final shape."""
+    """Return CPU time and memory of a growing tree over those of its final shape."""
     grown, growing = taught(rows, options)
     fixed, learning = on_final_tree(rows, grown)
     return {
@@ -116,24 +116,24 @@ def efficiency(name: str, rows: Rows, options: Options) -> dict[str, Cell]:
     }
 
 
-def speed(name: str, contender: Contender, training: Rows, test: Rows) -> dict[str, Cell]:
-    """CPU microseconds to learn a row, and to rank one."""
-    _, learning = timed(partial(contender.fit, training))
-    ranking = mean_seconds_of(partial(contender.rank, test, ANSWERED))
+def speed(name: str, estimator: Estimator, training: Rows, test: Rows) -> dict[str, Cell]:
+    """Return CPU microseconds to learn a row, and to rank one."""
+    _, learning = timed(partial(estimator.fit, training))
+    ranking = mean_seconds_of(partial(estimator.rank, test, ANSWERED))
     return {
         "learner": name,
         "learn µs": learning / len(training) * 1e6,
         "rank µs": ranking / len(test) * 1e6,
-        "MB": contender.bytes() / 1e6,
+        "MB": estimator.bytes() / 1e6,
     }
 
 
 def speeds(
     training: Rows, test: Rows, learners: Sequence[str], peers: Sequence[str]
 ) -> tuple[list[dict[str, Cell]], list[str]]:
-    """The speed of each, and which peers are not installed."""
+    """Return the speed of each, and the peers that are not installed."""
     made: list[tuple[str, Callable[[], Any]]] = [
-        (each, partial(Indexed, training, Options.parse(each))) for each in learners
+        (each, partial(LearnerEstimator, training, Options.parse(each))) for each in learners
     ]
     made += [(each, partial(PEERS[each], 0)) for each in peers]
     rows, missing = list[dict[str, Cell]](), list[str]()
@@ -146,8 +146,8 @@ def speeds(
 
 
 def yso(data: Path) -> Rows:
-    """Titles and their subjects, in one order."""
-    return sets.read("yso", data).rows.shuffled(0)
+    """Return titles and their subjects, in one order."""
+    return datasets.read("yso", data).rows.shuffled(0)
 
 
 def main(options: Namespace) -> None:

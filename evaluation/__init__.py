@@ -1,1 +1,1 @@
-"""Compares learners on data sets by the measures of the papers."""
+"""Evaluation of learners on data sets: `manyclass evaluate`."""

@@ -1,4 +1,4 @@
-"""Many runs put together: learners and peers, over the splits of data sets."""
+"""Runs of learners and other estimators over the splits of a data set, and their statistics."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,47 +9,47 @@ from typing import Final
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import LIMITS, Options
 from manyclass.core.learners.registry import option_of
-from manyclass.evaluation.contender import Maker
+from manyclass.evaluation.datasets import Dataset
+from manyclass.evaluation.estimator import Maker
 from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.run import Outcome, Pass, fit_and_test, stream_through, train_and_test
-from manyclass.evaluation.sets import DataSet
 
-Heard = Callable[[str, int], None]  # the name of a contender, and how many of its splits are done
+OnProgress = Callable[[str, int], None]  # the name of an estimator, the number of splits done
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How every contender is trained and tested."""
+    """The protocol: how every estimator is trained and tested."""
 
     passes: int = 1
     splits: int = 3
-    seed: int = 0  # of the first split; each other has the next one
+    seed: int = 0  # of the first split; each further split has the next seed
     shuffle: bool = True
-    progressive: bool = False  # all rows are one stream, ranked before they are learned; no test
+    progressive: bool = False  # rank each row of one stream before learning it; no test
 
     @property
     def seeds(self) -> range:
-        """The seed of each split; one only where nothing is shuffled, since all would be equal."""
+        """Return the seed of each split; one seed without shuffling: all splits would be equal."""
         return range(self.seed, self.seed + (self.splits if self.shuffle else 1))
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A learner that takes part, and what it is a variation of."""
+    """A learner, and the learner and option it varies."""
 
     options: Options
-    base: str  # its name
-    option: str | None = None  # the one that is varied; the base has its default
+    base: str  # the name of the learner with the default of the option
+    option: str | None = None
     value: str = ""
 
     @property
     def name(self) -> str:
-        """What tables and plots call it."""
+        """Return the name in tables and figures."""
         return label(self.options)
 
 
 def label(options: Options) -> str:
-    """The specification of a learner, and limits that are not the usual ones."""
+    """Return the specification of a learner, and its limits that differ from the defaults."""
     limits = [
         f"{option.name}={value}"
         for option, (_, value) in zip(options.spec.options, options.values, strict=True)
@@ -59,11 +59,10 @@ def label(options: Options) -> str:
 
 
 def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> list[Variant]:
-    """The learners, each followed by itself with one option at each of the values given for it.
+    """Return the learners, then each learner with each given value of each varied option.
 
-    An option is varied in the learners on which it has an effect; OptionError when there are none,
-    and for a value that it cannot have. Learners that differ in nothing but the option are varied
-    as one.
+    An option is varied in the learners that have it. Learners that differ in this option only are
+    varied as one. Raises OptionError if no learner has the option, or for an invalid value.
     """
     vary = {option_of(name).name: values for name, values in vary.items()}
     for option in vary:
@@ -85,76 +84,81 @@ def variants(learners: Sequence[Options], vary: Mapping[str, Sequence[str]]) -> 
 
 
 def _varied(options: Options, option: str, value: str) -> Options:
-    """The options with another value of this one, written as in a specification."""
+    """Return the options with this option set to a value, written as in a specification."""
     others = {name: kept for name, kept in options.to_dict().items() if name != "learner"}
     return Options.parse(f"{options.learner}({option}={value})", **others)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation over splits; no deviation of a single one."""
+    """Mean and standard deviation over splits; no deviation for a single split."""
 
     mean: float
     deviation: float | None
 
     @classmethod
-    def of(cls, figures: Sequence[float]) -> "Spread":
-        """The spread of at least one figure; infinite ones have no deviation."""
-        known = len(figures) > 1 and all(isfinite(figure) for figure in figures)
-        return cls(mean(figures), stdev(figures) if known else None)
+    def of(cls, values: Sequence[float]) -> "Spread":
+        """Return the spread of at least one value; infinite values have no deviation."""
+        known = len(values) > 1 and all(map(isfinite, values))
+        return cls(mean(values), stdev(values) if known else None)
+
+    def __str__(self) -> str:
+        """Return `0.865 ± 0.005`, or `0.865` without a deviation."""
+        text = f"{self.mean:.3f}"
+        return text if self.deviation is None else f"{text} ± {self.deviation:.3f}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a contender came to on a data set, split by split."""
+    """The outcomes of an estimator on a data set, one for each split."""
 
-    contender: str
+    estimator: str
     outcomes: list[Outcome]
     base: str
     option: str | None = None
     value: str = ""
     ours: bool = True
-    failed: str = ""  # why there are no outcomes
+    failed: str = ""  # the error, if there are no outcomes
 
     @property
     def passes(self) -> int:
-        """How many passes were made; 0 when nothing was tested."""
+        """Return the number of passes; 0 when nothing was tested."""
         return min((len(outcome.passes) for outcome in self.outcomes), default=0)
 
     def after(self, number: int) -> list[Pass]:
-        """How each split stood after this pass, the first being number 1."""
+        """Return each split's state after this pass, counted from 1."""
         return [outcome.passes[number - 1] for outcome in self.outcomes]
 
     def test(self, number: int, measure: str) -> Spread:
-        """A measure on the test rows after this pass."""
+        """Return a measure on the test rows after this pass."""
         return Spread.of([each.test[measure] for each in self.after(number)])
 
     def training(self, number: int, measure: str) -> Spread:
-        """A measure on rows that were learned, after this pass."""
+        """Return a measure on learned rows after this pass."""
         return Spread.of([each.training[measure] for each in self.after(number)])
 
     def progressive(self, measure: str) -> Spread | None:
-        """A measure over the stream of the first pass; None for peers."""
+        """Return a measure over the stream of the first pass; None for peers."""
         streams = [outcome.stream for outcome in self.outcomes if outcome.stream is not None]
         return Spread.of([stream.overall[measure] for stream in streams]) if streams else None
 
     def final(self, measure: str, best: bool = False) -> Spread | None:
-        """A measure on the test rows after the pass shown; over the stream where there are none."""
+        """Return a measure on the test rows after the pass shown, or over the stream."""
         number = self.pass_shown(best)
         return self.test(number, measure) if number else self.progressive(measure)
 
     def best_pass(self) -> int:
-        """The pass after which mean R1 on the test rows is best, the first of equal ones."""
+        """Return the pass with the best mean R1 on the test rows, the first of equal ones."""
         return max(range(1, self.passes + 1), key=lambda number: self.test(number, "R1").mean)
 
     def pass_shown(self, best: bool) -> int:
-        """The pass whose figures stand for the result: the last one, or the best; 0 without any."""
+        """Return the pass that tables show: the last or the best; 0 without passes."""
         return self.best_pass() if best and self.passes else self.passes
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a data set is like (Madani et al. 2009, figure 8)."""
+    """The size and split of a data set (Madani et al. 2009, figure 8)."""
 
     name: str
     instances: int
@@ -168,8 +172,8 @@ class Facts:
     has_taxonomy: bool
 
     @classmethod
-    def of(cls, data: DataSet, plan: Plan) -> "Facts":
-        """The facts of a set as it is split by the plan."""
+    def of(cls, data: Dataset, plan: Plan) -> "Facts":
+        """Return the facts of a data set as the plan splits it."""
         rows = data.rows
         if plan.progressive:
             split, training, test = "one stream", 0, 0
@@ -194,35 +198,35 @@ class Facts:
 
     @property
     def many_labels(self) -> bool:
-        """Whether instances have more than one class."""
+        """Return whether instances have more than one class on average."""
         return self.true_classes > 1
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All contenders on one data set."""
+    """The results of all estimators on one data set."""
 
     facts: Facts
     plan: Plan
     results: list[Result] = field(default_factory=list)
 
     def measured(self) -> list[Result]:
-        """The results that there are, without contenders that failed."""
+        """Return the results without those of failed estimators."""
         return [result for result in self.results if result.outcomes]
 
 
 def compare(
-    data: DataSet,
+    data: Dataset,
     learners: Sequence[Variant],
     peers: Mapping[str, Maker],
     plan: Plan,
-    heard: Heard = lambda name, done: None,
+    on_progress: OnProgress = lambda name, done: None,
 ) -> Comparison:
     """Run every learner and peer on every split of a data set.
 
-    Variants that come to the same options are run once and reported as often as they are named. A
-    peer that raises is reported as failed, with what it said; peers are left out of streams.
-    ValueError when a peer has the name of a learner: tables find contenders by their names.
+    Variants with equal options run once and are reported under each of their names. A peer that
+    raises is reported as failed, with its error; streams have no peers. Raises ValueError when a
+    peer has the name of a learner: tables find results by name.
     """
     for name in peers:
         if any(variant.name == name for variant in learners):
@@ -233,16 +237,16 @@ def compare(
         options = variant.options
         if options not in done:
             runs = (_of_learner(data, options, plan, seed) for seed in plan.seeds)
-            done[options] = _heard_of(variant.name, heard, runs)
+            done[options] = _reported(variant.name, on_progress, runs)
         results.append(
             Result(variant.name, done[options], variant.base, variant.option, variant.value)
         )
     for name, make in ({} if plan.progressive else peers).items():
         try:
-            outcomes = _heard_of(
-                name, heard, (_of_peer(data, make, plan, seed) for seed in plan.seeds)
+            outcomes = _reported(
+                name, on_progress, (_of_peer(data, make, plan, seed) for seed in plan.seeds)
             )
-        except Exception as error:  # programs of others, hours into a run: what they say is kept
+        except Exception as error:  # of other programs: hours of other results must not be lost
             failed = f"{type(error).__name__}: {error}"
             results.append(Result(name, [], name, ours=False, failed=failed))
         else:
@@ -250,23 +254,23 @@ def compare(
     return Comparison(Facts.of(data, plan), plan, results)
 
 
-def _heard_of(name: str, heard: Heard, runs: Iterable[Outcome]) -> list[Outcome]:
+def _reported(name: str, on_progress: OnProgress, runs: Iterable[Outcome]) -> list[Outcome]:
     outcomes = list[Outcome]()
-    heard(name, 0)
+    on_progress(name, 0)
     for outcome in runs:
         outcomes.append(outcome)
-        heard(name, len(outcomes))
+        on_progress(name, len(outcomes))
     return outcomes
 
 
-def _of_learner(data: DataSet, options: Options, plan: Plan, seed: int) -> Outcome:
+def _of_learner(data: Dataset, options: Options, plan: Plan, seed: int) -> Outcome:
     if plan.progressive:
         return stream_through(options, data.stream(seed, plan.shuffle), seed)
     training, test = data.split(seed, plan.shuffle)
     return train_and_test(options, training, test, plan.passes, seed, data.taxonomy, plan.shuffle)
 
 
-def _of_peer(data: DataSet, make: Maker, plan: Plan, seed: int) -> Outcome:
+def _of_peer(data: Dataset, make: Maker, plan: Plan, seed: int) -> Outcome:
     training, test = data.split(seed, plan.shuffle)
     return fit_and_test(make(seed), training, test, seed, data.taxonomy)
 
@@ -277,10 +281,10 @@ SIGNIFICANT: Final = 0.05
 def better_than(
     result: Result, other: Result, measure: str = "R1", after: tuple[int, int] | None = None
 ) -> tuple[int, int, bool]:
-    """(wins, losses, significant) of two results on the same splits.
+    """Return (wins, losses, significant) of two results on the same splits.
 
-    `after` is the pass of the one and of the other that is looked at; without, the last of each.
-    The binomial sign test of Madani et al. 2009, section 6.1.
+    `after` is the compared pass of each; without it, the last of each. The binomial sign test of
+    Madani et al. 2009, section 6.1.
     """
     number, other_number = after or (result.passes, other.passes)
     pairs = [

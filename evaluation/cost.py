@@ -1,4 +1,4 @@
-"""What work costs, in CPU seconds."""
+"""CPU seconds of work."""
 
 from collections.abc import Callable
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -6,11 +6,11 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-SHORTEST = 0.2  # seconds of work below which a rate would mostly be noise
+SHORTEST = 0.2  # CPU seconds; a rate of shorter work is mostly noise
 
 
 def cpu_seconds() -> float:
-    """CPU seconds of this process so far: all its threads, and the children it has waited for."""
+    """Return the CPU seconds of this process: all threads, and awaited child processes."""
     return sum(
         usage.ru_utime + usage.ru_stime
         for usage in (getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN))
@@ -18,24 +18,18 @@ def cpu_seconds() -> float:
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """What the work returns, and the CPU seconds it takes."""
+    """Return the result of the work and its CPU seconds."""
     begin = cpu_seconds()
     result = work()
     return result, cpu_seconds() - begin
 
 
-def timed_on_average(work: Callable[[], Result]) -> tuple[Result, float]:
-    """What the work returns, and the CPU seconds it takes: the mean of as many times as make up
-    the SHORTEST."""
+def mean_seconds_of(work: Callable[[], object]) -> float:
+    """Return the mean CPU seconds of the work, which is repeated until SHORTEST."""
     begin, times = cpu_seconds(), 0
     while True:
-        result = work()
+        work()
         times += 1
         spent = cpu_seconds() - begin
         if spent >= SHORTEST:
-            return result, spent / times
-
-
-def mean_seconds_of(work: Callable[[], object]) -> float:
-    """The same seconds, where the result is of no use."""
-    return timed_on_average(work)[1]
+            return spent / times

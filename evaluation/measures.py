@@ -1,8 +1,8 @@
-"""How good rankings are: the measures of the papers, and those of many labels to an instance.
+"""Measures of rankings, of the papers and of the multi-label field.
 
 A ranking is an array (n, k) of class columns, best first, -1 where there are fewer than k; no class
-stands in a row twice. What is beyond k counts as not retrieved. All figures but taxo-loss and
-harmonic rank are shares of 1.
+stands in a row twice. A class beyond k counts as not retrieved. All measures but taxo-loss and
+harmonic rank lie in 0 to 1.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Ranking = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Truth:
-    """The true classes of the rows that were ranked, and how often training had each class."""
+    """The true classes of the ranked rows, and the training rows of each class."""
 
     classes: list[str]
     indptr: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Truth:
 
     @classmethod
     def of(cls, tested: Rows, training: Rows) -> "Truth":
-        """The truth about `tested` rows; both have the same columns."""
+        """Return the truth about `tested` rows; both have the same columns."""
         return cls(
             tested.classes,
             tested.class_indptr,
@@ -47,19 +47,19 @@ class Truth:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many true classes each row has."""
+        """Return the number of true classes of each row."""
         return np.diff(self.indptr)
 
     def of_row(self, row: int) -> NDArray[np.int32]:
-        """The true classes of one row."""
+        """Return the true classes of one row."""
         return self.indices[self.indptr[row] : self.indptr[row + 1]]
 
 
 def measures(ranking: Ranking, truth: Truth, taxonomy: Taxonomy | None = None) -> dict[str, float]:
-    """Every measure by its name; the last two only where there is a taxonomy.
+    """Return every measure by its name; the taxonomic ones only with a taxonomy.
 
-    R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of the first places
-    that are true. PSP1, PSP3, PSP5: the same, rare classes counting for more (Jain et al., 2016).
+    R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of true classes among
+    the first places. PSP1, PSP3, PSP5: propensity-scored precision (Jain et al., 2016).
     """
     hits = hits_of(ranking, truth)
     ranks = best_ranks(hits)
@@ -73,7 +73,7 @@ def measures(ranking: Ranking, truth: Truth, taxonomy: Taxonomy | None = None) -
 
 
 def hits_of(ranking: Ranking, truth: Truth) -> NDArray[np.bool_]:
-    """(n, k): whether the class at this place is a true one."""
+    """Return (n, k), bool: whether the class at this place is true."""
     width = len(truth.classes)
     row_of = np.repeat(np.arange(len(truth), dtype=np.int64), truth.counts)
     true_pairs = np.unique(row_of * width + truth.indices)
@@ -86,13 +86,13 @@ def hits_of(ranking: Ranking, truth: Truth) -> NDArray[np.bool_]:
 
 
 def best_ranks(hits: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """k_x of each row: where its best-ranked true class stands, 0 when none was retrieved."""
+    """Return k_x of each row: the place of its best true class, 0 if not retrieved."""
     first = hits.argmax(axis=1) + 1
     return np.where(hits.any(axis=1), first, 0).astype(np.int32)
 
 
 def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
-    """R1, R5, R10, MRR and HR of ranks k_x, 0 being a true class that was not retrieved.
+    """Return R1, R5, R10, MRR and HR of ranks k_x, 0 for not retrieved.
 
     HR = 1 / MRR, infinite when nothing was retrieved.
     """
@@ -105,14 +105,14 @@ def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
 
 
 def inverse_propensities(truth: Truth) -> NDArray[np.float64]:
-    """For each class, 1 + C (n_c + B)^-A with C = (log n - 1) (B + 1)^A (Jain et al., 2016)."""
+    """Return 1 + C (n_c + B)^-A of each class, C = (log n - 1) (B + 1)^A (Jain et al., 2016)."""
     scale = (np.log(max(truth.training_rows, 3)) - 1) * (PROPENSITY_B + 1) ** PROPENSITY_A
     weights: NDArray[np.float64] = 1 + scale * (truth.trained + PROPENSITY_B) ** -PROPENSITY_A
     return weights
 
 
 def propensity_scored(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[str, float]:
-    """PSP1, PSP3, PSP5: what the hits are worth, as a share of the most that could be had."""
+    """Return PSP1, PSP3, PSP5: the weight of the hits as a share of the greatest possible."""
     worth = inverse_propensities(truth)
     gained = np.where(hits, worth[ranking], 0.0)
     row_of = np.repeat(np.arange(len(truth)), truth.counts)
@@ -126,10 +126,10 @@ def propensity_scored(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -
 
 
 def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[str, float]:
-    """F1 of the class at the first place, as the one class that is predicted.
+    """Return F1 of the first place as the one predicted class.
 
-    micro F1: over all decisions together. macro F1: the mean over the classes that are true or
-    predicted somewhere in these rows.
+    micro F1: over all decisions. macro F1: the mean over the classes that are true or predicted in
+    some row.
     """
     width = len(truth.classes)
     first = ranking[:, 0]
@@ -146,11 +146,11 @@ def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[s
 
 
 def taxonomic(ranking: Ranking, truth: Truth, taxonomy: Taxonomy) -> dict[str, float]:
-    """taxo-loss and parent accuracy of the class at the first place, against the nearest true one.
+    """Return taxo-loss and parent accuracy of the first place against the nearest true class.
 
-    taxo-loss: half the edges of the path between the two (Seeger, 2006), the mean over rows; where
-    nothing was retrieved, that of the root. parent: the share of rows where the two have a parent
-    in common or are the same class.
+    taxo-loss: half the edges of the path between the two (Seeger, 2006), the mean over rows; the
+    path from the root where nothing was retrieved. parent: the share of rows where the two are
+    equal or have a common parent.
     """
     names = truth.classes
     losses, parents = 0.0, 0
@@ -166,9 +166,9 @@ def taxonomic(ranking: Ranking, truth: Truth, taxonomy: Taxonomy) -> dict[str, f
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """The probability of a result at least this one-sided, were both as likely to win (two-sided).
+    """Return the two-sided p-value of the binomial sign test; ties are left out before.
 
-    The paired comparison of Madani et al. 2009, section 6.1; ties are left out before.
+    The paired comparison of Madani et al. 2009, section 6.1.
     """
     trials = wins + losses
     tail = sum(comb(trials, count) for count in range(max(wins, losses), trials + 1))

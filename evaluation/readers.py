@@ -1,7 +1,7 @@
 """Readers of the public data sets, as labelled instances or rows.
 
-The sets are not part of the repository. They are looked for in `../shared/data` beside the
-checkout, or where the environment's BENCHMARK_DATA or a command's --data says.
+The data sets are not part of the repository. Their folder is `../shared/data` beside the checkout,
+or the environment's BENCHMARK_DATA, or a command's --data.
 """
 
 import gzip
@@ -28,7 +28,7 @@ Labelled = tuple[Mapping[str, float], list[str]]
 
 
 class DataMissing(SystemExit):
-    """A data set is not where it was looked for: the command ends and says which and where."""
+    """A data set is missing: the command ends and names the file and the option."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -38,12 +38,12 @@ class DataMissing(SystemExit):
 
 
 def data_folder() -> Path:
-    """Where the data sets are looked for when nothing else is said."""
+    """Return the default folder of the data sets."""
     return Path(os.environ.get("BENCHMARK_DATA", BESIDE_THE_CHECKOUT))
 
 
 def add_data_option(parser: ArgumentParser) -> None:
-    """--data FOLDER, for a command that reads data sets."""
+    """Add --data FOLDER to a command that reads data sets."""
     parser.add_argument("--data", type=Path, default=data_folder(), help="folder of the data sets")
 
 
@@ -51,12 +51,12 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 
 def jane_austen(data: Path) -> Rows:
-    """Every word of the six novels, with 15 features each but for those seen once in all."""
+    """Return every word of the six novels, with 15 features each less those that occur once."""
     return words_of(novels(data))
 
 
 def novels(data: Path) -> list[str]:
-    """The texts of Jane Austen's six novels."""
+    """Return the texts of Jane Austen's six novels."""
     books = sorted((data / "jane_austen").glob("*.txt.gz"))
     if not books:
         raise DataMissing(data / "jane_austen" / "*.txt.gz")
@@ -64,7 +64,7 @@ def novels(data: Path) -> list[str]:
 
 
 def words_of(texts: Sequence[str], word: re.Pattern[str] = WORD, ends: bool = True) -> Rows:
-    """A row for each word. Without `ends`, no feature tells where a sentence begins or ends."""
+    """Return a row for each word. Without `ends`, no feature marks the ends of a sentence."""
     return Rows.of(
         ([name for name in around if ends or "." not in name.split()], [true])
         for text in texts
@@ -77,35 +77,35 @@ def words_of(texts: Sequence[str], word: re.Pattern[str] = WORD, ends: bool = Tr
 
 
 def newsgroups(data: Path) -> Rows:
-    """20 Newsgroups, both splits: words and how often each stands in subject and body."""
+    """Return 20 Newsgroups, both splits: word counts of subject and body."""
     return Rows.of((word_counts(post), classes) for post, classes in posts(data))
 
 
 def posts(data: Path) -> Iterator[tuple[str, list[str]]]:
-    """The posts of 20 Newsgroups, without headers, and their group."""
+    """Yield the posts of 20 Newsgroups, without headers, and their group."""
     for row in json_lines(data / "newsgroups.jsonl.gz"):
         yield without_headers(row["text"]), row["classes"]
 
 
 def without_headers(post: str) -> str:
-    """A post's subject and body."""
+    """Return a post's subject and body."""
     head, _, body = post.partition("\n\n")
     subject = re.search(r"^Subject:(.*)$", head, re.MULTILINE)
     return f"{subject[1] if subject else ''}\n{body}"
 
 
 def word_counts(text: str) -> dict[str, int]:
-    """How often each run of two or more letters a to z stands in a text, in lower case."""
+    """Return the count of each lower-cased run of two or more letters a to z."""
     return Counter(TOKEN.findall(text.lower()))
 
 
 def word_and_pair_counts(text: str) -> dict[str, int]:
-    """The features the service makes of a text, and how often each is there."""
+    """Return the count of each feature that the service makes of a text."""
     return Counter(features_of(text))
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a gzipped file with one in each line."""
+    """Yield the objects of a gzipped file of JSON lines."""
     if not path.exists():
         raise DataMissing(path)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -114,7 +114,7 @@ def json_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def json_object(path: Path) -> dict[str, Any]:
-    """The one object of a file."""
+    """Return the JSON object of a file."""
     if not path.exists():
         raise DataMissing(path)
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 
 def satimage(path: Path) -> Iterator[Labelled]:
-    """Statlog's satellite image: 36 numbers of 0 to 255 and, last, the class."""
+    """Yield rows of Statlog's satellite image: 36 numbers of 0 to 255, then the class."""
     if not path.exists():
         raise DataMissing(path)
     with path.open(encoding="ascii") as lines:
@@ -135,7 +135,7 @@ def satimage(path: Path) -> Iterator[Labelled]:
 
 
 def xmc(path: Path) -> Iterator[Labelled]:
-    """The instances of a file of the XMC repository that have a class."""
+    """Yield the instances with a class of a file of the XMC repository."""
     if not path.exists():
         raise DataMissing(path)
     for each in xmc_format.read(Source(str(path))):
@@ -144,7 +144,7 @@ def xmc(path: Path) -> Iterator[Labelled]:
 
 
 def of_largest_classes(labelled: Iterable[Labelled], most: int) -> Iterator[Labelled]:
-    """The instances of the `most` largest classes (ties by name), without their other classes."""
+    """Yield the instances of the `most` largest classes (ties by name), without other classes."""
     rows = list(labelled)
     sizes = Counter(name for _, classes in rows for name in classes)
     largest = {*sorted(sizes, key=lambda name: (-sizes[name], name))[:most]}

@@ -1,4 +1,4 @@
-"""A comparison as a table, in text and Markdown, and as JSON."""
+"""Comparisons as tables, in text and Markdown, and as JSON."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -8,27 +8,34 @@ from typing import Any, Literal
 
 from manyclass.evaluation.comparison import Comparison, Result, Spread, better_than
 from manyclass.evaluation.run import Outcome, Pass, Stream
-from manyclass.evaluation.writing import short, shown
+
+
+def short(number: float) -> str:
+    """Return a number in three digits: 0.0952, 12.8, 4.31k, 171k, 4.5M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(number) >= size * 0.9995:  # rounds up to the size
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.3g}"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, and the figure it stands for where there is one."""
+    """The text of a cell, and its number where it has one."""
 
     text: str
-    figure: float | None = None
+    value: float | None = None
 
     @classmethod
     def of(cls, spread: Spread | None, deviation: bool = True) -> "Cell":
-        """The mean of a measure, with its deviation or without."""
+        """Return the mean of a measure, with its deviation or without."""
         if spread is None or not isfinite(spread.mean):
             return EMPTY
-        return cls(shown(spread if deviation else Spread(spread.mean, None)), spread.mean)
+        return cls(str(spread if deviation else Spread(spread.mean, None)), spread.mean)
 
     @classmethod
-    def of_cost(cls, figures: Sequence[float | None]) -> "Cell":
-        """The mean of what was counted."""
-        counted = [figure for figure in figures if figure is not None]
+    def of_cost(cls, costs: Sequence[float | None]) -> "Cell":
+        """Return the mean of the costs that were measured."""
+        counted = [cost for cost in costs if cost is not None]
         if not counted:
             return EMPTY
         mean = sum(counted) / len(counted)
@@ -41,7 +48,7 @@ Better = Literal["more", "less", ""]
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, whether more or less is better, and its cell after so many passes."""
+    """A column: its name, the better direction, and its cell after a number of passes."""
 
     name: str
     better: Better
@@ -50,9 +57,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under the names of columns; the first column names the rows.
+    """Rows of cells; the first column names the rows.
 
-    `best` says for each column which of its cells is best, -1 for none.
+    `best` is the row of the best cell of each column, -1 for none.
     """
 
     title: str
@@ -62,7 +69,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """The table for a terminal."""
+        """Return the table for a terminal."""
         lines = [self.columns, *([cell.text for cell in row] for row in self.rows)]
         widths = [max(len(line[at]) for line in lines) for at in range(len(self.columns))]
         aligned = [
@@ -75,7 +82,7 @@ class Table:
         return "\n".join([self.title, "", *(f"  {line}" for line in [*aligned, *self.notes])])
 
     def markdown(self) -> str:
-        """The table for a document, the best of each column in bold."""
+        """Return the table for a document, the best of each column in bold."""
         lines = [self.columns, ["---", *["---:"] * (len(self.columns) - 1)]]
         for number, row in enumerate(self.rows):
             lines.append(
@@ -92,16 +99,16 @@ class Table:
 def table_of(
     comparison: Comparison, best_pass: bool = False, variations: bool | None = None
 ) -> Table:
-    """The table of a data set: a row for each contender after its last pass, or after its best.
+    """Return the table of a data set: a row for each estimator after its last or its best pass.
 
-    `variations` False leaves out learners with a varied option, True all others. The best pass is
-    the one with the highest mean R1 on the test rows, as the papers report it. A contender stands
-    in the table once, and columns in which no row has anything are left out.
+    `variations` False leaves out learners with a varied option, True all others. The best pass has
+    the highest mean R1 on the test rows, as in the papers. Each estimator has one row; empty
+    columns are left out.
     """
     by_name: dict[str, Result] = {}
     for result in comparison.results:
         if variations is None or variations == (result.option is not None):
-            by_name.setdefault(result.contender, result)
+            by_name.setdefault(result.estimator, result)
     results = list(by_name.values())
     columns = _of_streams()
     if not comparison.plan.progressive:
@@ -116,25 +123,25 @@ def table_of(
         title_of(comparison),
         ["learner", *(columns[at].name for at in used)],
         [
-            [Cell(result.contender), *(row[at] for at in used)]
+            [Cell(result.estimator), *(row[at] for at in used)]
             for result, row in zip(results, rows, strict=True)
         ],
         [-1, *(best_of([row[at] for row in rows], columns[at].better) for at in used)],
-        [f"{each.contender} failed: {each.failed}" for each in results if each.failed],
+        [f"{each.estimator} failed: {each.failed}" for each in results if each.failed],
     )
 
 
 def best_of(cells: Sequence[Cell], better: Better) -> int:
-    """Which cell is best, the first of equal ones; -1 where fewer than two can be compared."""
-    figures = {at: cell.figure for at, cell in enumerate(cells) if cell.figure is not None}
-    if not better or len(figures) < 2:
+    """Return the place of the best cell, the first of equal ones; -1 of fewer than two."""
+    values = {at: cell.value for at, cell in enumerate(cells) if cell.value is not None}
+    if not better or len(values) < 2:
         return -1
     choose = max if better == "more" else min
-    return choose(figures, key=lambda at: figures[at])
+    return choose(values, key=lambda at: values[at])
 
 
 def title_of(comparison: Comparison) -> str:
-    """A data set and how it was split, in a line."""
+    """Return a data set and its split in one line."""
     facts, plan = comparison.facts, comparison.plan
     rows = f"{facts.instances:,} instances as one stream"
     if not plan.progressive:
@@ -155,7 +162,7 @@ WITH_DEVIATION = ("R1", "R5")  # of the others it is in the JSON
 
 
 def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool) -> list[Column]:
-    """Accuracy, then cost (Madani et al. 2009, figure 9), of the results that are the rows."""
+    """Return columns of accuracy, then of cost (Madani et al. 2009, figure 9)."""
     names = ["R1", "R5", "HR"]
     if comparison.facts.many_labels:
         names += ["P3", "P5", "PSP1", "PSP3", "PSP5"]
@@ -185,7 +192,7 @@ def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool
 
 
 def _of_streams() -> list[Column]:
-    """Progressive accuracy, then cost."""
+    """Return columns of progressive accuracy, then of cost."""
     return [
         *(_progressive(name, name) for name in ("R1", "R5", "R10", "HR")),
         _cost_of_stream("T s", lambda stream: stream.seconds),
@@ -230,7 +237,7 @@ def _speeds(outcomes: Sequence[Outcome]) -> list[float | None]:
 
 
 def _wins(result: Result, number: int, first: Result, first_number: int) -> Cell:
-    """On how many splits R1 is above and below the first row's; * where that is no chance."""
+    """Return the splits with a higher and a lower R1 than the first row; * if significant."""
     if result is first:
         return EMPTY
     wins, losses, significant = better_than(result, first, after=(number, first_number))
@@ -241,7 +248,7 @@ def _wins(result: Result, number: int, first: Result, first_number: int) -> Cell
 
 
 def as_json(comparisons: Sequence[Comparison], about: Mapping[str, Any]) -> str:
-    """Everything that was measured, split by split, and the means; null for what is infinite."""
+    """Return every measure of every split, and the means; null for infinite ones."""
     found = {**about, "sets": [_of_set(comparison) for comparison in comparisons]}
     return json.dumps(_finite(found), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -263,7 +270,7 @@ def _of_result(result: Result) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """The value with None in place of numbers that JSON does not have."""
+    """Return the value with None for numbers that JSON cannot hold."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, dict):

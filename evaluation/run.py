@@ -1,4 +1,4 @@
-"""One run: a contender is trained on some rows and tested on others, and what that took."""
+"""One run: train an estimator on some rows, test it on others, measure the cost."""
 
 from dataclasses import dataclass, replace
 
@@ -6,24 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.learners.options import Options
-from manyclass.evaluation.contender import Contender, UsesTaxonomy
 from manyclass.evaluation.cost import mean_seconds_of, timed
-from manyclass.evaluation.indexed import Indexed
+from manyclass.evaluation.estimator import Estimator, UsesTaxonomy
+from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import Truth, best_ranks, by_ranks, hits_of, measures
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.rows import Rows
 
-RETRIEVED = 50  # places looked at for MRR; the paper's FF looks for a true class among as many
+RETRIEVED = 50  # places for MRR, as many as the paper's FF retrieves
 ANSWERED = 5  # places of the rankings whose speed is measured
-TRAINING_ROWS = 20_000  # at most so many, drawn at random, are ranked for the training accuracy
+TRAINING_ROWS = 20_000  # most rows of the random sample for training accuracy
 SEGMENTS = 50  # of a stream, for its curve
 
 
 @dataclass(frozen=True)
 class Pass:
-    """What stands after so many passes over the training rows.
+    """Accuracy and cost after a number of passes over the training rows.
 
-    Peers are trained in one go: their only pass is number 1, and they have no edges.
+    Peers have one pass and no edges.
     """
 
     number: int
@@ -37,7 +37,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Stream:
-    """Progressive accuracy: every instance was ranked before it was learned."""
+    """Progressive accuracy: every instance is ranked before it is learned."""
 
     overall: dict[str, float]
     curve: dict[str, list[float]]  # "learned": the end of each segment; "R1", "R5", "MRR" within it
@@ -46,8 +46,8 @@ class Stream:
     bytes: int
 
     @classmethod
-    def of(cls, ranks: NDArray[np.int32], seconds: float, taught: Indexed) -> "Stream":
-        """The accuracy that the ranks of a stream give, 0 being not retrieved."""
+    def of(cls, ranks: NDArray[np.int32], seconds: float, learner: LearnerEstimator) -> "Stream":
+        """Return the accuracy of the ranks (n,) of a stream, 0 for not retrieved."""
         segments = [part for part in np.array_split(ranks, min(SEGMENTS, len(ranks))) if len(part)]
         each = [by_ranks(part) for part in segments]
         curve = {name: [found[name] for found in each] for name in ("R1", "R5", "MRR")}
@@ -56,14 +56,14 @@ class Stream:
             by_ranks(ranks),
             {"learned": learned, **curve},
             seconds,
-            taught.learner.edges,
-            taught.bytes(),
+            learner.learner.edges,
+            learner.bytes(),
         )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run came to."""
+    """The result of one run."""
 
     seed: int
     passes: list[Pass]
@@ -72,14 +72,14 @@ class Outcome:
 
     @property
     def seconds(self) -> float | None:
-        """CPU seconds of the whole training, or of the stream where nothing was tested."""
+        """Return the CPU seconds of the training, or of the stream without tests."""
         if self.passes:
             return self.passes[-1].train_seconds
         return self.stream.seconds if self.stream else None
 
     @property
     def bytes(self) -> int | None:
-        """Of the model at the end."""
+        """Return the size of the final model."""
         if self.passes:
             return self.passes[-1].bytes
         return self.stream.bytes if self.stream else None
@@ -94,12 +94,12 @@ def train_and_test(
     taxonomy: Taxonomy | None = None,
     shuffle: bool = True,
 ) -> Outcome:
-    """One of our learners, tested after each pass over the training rows.
+    """Train a learner and test it after each pass over the training rows.
 
-    The first pass is in their order; each other is shuffled anew, or without `shuffle` the same. A
-    label tree that is planted is so over the training rows: its stream has been told their classes.
+    The first pass is in their order, later ones are shuffled anew, or equal without `shuffle`. An
+    incremental label tree is built over the classes of the training rows first.
     """
-    learner = Indexed(training, options, seed=seed, shuffle=shuffle)
+    learner = LearnerEstimator(training, options, seed=seed, shuffle=shuffle)
     probe = _Probe.of(training, test, seed, taxonomy)
     _, seconds = timed(lambda: learner.plant(training))
     done = list[Pass]()
@@ -113,34 +113,34 @@ def train_and_test(
 
 
 def fit_and_test(
-    contender: Contender,
+    estimator: Estimator,
     training: Rows,
     test: Rows,
     seed: int = 0,
     taxonomy: Taxonomy | None = None,
 ) -> Outcome:
-    """Any contender, tested once it is trained; it is told the taxonomy where it can use one."""
-    if taxonomy is not None and isinstance(contender, UsesTaxonomy):
-        contender.use(taxonomy)
-    _, seconds = timed(lambda: contender.fit(training))
+    """Train any estimator and test it once; it gets the taxonomy if it can use one."""
+    if taxonomy is not None and isinstance(estimator, UsesTaxonomy):
+        estimator.use(taxonomy)
+    _, seconds = timed(lambda: estimator.fit(training))
     probe = _Probe.of(training, test, seed, taxonomy)
-    return Outcome(seed, [probe.passed(contender, 1, seconds)], _speed(contender, test))
+    return Outcome(seed, [probe.passed(estimator, 1, seconds)], _speed(estimator, test))
 
 
 def stream_through(options: Options, rows: Rows, seed: int = 0) -> Outcome:
-    """One of our learners over a stream, each row ranked before it is learned; no testing."""
-    learner = Indexed(rows, options)
+    """Rank and then learn each row of a stream with one learner; no test."""
+    learner = LearnerEstimator(rows, options)
     ranks, seconds = timed(lambda: learner.learn(rows))
     return Outcome(seed, [], stream=Stream.of(ranks, seconds, learner))
 
 
 @dataclass(frozen=True)
 class _Probe:
-    """The rows that a contender is asked about after each pass."""
+    """The rows that are ranked after each pass."""
 
     test: Rows
     truth: Truth
-    training: Rows  # a sample of what was learned
+    training: Rows  # a sample of the learned rows
     training_truth: Truth
     taxonomy: Taxonomy | None
 
@@ -152,29 +152,29 @@ class _Probe:
             sample = training.take(np.sort(chosen))
         return cls(test, Truth.of(test, training), sample, Truth.of(sample, training), taxonomy)
 
-    def passed(self, contender: Contender, number: int, seconds: float) -> Pass:
-        """The contender as it stands after this pass."""
-        ranking = contender.rank(self.test, RETRIEVED)
-        learned = hits_of(contender.rank(self.training, RETRIEVED), self.training_truth)
+    def passed(self, estimator: Estimator, number: int, seconds: float) -> Pass:
+        """Return accuracy and size after this pass."""
+        ranking = estimator.rank(self.test, RETRIEVED)
+        learned = hits_of(estimator.rank(self.training, RETRIEVED), self.training_truth)
         return Pass(
             number,
             seconds,
             measures(ranking, self.truth, self.taxonomy),
             by_ranks(best_ranks(learned)),
-            contender.bytes(),
+            estimator.bytes(),
         )
 
 
-def _with_work(taught: Indexed, probe: _Probe, number: int, seconds: float) -> Pass:
-    """The same of one of our learners, with its edges and what it touches of them."""
-    active, touched = taught.learner.active_features_ranked, taught.learner.edges_touched
-    taught.rank(probe.test, ANSWERED)
-    active = taught.learner.active_features_ranked - active
-    touched = taught.learner.edges_touched - touched
-    passed = probe.passed(taught, number, seconds)
-    return replace(passed, edges=taught.learner.edges, touched=touched / max(active, 1))
+def _with_work(learner: LearnerEstimator, probe: _Probe, number: int, seconds: float) -> Pass:
+    """Return the same of a learner, with its edges and the edges touched in ranking."""
+    active, touched = learner.learner.active_features_ranked, learner.learner.edges_touched
+    learner.rank(probe.test, ANSWERED)
+    active = learner.learner.active_features_ranked - active
+    touched = learner.learner.edges_touched - touched
+    passed = probe.passed(learner, number, seconds)
+    return replace(passed, edges=learner.learner.edges, touched=touched / max(active, 1))
 
 
-def _speed(contender: Contender, test: Rows) -> float:
-    """Test rows ranked in a CPU second."""
-    return len(test) / mean_seconds_of(lambda: contender.rank(test, ANSWERED))
+def _speed(estimator: Estimator, test: Rows) -> float:
+    """Return the test rows ranked in a CPU second."""
+    return len(test) / mean_seconds_of(lambda: estimator.rank(test, ANSWERED))

@@ -1,4 +1,4 @@
-"""Trees (or acyclic graphs) of classes, and how far apart two classes are in one."""
+"""Trees (or acyclic graphs) of classes, and the distance of two classes."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -8,7 +8,7 @@ ROOT = ""
 
 
 class Taxonomy:
-    """The parents of each class; below one root stand those without parents, and unknown ones."""
+    """The parents of each class; classes without parents and unknown ones stand below one root."""
 
     def __init__(self, parents: Mapping[str, Iterable[str]]) -> None:
         self._parents = {name: frozenset(above) - {name} for name, above in parents.items()}
@@ -16,7 +16,7 @@ class Taxonomy:
 
     @classmethod
     def of_codes(cls, codes: Iterable[str]) -> Self:
-        """A tree in which the digits of a code are its path, as those of the EU's CPV.
+        """Return the tree of codes whose digits are their path, as those of the EU's CPV.
 
         `45233140-2` (the digit after the dash checks the others) lies below the longest of
         `4523314`, `452331`, ... down to two digits that is a code itself.
@@ -25,15 +25,15 @@ class Taxonomy:
         return cls({code: _above(digits, by_digits) for digits, code in by_digits.items()})
 
     def parents(self, name: str) -> frozenset[str]:
-        """The classes right above this one; the root's own name `""` where there is none."""
+        """Return the parents of a class; the root's name `""` if it has none."""
         return self._parents.get(name) or frozenset({ROOT})
 
     def siblings(self, one: str, other: str) -> bool:
-        """Whether the two have a parent in common."""
+        """Return whether the two have a common parent."""
         return bool(self.parents(one) & self.parents(other))
 
     def distance(self, one: str | None, other: str) -> int:
-        """The edges of the shortest path between two classes over what is above both.
+        """Return the edges of the shortest path between two classes over a common ancestor.
 
         None stands for the root.
         """
@@ -46,7 +46,7 @@ class Taxonomy:
         )
 
     def _above(self, name: str) -> dict[str, int]:
-        """The class, all that is above it, and in how many steps each is reached."""
+        """Return the class and its ancestors, with the steps to each."""
         steps = {name: 0}
         level = {name}
         while level:
@@ -57,7 +57,7 @@ class Taxonomy:
 
 
 def digits_of(code: str) -> str:
-    """The digits that say where a code stands: without check digit and without zeros at the end.
+    """Return the digits of a code without its check digit and without zeros at the end.
 
     A division keeps two digits even when the second is 0.
     """

@@ -1,4 +1,4 @@
-"""manyclass evaluate: compare learners on data sets."""
+"""`manyclass evaluate`: compare learners on data sets."""
 
 import os
 import platform
@@ -25,14 +25,15 @@ from manyclass.training.lines import STANDARD_INPUT, FileFault
 
 if TYPE_CHECKING:
     from manyclass.evaluation.comparison import Comparison, Plan, Variant
-    from manyclass.evaluation.contender import Maker
-    from manyclass.evaluation.sets import DataSet
+    from manyclass.evaluation.datasets import Dataset
+    from manyclass.evaluation.estimator import Maker
     from manyclass.training.reading import Account
 
-Load = Callable[[], "DataSet"]
+Load = Callable[[], "Dataset"]
 
 
 def evaluate(
+    context: typer.Context,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -62,15 +63,15 @@ def evaluate(
         str,
         typer.Option(
             "--peers",
-            help="Other methods: linearsvc,fasttext; a wrong name lists them.",
+            help="Other programs, in a checkout only: see `python -m studies.compare`.",
             metavar="NAMES",
         ),
     ] = "",
-    passes: Annotated[int, typer.Option(min=1, help="How often our learners learn a row.")] = 1,
+    passes: Annotated[int, typer.Option(min=1, help="How often a learner learns each row.")] = 1,
     splits: Annotated[int, typer.Option(min=1, help="Splits or orders, each trained anew.")] = 3,
     seed: Annotated[int, typer.Option(min=0, help="Of the first split.")] = 0,
     shuffle: Annotated[
-        bool, typer.Option(help="Learn in random order; without, as the rows come, once.")
+        bool, typer.Option(help="Learn in random order; without, in the order of the rows, once.")
     ] = True,
     progressive: Annotated[
         bool,
@@ -82,11 +83,11 @@ def evaluate(
     test: Annotated[
         list[str] | None,
         typer.Option(
-            "--test", help="A file to test on, beside the ones to train on.", metavar="FILE"
+            "--test", help="A file of test rows; the other files are for training.", metavar="FILE"
         ),
     ] = None,
     held_out: Annotated[
-        float, typer.Option(help="Share of the files' rows to test on, without --test.")
+        float, typer.Option(help="Share of the files' rows for testing, without --test.")
     ] = 0.1,
     format: FileFormat = None,
     data: Annotated[
@@ -102,14 +103,14 @@ def evaluate(
     json: Annotated[
         Path | None,
         typer.Option(
-            "--json", help="Write every figure there.", metavar="FILE", show_default=False
+            "--json", help="Write every measure there.", metavar="FILE", show_default=False
         ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html",
-            help="Write tables and plots there, one page.",
+            help="Write tables there, and plots if matplotlib is installed.",
             metavar="FILE",
             show_default=False,
         ),
@@ -120,22 +121,22 @@ def evaluate(
 ) -> None:
     """Train learners on data sets, test them, and compare accuracy and cost.
 
-    Prints a table for each set: R1, R5, harmonic rank and others, means over the splits with their
-    standard deviation, and what training and ranking cost. With --json and --html the same is
-    written to files, with plots; they are written anew after each set.
+    Prints a table for each data set: R1, R5, harmonic rank and others, means over the splits with
+    their standard deviation, and the cost of training and ranking. --json and --html write the
+    same to files, anew after each data set.
 
-    A line of a file that holds no labelled instance is named on standard error and left out; the
-    exit code is then 1.
+    A line of a file without a labelled instance is named on standard error and left out; the exit
+    code is then 1.
     """
     # Here, not above: the other commands start without loading the engine.
     from manyclass.evaluation.comparison import Plan, compare
+    from manyclass.evaluation.datasets import SplitError
     from manyclass.evaluation.report import table_of
-    from manyclass.evaluation.sets import SplitError
 
     accounts: list[Account] = []
     loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
     variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
-    others = _peers(peers)
+    others = _peers(peers, context.obj)
     _check_targets(json, html)
     if progressive and others:
         raise typer.BadParameter("peers cannot learn a stream", param_hint="--peers")
@@ -144,17 +145,17 @@ def evaluate(
     all_written = True
     try:
         for name, load in loads.items():
-            with _shown(name, variants, others, plan) as heard:
-                comparison = compare(load(), variants, others, plan, heard)
+            with _shown(name, variants, others, plan) as on_progress:
+                comparison = compare(load(), variants, others, plan, on_progress)
             done.append(comparison)
             table = table_of(comparison, best_pass)
             typer.echo((table.markdown() if markdown else table.text()) + "\n")
-            all_written = _write(done, json, html, best_pass)
+            all_written = _write(done, _about(context), json, html, best_pass)
     except (SplitError, FileFault) as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     except KeyboardInterrupt:
-        complain("stopped; the sets shown above are done")
+        complain("stopped; the data sets shown above are done")
         raise typer.Exit(INTERRUPTED) from None
     if not all_written:
         raise typer.Exit(FAILED)
@@ -162,7 +163,7 @@ def evaluate(
         raise typer.Exit(BAD_LINES)
 
 
-# --- what is compared -----------------------------------------------------------------------------
+# --- data sets, learners, peers -------------------------------------------------------------------
 
 
 def _loads(
@@ -174,16 +175,16 @@ def _loads(
     data: Path | None,
     accounts: "list[Account]",
 ) -> dict[str, Load]:
-    """By its name, what reads each data set; BadParameter for one that there is not.
+    """Return a reader of each data set by name; BadParameter for an unknown one.
 
-    What reads the files adds to `accounts` what that came to.
+    The reader of the files appends its account to `accounts`.
     """
+    from manyclass.evaluation.datasets import DATASETS, UnknownDataset, read
     from manyclass.evaluation.readers import data_folder
-    from manyclass.evaluation.sets import SETS, UnknownSet, read
 
     names = split(sets)
     if not files and not names:
-        raise typer.BadParameter(f"name data sets with --set ({', '.join(SETS)}), or files")
+        raise typer.BadParameter(f"name data sets with --set ({', '.join(DATASETS)}), or files")
     if test and not files:
         raise typer.BadParameter("name files to train on as well", param_hint="--test")
     if not 0 < held_out < 1:
@@ -191,8 +192,8 @@ def _loads(
     folder = data or data_folder()
     loads: dict[str, Load] = {}
     for name in names:
-        if name not in SETS:
-            raise typer.BadParameter(str(UnknownSet(name)), param_hint="--set")
+        if name not in DATASETS:
+            raise typer.BadParameter(str(UnknownDataset(name)), param_hint="--set")
         loads[name] = _reading(read, name, folder)
     if files:
         _check_formats([*files, *test], format)
@@ -200,12 +201,12 @@ def _loads(
     return loads
 
 
-def _reading(read: Callable[[str, Path], "DataSet"], name: str, folder: Path) -> Load:
+def _reading(read: Callable[[str, Path], "Dataset"], name: str, folder: Path) -> Load:
     return lambda: read(name, folder)
 
 
 def _check_formats(files: Sequence[str], format: str | None) -> None:
-    """BadParameter for a file whose format nobody knows, before hours of other sets."""
+    """Raise BadParameter for a file of unknown format, before hours of other data sets."""
     try:
         for file in files:
             reader_of(format or format_of(file))
@@ -219,18 +220,18 @@ def _own_set(
     format: str | None,
     held_out: float,
     accounts: "list[Account]",
-) -> "DataSet":
+) -> "Dataset":
     from manyclass.cli.reading import read_files
-    from manyclass.evaluation.sets import DataSet
+    from manyclass.evaluation.datasets import Dataset
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
     rows, account = read_files(files, format)
     accounts.append(account)
     if not test:
-        return DataSet(name, rows, share=1 - held_out)
+        return Dataset(name, rows, share=1 - held_out)
     tested, account = read_files(test, format)
     accounts.append(account)
-    return DataSet.of_rows(name, rows, tested)
+    return Dataset.of_rows(name, rows, tested)
 
 
 def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
@@ -240,7 +241,7 @@ def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":
     try:
         options = [Options.parse(each) for given in learners for each in split(given)]
         for each in options:
-            ModelSet(each)  # of options that are for the members of a committee only
+            ModelSet(each)  # refuses options of a committee's members
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
@@ -259,50 +260,55 @@ def _varied(given: str) -> tuple[str, list[str]]:
     return option.strip(), split(values)
 
 
-def _peers(names: str) -> "dict[str, Maker]":
-    """The peers of these names; each is made once, to see that its package is there."""
+def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]":
+    """Return the peers of these names; each is made once, to find a missing package early.
+
+    `studies.compare` of a checkout passes the peers it knows; the installed command has none.
+    """
     wanted = split(names)
     if not wanted:
         return {}
-    from manyclass.evaluation.peers import PEERS, PeerMissing
-
+    if known is None:
+        command = f"python -m studies.compare --peers {names}"
+        said = f"other programs are compared in a checkout of manyclass: {command}"
+        raise typer.BadParameter(said, param_hint="--peers")
     for name in wanted:
-        if name not in PEERS:
+        if name not in known:
             raise typer.BadParameter(
-                f"no peer is called {name!r}; there are {', '.join(PEERS)}", param_hint="--peers"
+                f"no peer is called {name!r}; there are {', '.join(known)}", param_hint="--peers"
             )
         try:
-            PEERS[name](0)
-        except PeerMissing as error:
+            known[name](0)
+        except ImportError as error:
             raise typer.BadParameter(str(error), param_hint="--peers") from error
-    return {name: PEERS[name] for name in wanted}
+    return {name: known[name] for name in wanted}
 
 
-# --- what comes out -------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _shown(
     name: str, variants: "Sequence[Variant]", peers: Mapping[str, object], plan: "Plan"
 ) -> Iterator[Callable[[str, int], None]]:
-    """A bar on standard error that tells which contender is at work on which split."""
+    """Show a bar on standard error with the running estimator and its split."""
     of = len(plan.seeds)
     total = len({each.options for each in variants}) + (0 if plan.progressive else len(peers))
     begun: list[str] = []
     with bar(total * of) as move:
         move(0, f"{name}: reading")
 
-        def heard(contender: str, done: int) -> None:
+        def on_progress(estimator: str, done: int) -> None:
             if done == 0:
-                begun.append(contender)
-            state = f"{name}: {contender}, split {min(done + 1, of)} of {of}"
+                begun.append(estimator)
+            state = f"{name}: {estimator}, split {min(done + 1, of)} of {of}"
             move((len(begun) - 1) * of + done, state)
 
-        yield heard
+        yield on_progress
 
 
 def _check_targets(json: Path | None, html: Path | None) -> None:
-    """BadParameter for what could not be written, before anything runs."""
+    """Raise BadParameter for a file that cannot be written, before anything runs."""
     for path, option in ((json, "--json"), (html, "--html")):
         if path is not None and not path.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
@@ -312,23 +318,30 @@ def _check_targets(json: Path | None, html: Path | None) -> None:
         raise typer.BadParameter("name another file than --json", param_hint="--html")
 
 
-def _write(
-    done: "Sequence[Comparison]", json: Path | None, html: Path | None, best_pass: bool
-) -> bool:
-    """Whether all that was asked for is written; what is not is complained of."""
-    from manyclass.evaluation.page import page
-    from manyclass.evaluation.report import as_json
-
-    about = {
-        "command": shlex.join(["manyclass", *sys.argv[1:]]),
+def _about(context: typer.Context) -> dict[str, str]:
+    return {
+        "command": f"{context.find_root().command_path} {shlex.join(sys.argv[1:])}",
         "machine": f"{platform.machine()}, {os.cpu_count()} cores,"
         f" {platform.python_implementation()} {platform.python_version()}",
     }
+
+
+def _write(
+    done: "Sequence[Comparison]",
+    about: Mapping[str, str],
+    json: Path | None,
+    html: Path | None,
+    best_pass: bool,
+) -> bool:
+    """Return whether the wanted files are written; complain of those that are not."""
+    from manyclass.evaluation.html_report import html_report
+    from manyclass.evaluation.report import as_json
+
     written = True
     if json is not None:
         written &= _write_file(json, as_json(done, about))
     if html is not None:
-        written &= _write_file(html, page(done, about, best_pass))
+        written &= _write_file(html, html_report(done, about, best_pass))
     return written
 
 

@@ -1,8 +1,8 @@
-"""Rows that are easy to learn, and contenders that do as they are told."""
+"""Rows that are easy to learn, and estimators that do as they are told."""
 
 import numpy as np
 
-from manyclass.evaluation.sets import DataSet
+from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows
 
 CLASSES = 4
@@ -17,7 +17,7 @@ def separable(rows=80, classes=CLASSES):
 
 
 def data_set(rows=80, **given):
-    return DataSet("easy", separable(rows), share=0.75, **given)
+    return Dataset("easy", separable(rows), share=0.75, **given)
 
 
 class Always:

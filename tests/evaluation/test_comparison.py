@@ -14,8 +14,8 @@ from manyclass.evaluation.comparison import (
     label,
     variants,
 )
+from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.run import Outcome, Pass
-from manyclass.evaluation.sets import DataSet
 from manyclass.training.rows import Rows
 from tests.evaluation.examples import Always, data_set
 
@@ -97,7 +97,7 @@ def test_every_learner_and_peer_runs_on_every_split():
 
     found = compare(data_set(), learners, {"always": peer}, plan)
 
-    assert [each.contender for each in found.results] == ["ff", "ff(rating=0)", "always"]
+    assert [each.estimator for each in found.results] == ["ff", "ff(rating=0)", "always"]
     assert seeds == [4, 5, 6]
     ours, _, theirs = found.results
     assert [each.seed for each in ours.outcomes] == [4, 5, 6]
@@ -132,7 +132,7 @@ def test_both_sides_have_the_same_rows():
 
 
 def test_a_peer_cannot_have_the_name_of_a_learner():
-    heard = []
+    on_progress = []
 
     with pytest.raises(ValueError, match="a learner and a peer are both called ff"):
         compare(
@@ -140,34 +140,34 @@ def test_a_peer_cannot_have_the_name_of_a_learner():
             variants([Options()], {}),
             {"ff": Always},
             Plan(splits=1),
-            lambda *each: heard.append(each),
+            lambda *each: on_progress.append(each),
         )
 
-    assert heard == []
+    assert on_progress == []
 
 
 def test_equal_options_are_run_once():
     made = []
     learners = variants([Options()], {"max_outdegree": ["25", "1"]})
 
-    found = compare(data_set(), learners, {}, Plan(splits=1), lambda *heard: made.append(heard))
+    found = compare(data_set(), learners, {}, Plan(splits=1), lambda *each: made.append(each))
 
     assert [each for each in made if each[1] == 0] == [("ff", 0), ("ff(max_outdegree=1)", 0)]
     assert found.results[1].outcomes is found.results[0].outcomes
 
 
 def test_each_split_that_is_done_is_heard_of():
-    heard = []
+    on_progress = []
 
     compare(
         data_set(),
         variants([Options()], {}),
         {"always": Always},
         Plan(splits=2),
-        lambda *each: heard.append(each),
+        lambda *each: on_progress.append(each),
     )
 
-    assert heard == [(name, done) for name in ("ff", "always") for done in range(3)]
+    assert on_progress == [(name, done) for name in ("ff", "always") for done in range(3)]
 
 
 def test_a_peer_that_fails_does_not_end_the_run():
@@ -181,7 +181,7 @@ def test_a_peer_that_fails_does_not_end_the_run():
 
     assert [bool(each.failed) for each in found.results] == [False, True, False]
     assert found.results[1].failed == "RuntimeError: out of luck"
-    assert [each.contender for each in found.measured()] == ["ff", "always"]
+    assert [each.estimator for each in found.measured()] == ["ff", "always"]
 
 
 def test_our_own_failures_are_not_hidden(monkeypatch):
@@ -223,7 +223,7 @@ def test_facts_are_those_of_the_rows_and_the_split():
         [({"a": 1.0, "b": 1.0}, ["x", "y"]), ({"a": 1.0}, ["x"]), ({"c": 2.0}, ["y"]), ({}, ["z"])]
     )
 
-    facts = Facts.of(DataSet("given", rows, published=3), Plan())
+    facts = Facts.of(Dataset("given", rows, published=3), Plan())
 
     assert facts == Facts("given", 4, 3, 3, 1.0, 1.25, 3, 1, "as given", False)
     assert facts.many_labels
@@ -232,6 +232,8 @@ def test_facts_are_those_of_the_rows_and_the_split():
 def test_a_spread_is_mean_and_standard_deviation():
     assert Spread.of([0.5]) == Spread(0.5, None)
     assert Spread.of([1.0, 2.0, 3.0]) == Spread(2.0, 1.0)
+    assert str(Spread(0.86543, 0.0049)) == "0.865 ± 0.005"
+    assert str(Spread(1.0, None)) == "1.000"
 
 
 def test_the_best_pass_is_the_one_with_the_best_mean_the_first_of_equal_ones():
@@ -256,6 +258,6 @@ def test_wins_and_losses_are_counted_split_by_split():
 def test_a_stream_of_one_row_has_facts():
     rows = Rows.of([(["a"], ["x"])])
 
-    facts = Facts.of(DataSet("one", rows), Plan(progressive=True))
+    facts = Facts.of(Dataset("one", rows), Plan(progressive=True))
 
     assert (facts.instances, facts.training_rows, facts.test_rows) == (1, 0, 0)

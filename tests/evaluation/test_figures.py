@@ -1,8 +1,12 @@
+import sys
+from dataclasses import replace
+from xml.etree import ElementTree
+
 import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
-from manyclass.evaluation.figures import SMOOTHED, colours, figures
+from manyclass.evaluation.figures import SMOOTHED, Figure, PlottingMissing, Series, figures
 from manyclass.evaluation.run import SEGMENTS, Outcome, Pass
 from tests.evaluation.examples import Always, data_set
 
@@ -17,11 +21,11 @@ def full():
 
 
 def by_title(comparison, **given):
-    return {figure.plot.title: figure for figure in figures(comparison, **given)}
+    return {figure.title: figure for figure in figures(comparison, **given)}
 
 
 def names(figure):
-    return [each.name for each in figure.plot.series]
+    return [each.name for each in figure.series]
 
 
 def test_all_plots_of_the_papers_are_there(full):
@@ -47,25 +51,25 @@ def test_by_pass_the_training_rows_are_dashed_and_peers_left_out(full):
         "ff(rating=0), test",
         "ff(rating=0), training",
     ]
-    assert [each.dashed for each in figure.plot.series] == [False, True, False, True]
-    test = figure.plot.series[0].points
-    assert [point.y for point in test] == [full.results[0].test(n, "R1").mean for n in (1, 2, 3)]
-    assert test[2].note.startswith("pass 3, R1 1.000 ± 0.000")
-    assert figure.plot.x.steps == ["1", "2", "3"]
+    assert [each.dashed for each in figure.series] == [False, True, False, True]
+    test = figure.series[0].points
+    spreads = [full.results[0].test(n, "R1") for n in (1, 2, 3)]
+    assert [each[1:] for each in test] == [(each.mean, each.deviation) for each in spreads]
+    assert figure.steps == ["1", "2", "3"]
 
 
 def test_a_stream_has_a_point_for_each_segment_smoothed_over_those_before(full):
     figure = by_title(full)["Progressive accuracy over the stream"]
 
     curve = [outcome.stream.curve["R1"] for outcome in full.results[0].outcomes]
-    points = figure.plot.series[0].points
+    points = figure.series[0].points
     assert names(figure) == ["ff", "ff(rating=0)"]
     assert len(points) == SEGMENTS
-    assert points[0].y == pytest.approx((curve[0][0] + curve[1][0]) / 2)
+    assert points[0][1] == pytest.approx((curve[0][0] + curve[1][0]) / 2)
     window = [each[at] for each in curve for at in range(1, 1 + SMOOTHED)]
-    assert points[SMOOTHED].y == pytest.approx(sum(window) / len(window))
-    assert points[SMOOTHED].y != curve[0][SMOOTHED]
-    assert points[-1].x == 150
+    assert points[SMOOTHED][1] == pytest.approx(sum(window) / len(window))
+    assert points[SMOOTHED][1] != curve[0][SMOOTHED]
+    assert points[-1][0] == 150
 
 
 @pytest.mark.parametrize(
@@ -82,18 +86,16 @@ def test_cost_is_the_mean_over_the_splits(full, title, of):
     assert names(figure) == ["ff", "ff(rating=0)"]
     assert figure.caption.endswith("Left out: always (R1 0.270 ± 0.042).")
     outcomes = full.results[0].outcomes
-    assert figure.plot.series[0].points[0].x == pytest.approx(sum(map(of, outcomes)) / 2)
-    assert figure.plot.named
+    assert figure.series[0].points[0][0] == pytest.approx(sum(map(of, outcomes)) / 2)
+    assert figure.scattered
 
 
 def test_values_of_an_option_are_a_line_for_each_learner(full):
     figure = by_title(full)["R1 by max_outdegree"]
 
     assert names(figure) == ["ff", "ff(rating=0)"]
-    assert figure.plot.x.steps == ["1", "5"]
-    assert [point.x for point in figure.plot.series[0].points] == [0, 1]
-    assert ", |W| " in figure.plot.series[0].points[0].note
-    assert figure.own_legend
+    assert figure.steps == ["1", "5"]
+    assert [x for x, *_ in figure.series[0].points] == [0, 1]
 
 
 def test_learners_keep_their_colours_where_an_option_is_varied():
@@ -101,8 +103,8 @@ def test_learners_keep_their_colours_where_an_option_is_varied():
 
     found = compare(data_set(), learners, {}, Plan(splits=1))
 
-    known = colours(found)
-    series = by_title(found)["R1 by rating"].plot.series
+    known = {"ff(rating=3)": 0, "ff": 1, "ff(leak=no)": 2}
+    series = by_title(found)["R1 by rating"].series
     assert {each.name: each.colour for each in series} == {
         "ff": known["ff"],
         "ff(leak=no)": known["ff(leak=no)"],
@@ -131,9 +133,9 @@ def test_a_progressive_run_shows_the_stream_and_its_cost():
         "Accuracy against size",
     ]
     streams = [outcome.stream for outcome in found.results[0].outcomes]
-    (point,) = by_title(found)["Accuracy against size"].plot.series[0].points
-    assert point.x == sum(each.bytes for each in streams) / 2
-    assert point.y == found.results[0].progressive("R1").mean
+    (point,) = by_title(found)["Accuracy against size"].series[0].points
+    assert point[0] == sum(each.bytes for each in streams) / 2
+    assert point[1] == found.results[0].progressive("R1").mean
 
 
 def test_a_progressive_run_shows_the_values_of_an_option():
@@ -142,13 +144,12 @@ def test_a_progressive_run_shows_the_values_of_an_option():
     found = compare(data_set(), learners, {}, Plan(splits=2, progressive=True))
 
     figure = by_title(found)["R1 by rating"]
-    assert len(figure.plot.series[0].points) == 2
+    assert len(figure.series[0].points) == 2
 
 
-def test_the_colours_of_a_set_are_those_of_its_contenders(full):
-    assert colours(full) == {"ff": 0, "ff(rating=0)": 1, "always": 2}
+def test_an_estimator_has_one_colour_in_all_figures(full):
     scatter = by_title(full)["Accuracy against size"]
-    assert {each.name: each.colour for each in scatter.plot.series} == {"ff": 0, "ff(rating=0)": 1}
+    assert {each.name: each.colour for each in scatter.series} == {"ff": 0, "ff(rating=0)": 1}
 
 
 def test_one_point_is_as_after_the_last_pass_or_the_best():
@@ -166,8 +167,35 @@ def test_one_point_is_as_after_the_last_pass_or_the_best():
     def points(best_pass):
         shown = by_title(found, best_pass=best_pass)
         titles = ("Accuracy against training time", "Accuracy against size", "R1 by rating")
-        first = [shown[title].plot.series[0].points[0] for title in titles]
-        return [(point.x, point.y) for point in first]
+        first = [shown[title].series[0].points[0] for title in titles]
+        return [point[:2] for point in first]
 
     assert points(best_pass=False) == [(20.0, 0.5), (2000, 0.5), (0, 0.5)]
     assert points(best_pass=True) == [(10.0, 0.625), (1000, 0.625), (0, 0.625)]
+
+
+FIGURE = Figure(
+    "t", "x", "R1", [Series("a<b", [(0, 0.5, 0.1), (1, 0.75, None)], 3)], steps=["p", "q"]
+)
+
+
+def test_a_figure_is_an_svg_document_with_its_names():
+    written = FIGURE.svg()
+
+    texts = [each.text for each in ElementTree.fromstring(written).iter() if each.text]
+    assert {"a<b", "x", "R1", "p", "q"} <= {*texts}
+    assert written == FIGURE.svg()
+
+
+def test_points_may_be_scattered_on_a_logarithmic_axis():
+    scattered = replace(FIGURE, steps=(), scattered=True, logarithmic=True)
+
+    assert ElementTree.fromstring(scattered.svg()) is not None
+    assert scattered.svg() != FIGURE.svg()
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    with pytest.raises(PlottingMissing, match="pip install matplotlib"):
+        FIGURE.svg()

@@ -5,7 +5,16 @@ import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
-from manyclass.evaluation.report import EMPTY, Cell, Table, as_json, best_of, table_of, title_of
+from manyclass.evaluation.report import (
+    EMPTY,
+    Cell,
+    Table,
+    as_json,
+    best_of,
+    short,
+    table_of,
+    title_of,
+)
 from manyclass.evaluation.run import Outcome, Pass
 from manyclass.evaluation.taxonomy import Taxonomy
 from tests.evaluation.examples import Always, data_set
@@ -109,7 +118,7 @@ def test_a_failed_peer_has_an_empty_row_and_a_note(ours):
     assert "svm failed: OSError: no such program" in table.markdown()
 
 
-def test_a_contender_stands_in_the_table_once_and_variations_may_be_apart(ours):
+def test_a_estimator_stands_in_the_table_once_and_variations_may_be_apart(ours):
     again = Result("ff", ours.outcomes, "ff", "rating", "10")
     varied = Result("ff(rating=0)", ours.outcomes, "ff", "rating", "0")
     all_of_them = comparison_of(ours, again, varied)
@@ -161,7 +170,7 @@ def test_json_has_every_figure_of_every_split_and_the_means():
     assert only["name"] == "easy"
     assert only["plan"]["splits"] == 2
     ours, peer = only["results"]
-    assert ours["contender"] == "ff"
+    assert ours["estimator"] == "ff"
     assert len(ours["outcomes"]) == 2
     assert ours["outcomes"][1]["passes"][1]["test"]["R1"] == 1
     assert ours["test_by_pass"][1]["R1"] == {"mean": 1.0, "deviation": 0.0}
@@ -201,3 +210,21 @@ def test_wins_are_those_of_the_passes_and_rows_that_are_shown(ours, peer):
     assert wins() == {"ff": "-", "pa": "2:0", "x": "0:2"}
     assert wins(best_pass=True) == {"ff": "-", "pa": "1:1", "x": "1:1"}
     assert wins(best_pass=True, variations=True) == {"pa": "-", "x": "2:0"}
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (0.095213, "0.0952"),
+        (12.84, "12.8"),
+        (999.4, "999"),
+        (999.9, "1k"),
+        (4310, "4.31k"),
+        (999_999, "1M"),
+        (2.5e9, "2.5G"),
+        (-2000, "-2k"),
+    ],
+)
+def test_costs_have_three_digits(number, text):
+    assert short(number) == text

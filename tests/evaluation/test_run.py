@@ -3,7 +3,7 @@ import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation import run
-from manyclass.evaluation.contender import UsesTaxonomy
+from manyclass.evaluation.estimator import UsesTaxonomy
 from manyclass.evaluation.run import Stream, fit_and_test, stream_through, train_and_test
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.rows import Rows
@@ -81,12 +81,12 @@ def test_training_accuracy_of_many_rows_is_that_of_a_sample(parts, monkeypatch):
     assert 60 not in ranked
 
 
-def test_any_contender_is_trained_once_and_tested(parts):
-    contender = Always()
+def test_any_estimator_is_trained_once_and_tested(parts):
+    estimator = Always()
 
-    outcome = fit_and_test(contender, *parts, seed=3)
+    outcome = fit_and_test(estimator, *parts, seed=3)
 
-    assert contender.fitted == 60
+    assert estimator.fitted == 60
     (only,) = outcome.passes
     assert only.number == 1
     assert only.test["R1"] == pytest.approx(0.25)
@@ -98,23 +98,23 @@ def test_any_contender_is_trained_once_and_tested(parts):
     assert outcome.ranks_per_second > 0
 
 
-def test_a_contender_that_uses_a_taxonomy_is_given_it(parts):
+def test_a_estimator_that_uses_a_taxonomy_is_given_it(parts):
     taxonomy = Taxonomy({"class 0": ["above"]})
-    contender = Always()
-    assert isinstance(contender, UsesTaxonomy)
+    estimator = Always()
+    assert isinstance(estimator, UsesTaxonomy)
 
-    outcome = fit_and_test(contender, *parts, taxonomy=taxonomy)
+    outcome = fit_and_test(estimator, *parts, taxonomy=taxonomy)
 
-    assert contender.taxonomy is taxonomy
+    assert estimator.taxonomy is taxonomy
     assert outcome.passes[0].test["taxo-loss"] > 0
 
 
 def test_without_a_taxonomy_it_is_not_called(parts):
-    contender = Always()
+    estimator = Always()
 
-    fit_and_test(contender, *parts)
+    fit_and_test(estimator, *parts)
 
-    assert contender.taxonomy is None
+    assert estimator.taxonomy is None
 
 
 def test_a_stream_is_ranked_before_it_is_learned():

@@ -1,7 +1,5 @@
 import gzip
 import json
-import sys
-from types import ModuleType
 
 import pytest
 
@@ -42,19 +40,16 @@ def rows(tmp_path):
 
 
 @pytest.fixture
-def peers(monkeypatch):
-    """Two peers in place of the real ones: one that can be made, one whose package is missing."""
-
-    class PeerMissing(Exception):
-        pass
+def with_peers(manyclass):
+    """Calls the command as `studies.compare` does, with two peers; one lacks its package."""
 
     def missing(seed):
-        raise PeerMissing("package nopackage is missing: pip install manyclass[peers]")
+        raise ImportError("needs the package nopackage")
 
-    module = ModuleType("manyclass.evaluation.peers")
-    module.PEERS = {"always": Always, "missing": missing}
-    module.PeerMissing = PeerMissing
-    monkeypatch.setitem(sys.modules, "manyclass.evaluation.peers", module)
+    def call(*arguments):
+        return manyclass(*arguments, obj={"always": Always, "missing": missing})
+
+    return call
 
 
 def first_words(output):
@@ -70,10 +65,10 @@ def test_sets_are_evaluated_one_after_the_other(manyclass, data):
     assert "1.000 ± 0.000" in result.stdout
 
 
-def test_learners_options_and_peers_are_compared(manyclass, data, peers):
+def test_learners_options_and_peers_are_compared(with_peers, data):
     arguments = ["--learner", "ff(rating=0)", "--learner", "ff,pa(replay=2)", "--passes", 2]
 
-    result = manyclass(
+    result = with_peers(
         *("evaluate", "--set", "clinc", "--data", data, *arguments),
         *("--vary", "margin_threshold=0,0.5", "--peers", "always", "--splits", 1),
     )
@@ -155,7 +150,7 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "--vary", "max_outdegree"], "OPTION=VALUE"),
         (["--set", "clinc", "--vary", "leak=no"], "has no effect"),
         (["--set", "clinc", "--peers", "nobody"], "there are always, missing"),
-        (["--set", "clinc", "--peers", "always,missing"], "nopackage is missing"),
+        (["--set", "clinc", "--peers", "always,missing"], "needs the package nopackage"),
         (["--set", "clinc", "--html", "nowhere/x.html"], "no folder nowhere"),
         (["--set", "clinc", "--html", "."], "is a folder"),
         (["--set", "clinc", "--json", ""], "is a folder"),
@@ -168,13 +163,20 @@ def test_a_stream_is_ranked_before_it_is_learned(manyclass, rows, tmp_path):
         (["--set", "clinc", "rows.jsonl", "--format", "csv"], "is no format"),
     ],
 )
-def test_a_wrong_command_line_is_refused_before_anything_runs(
-    manyclass, data, peers, arguments, said
-):
-    result = manyclass("evaluate", "--data", data, *arguments)
+def test_a_wrong_command_line_is_refused_before_anything_runs(with_peers, data, arguments, said):
+    result = with_peers("evaluate", "--data", data, *arguments)
 
     assert result.exit_code == 2
     assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert result.stdout == ""
+
+
+def test_peers_are_refused_outside_a_checkout_with_the_command_to_use(manyclass, data):
+    result = manyclass("evaluate", "--set", "clinc", "--data", data, "--peers", "linearsvc")
+
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.replace("│", " ").split())
+    assert "python -m studies.compare --peers linearsvc" in said
     assert result.stdout == ""
 
 

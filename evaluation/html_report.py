@@ -1,0 +1,168 @@
+"""Comparisons as one HTML file: tables and figures, no script, nothing from the network."""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from manyclass.evaluation.comparison import Comparison
+from manyclass.evaluation.figures import Figure, PlottingMissing, figures
+from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, table_of, title_of
+
+STYLE = """
+:root { color-scheme: light dark; --back: #fbfaf8; --front: #1d1d1f; --faint: #6b6b70;
+  --rule: #e3e1dc; --panel: #ffffff; --stripe: #f4f2ee; --link: #0b62a8; }
+@media (prefers-color-scheme: dark) { :root { --back: #16171a; --front: #e9e8e4; --faint: #9b9ca3;
+  --rule: #34363c; --panel: #1d1f23; --stripe: #23252a; --link: #62b0f4; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 1360px; padding: 2rem 1.25rem 4rem; background: var(--back);
+  color: var(--front); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+h1 { font-size: 1.7rem; margin: 0 0 .2rem; letter-spacing: -.01em; }
+h2 { font-size: 1.25rem; margin: 3rem 0 .1rem; padding-top: 1rem;
+  border-top: 2px solid var(--rule); }
+p { margin: .3rem 0; max-width: 90ch; }
+p.facts { max-width: none; }
+summary { cursor: pointer; color: var(--faint); margin: .8rem 0; }
+.faint, figcaption { color: var(--faint); }
+a { color: var(--link); }
+nav { margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1rem; }
+.wide { overflow-x: auto; margin: .8rem 0; width: fit-content; max-width: 100%;
+  border: 1px solid var(--rule); border-radius: 8px; background: var(--panel); }
+table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .34rem .6rem; text-align: right; white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; color: var(--faint); font-weight: 600;
+  border-bottom: 1px solid var(--rule); }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0;
+  background: var(--panel); }
+tbody tr:nth-child(even) td { background: var(--stripe); }
+td.best { font-weight: 700; }
+td .deviation { color: var(--faint); font-weight: 400; font-size: .9em; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 400px), 1fr));
+  gap: 1rem; }
+figure { margin: 0; padding: .9rem 1rem .8rem; background: var(--panel); border-radius: 8px;
+  border: 1px solid var(--rule); }
+figure img { display: block; width: 100%; }
+figcaption { font-size: .8rem; margin-top: .3rem; }
+"""
+
+
+def html_report(
+    comparisons: Sequence[Comparison], about: Mapping[str, str], best_pass: bool = False
+) -> str:
+    """Return the file: a section for each data set, and the meaning of the columns.
+
+    Each entry of `about` is a line below the title. Without Matplotlib a note replaces the figures.
+    """
+    heading = "Learners on " + ", ".join(each.facts.name for each in comparisons)
+    sections = (_section(each, best_pass) for each in comparisons)
+    parts = [_overview(comparisons, best_pass), *sections]
+    lines = "".join(
+        f'<p class="faint">{escape(name)}: {escape(text)}</p>' for name, text in about.items()
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(heading)}</title><style>{STYLE}</style></head><body>"
+        f"<h1>{escape(heading)}</h1>{lines}{''.join(parts)}{COLUMNS}</body></html>\n"
+    )
+
+
+COLUMNS = """
+<h2>Columns</h2>
+<p>R1, R5: share of the instances with a true class among the first 1 or 5 ranked classes. HR:
+harmonic rank, 1 / mean of 1 / rank of the best true class; 1 is best. macro F1: F1 of the first
+place, the mean over classes. P3, P5: share of true classes among the first 3 or 5; PSP: the same,
+weighted by inverse propensity. taxo-loss: half the path in the taxonomy from the first place to
+the nearest true class; parent: share of instances where the two have a common parent. training R1:
+R1 on learned rows. progressive R1: R1 of the first pass, each row ranked before it is learned.
+wins: splits with a higher and with a lower R1 than the first row; * if p is at most 0.05 by the
+sign test.</p>
+<p>T_train: CPU seconds to train; fastText, napkinXC, omikuji and Vowpal Wabbit write their model to
+a file within them, the others do not. d: edges touched for each known active feature of a ranked
+instance. |W|: edges of the index. bytes: size of the saved model. ranks/s: instances ranked in a
+CPU second, five classes each. ± is the standard deviation over splits.</p>
+"""
+
+
+def _overview(comparisons: Sequence[Comparison], best_pass: bool) -> str:
+    """Return R1 of every estimator on every data set, and links to the sections, if several."""
+    if len(comparisons) < 2:
+        return ""
+    links = "".join(
+        f'<a href="#{escape(each.facts.name)}">{escape(each.facts.name)}</a>'
+        for each in comparisons
+    )
+    names = dict.fromkeys(
+        result.estimator for each in comparisons for result in each.results if result.option is None
+    )
+    columns = [
+        [_accuracy(name, comparison, best_pass) for name in names] for comparison in comparisons
+    ]
+    table = Table(
+        "",
+        ["R1", *(each.facts.name for each in comparisons)],
+        [[Cell(name), *cells] for name, *cells in zip(names, *columns, strict=True)],
+        [-1, *(best_of(column, "more") for column in columns)],
+    )
+    return f"<nav>{links}</nav>{_table(table)}"
+
+
+def _accuracy(name: str, comparison: Comparison, best_pass: bool) -> Cell:
+    """Return R1 of this estimator after the pass that its table shows, or over the stream."""
+    for result in comparison.measured():
+        if result.estimator == name:
+            return Cell.of(result.final("R1", best_pass))
+    return EMPTY
+
+
+def _section(comparison: Comparison, best_pass: bool) -> str:
+    name = escape(comparison.facts.name)
+    _, _, facts = title_of(comparison).partition(": ")
+    varied = ""
+    if any(result.option for result in comparison.results):
+        table = _table(table_of(comparison, best_pass, variations=True))
+        varied = f"<details><summary>With other values of an option</summary>{table}</details>"
+    return (
+        f'<h2 id="{name}">{name}</h2><p class="faint facts">{escape(facts)}</p>'
+        f"{_table(table_of(comparison, best_pass, variations=False))}{varied}"
+        f"{_figures(figures(comparison, best_pass))}"
+    )
+
+
+def _figures(shown: Sequence[Figure]) -> str:
+    try:
+        return f'<div class="figures">{"".join(map(_figure, shown))}</div>'
+    except PlottingMissing as error:
+        return f'<p class="faint">{escape(str(error))}</p>'
+
+
+def _figure(shown: Figure) -> str:
+    title = escape(shown.title)
+    image = b64encode(shown.svg().encode()).decode()  # an image of its own: its ids stay apart
+    return (
+        f'<figure><img alt="{title}" src="data:image/svg+xml;base64,{image}">'
+        f"<figcaption>{escape(shown.caption)}</figcaption></figure>"
+    )
+
+
+def _table(table: Table) -> str:
+    """Return a table without its title, the best cell of each column marked."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    rows = "".join(
+        "<tr>"
+        + "".join(_cell(cell, table.best[at] == number) for at, cell in enumerate(row))
+        + "</tr>"
+        for number, row in enumerate(table.rows)
+    )
+    notes = "".join(f'<p class="faint">{escape(note)}</p>' for note in table.notes)
+    return (
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        f"</div>{notes}"
+    )
+
+
+def _cell(cell: Cell, best: bool) -> str:
+    mean, plus_minus, deviation = escape(cell.text).partition(" ± ")
+    if plus_minus:
+        mean += f' <span class="deviation">± {deviation}</span>'
+    exact = "" if cell.value is None else f' title="{cell.value:,.6g}"'
+    return f"<td{' class=best' if best else ''}{exact}>{mean}</td>"

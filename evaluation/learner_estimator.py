@@ -1,0 +1,71 @@
+"""A learner of the core as an estimator."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.core.index import Columns
+from manyclass.core.learners.learner import make
+from manyclass.core.learners.options import Options
+from manyclass.training.rows import Rows
+
+
+class LearnerEstimator:
+    """A learner bound to the columns of one data set. It can be trained pass by pass."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        options: Options,
+        passes: int = 1,
+        seed: int = 0,
+        shuffle: bool = True,
+    ) -> None:
+        self.name = options.specification
+        self.learner = make(options)
+        self.passes = passes
+        self.passes_done = 0
+        self._seed = seed
+        self._shuffle = shuffle
+        self._features = Columns(rows.features)
+        self._classes = Columns(rows.classes)
+
+    def fit(self, rows: Rows) -> None:
+        """Learn the rows once for each pass, after `plant`."""
+        self.plant(rows)
+        for _ in range(self.passes):
+            self.learn(rows)
+
+    def plant(self, rows: Rows) -> None:
+        """Build the label tree of an incremental learner (`iplt`) over the classes of the rows.
+
+        A stream does not know its classes beforehand: there, call `learn` alone.
+        """
+        self.learner.plant_csr(*rows.labelled(self._features, self._classes))
+
+    def learn(self, rows: Rows) -> NDArray[np.int32]:
+        """Learn the rows once more; the first pass in their order, later ones shuffled anew.
+
+        Return ranks (n,), int32: the place of the best true class of each row right before it was
+        learned, in the order of learning; 0 if not retrieved.
+        """
+        if self.passes_done and self._shuffle:
+            rows = rows.shuffled(self._seed + self.passes_done)
+        ranks = self.learner.learn_csr(
+            *rows.labelled(self._features, self._classes), self.passes_done
+        )
+        self.passes_done += 1
+        return ranks
+
+    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        """Return columns of classes (n, k), int32, best first, -1 where there are fewer."""
+        ids, _ = self.learner.rank_csr(self._features, rows.indptr, rows.indices, rows.values, k)
+        id_of_column = self.learner.class_ids(self._classes)
+        known = np.flatnonzero(id_of_column >= 0)
+        column_of_id = np.full(int(id_of_column.max(initial=-1)) + 2, -1, np.int32)
+        column_of_id[id_of_column[known]] = known
+        columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last: -1
+        return columns
+
+    def bytes(self) -> int:
+        """Return the size of an uncompressed snapshot of the learner."""
+        return sum(section.nbytes for section in self.learner.dump().values())

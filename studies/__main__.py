@@ -1,0 +1,138 @@
+"""Run a study: `python -m studies NAME`; without a name, list the studies."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from manyclass.evaluation.readers import add_data_option
+from studies import (
+    all_learners,
+    calibration,
+    default,
+    drift,
+    estimates,
+    few_shot,
+    options_of_ff,
+    paper,
+    techniques,
+    trees,
+    word_rules,
+)
+from studies.declaration import Record, Study, Trial
+from studies.isolation import Failed
+from studies.runner import render, run, write
+from studies.tables import tables
+
+STUDIES: Final[dict[str, Study]] = {
+    "paper": paper.STUDY,
+    "options-of-ff": options_of_ff.STUDY,
+    "estimates": estimates.STUDY,
+    "word-rules": word_rules.STUDY,
+    "techniques": techniques.STUDY,
+    "all-learners": all_learners.STUDY,
+    "drift": drift.STUDY,
+    "drift-memory": drift.MEMORY,
+    "default-choice": default.CHOICE,
+    "default": default.STUDY,
+    "calibration": calibration.STUDY,
+    "calibration-drift": calibration.DRIFT,
+    "calibration-upheaval": calibration.UPHEAVAL,
+    "trees": trees.STUDY,
+    "few-shot": few_shot.STUDY,
+}
+
+
+def parser() -> ArgumentParser:
+    """Return the command line."""
+    listed = "\n".join(f"  {name:<22}{study.about}" for name, study in STUDIES.items())
+    made = ArgumentParser(
+        prog="python -m studies",
+        description="Run a study and print its tables.",
+        epilog=f"studies:\n{listed}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    made.add_argument("name", choices=STUDIES, metavar="NAME", nargs="?")
+    add_data_option(made)
+    made.add_argument("--datasets", type=split, metavar="NAMES", help="only these, by commas")
+    made.add_argument(
+        "--estimator",
+        action="append",
+        metavar="NAME",
+        help="a learner or peer in place of the declared ones; again for more",
+    )
+    made.add_argument("--rows", type=int, help="most training rows of a data set")
+    made.add_argument("--splits", type=int, help="splits of every trial")
+    made.add_argument("--passes", type=int, help="most passes of every trial")
+    made.add_argument("--seed", type=int, default=0, help="of the first split")
+    made.add_argument(
+        "--limit", type=int, default=3600, help="CPU seconds of a trial (default: %(default)s)"
+    )
+    made.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
+    made.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write NAME.json, NAME.md and figures there"
+    )
+    made.add_argument("--note", default="", help="a line for NAME.md: what was left out, and why")
+    made.add_argument(
+        "--render", action="store_true", help="write tables and figures of NAME.json in --out anew"
+    )
+    return made
+
+
+def split(names: str) -> list[str]:
+    """Return the names between commas."""
+    return [name.strip() for name in names.split(",")]
+
+
+def narrowed(study: Study, given: Namespace) -> Study:
+    """Return the study with the data sets, estimators and sizes of the command line."""
+    known = list(dict.fromkeys(trial.dataset for trial in study.trials))
+    names = given.datasets or known
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"not in this study: {', '.join(unknown)}; it has {', '.join(known)}")
+    chosen = [trial for trial in study.trials if trial.dataset in names]
+    if given.estimator:
+        firsts = [next(trial for trial in chosen if trial.dataset == name) for name in names]
+        chosen = [
+            replace(first, estimator=each, tags={}) for first in firsts for each in given.estimator
+        ]
+    return replace(
+        study,
+        trials=[_sized(trial, given) for trial in chosen],
+        rows=given.rows or study.rows,
+    )
+
+
+def _sized(trial: Trial, given: Namespace) -> Trial:
+    passes = min(given.passes or trial.passes, trial.passes)
+    return replace(trial, splits=given.splits or trial.splits, passes=passes)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study that the command line names."""
+    given = parser().parse_args(arguments)
+    if given.name is None:
+        parser().print_help()
+        return
+    study = narrowed(STUDIES[given.name], given)
+    if given.render:
+        if given.out is None:
+            raise SystemExit("--render needs --out FOLDER, the folder of NAME.json")
+        render(given.out, given.name, study)
+        return
+    records = list[Record]()
+    try:
+        for records in run(study, given.data, given.seed, given.limit):
+            if given.out is not None:
+                write(given.out, given.name, records, given.note)
+    except Failed as error:
+        raise SystemExit(f"a learner failed: {error}") from error
+    for table in tables(study, records):
+        print((table.markdown() if given.markdown else table.text()) + "\n")
+    if given.out is not None:
+        render(given.out, given.name, study)
+
+
+if __name__ == "__main__":
+    main()
