@@ -284,3 +284,50 @@ async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
         elder.close()
         await until(lambda: newer.status == "ready")
         assert newer.model.rules == 2
+
+
+# --- starts ---------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_log_that_breaks_while_the_engine_starts_is_mended(monkeypatch):
+    log = SharedLog()
+    follows, follow = [], SharedMemoryStore.follow
+
+    def break_once(self, after):
+        follows.append(after)
+        if len(follows) == 1:
+            raise LogRewound(after)
+        yield from follow(self, after)
+
+    monkeypatch.setattr(SharedMemoryStore, "follow", break_once)
+    async with engine_on(log, "A", ready=False) as engine:
+        await until(lambda: engine.status == "ready" and engine.stats().rewinds == 1)
+        assert await engine.submit([learn("a", "x")]) == [Result(1, False, None, True)]
+
+
+@in_loop
+async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch):
+    def refuse(self, after):
+        raise ZeroDivisionError("a defect")
+
+    log = SharedLog()
+    monkeypatch.setattr(SharedMemoryStore, "follow", refuse)
+    async with engine_on(log, "A", ready=False) as engine:
+        await until(lambda: engine.status == "failed")
+        assert "a defect" in engine.failure
+        with pytest.raises(NotReady):
+            await engine.submit([learn("a", "x")])
+
+
+@in_loop
+async def test_a_start_that_failed_sends_no_more_heartbeats():
+    log = SharedLog()
+    async with (
+        engine_on(log, "A", rating=3),
+        engine_on(log, "B", ready=False, rating=5) as failed,
+    ):
+        await until(lambda: failed.status == "failed")
+        heartbeats = failed.store.beats
+        await asyncio.sleep(0.1)
+        assert failed.store.beats == heartbeats

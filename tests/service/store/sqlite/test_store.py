@@ -594,7 +594,7 @@ def test_everything_acknowledged_before_a_kill_is_there_once(opened, path):
 FILL_THE_DISK = """
 import json, resource, sys
 from pathlib import Path
-from manyclass.service.store.protocol import StoreUnavailable
+from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.sqlite.store import SqliteStore
 
 def limit(size):
