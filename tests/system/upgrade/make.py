@@ -57,15 +57,8 @@ SETTINGS = {
     **KEYS,
 }
 LESSONS, PROBES = 300, 20
-SHOWN = (
-    "features",
-    "classes",
-    "edges",
-    "learned",
-    "evicted_features",
-    "evicted_classes",
-    "accuracy",
-)
+EVICTED = ("evicted_features", "evicted_classes")
+COUNTS = ("features", "classes", "edges", "learned", *EVICTED, "accuracy")
 
 
 def lesson(number):
