@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, note, settings
+from hypothesis import Phase, given, note
 from hypothesis import strategies as st
 
 from manyclass.core.event import LONGEST_NAME, Instance
@@ -20,6 +20,7 @@ from manyclass.core.learners.options import (
 from tests.core.both import MOST, Both
 from tests.core.twins import TWINS
 from tests.core.twins.budget import Budgeted
+from tests.examples import examples
 
 FEATURES = ["f", "of the _", "eight by", "nine byte", "Käse", "日本語", "a\0b", "x" * 300]
 CLASSES = ["a", "b", "rec.autos", "Ö", "class with a long name", "z" * 40]
@@ -138,7 +139,7 @@ def calls_of(learner):
 
 
 @every_learner
-@settings(max_examples=150)
+@examples(150)
 @given(data=st.data())
 def test_short_streams(learner, data):
     options = data.draw(options_of(learner))
@@ -195,14 +196,14 @@ def teach(both, stream):
 seeds = st.integers(0, 2**32 - 1)
 
 
-def long_streams(examples):
+def long_streams(count):
     """A smaller seed makes no simpler stream: nothing is gained by looking for one."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
-    return settings(max_examples=examples, phases=phases)
+    return examples(count, phases=phases)
 
 
 @every_learner
-@long_streams(examples=5)
+@long_streams(5)
 @given(st.data())
 def test_long_streams(learner, data):
     options = replace(data.draw(options_of(learner)), **NO_LIMITS)
@@ -211,7 +212,7 @@ def test_long_streams(learner, data):
 
 
 @every_learner
-@long_streams(examples=5)
+@long_streams(5)
 @given(st.data(), st.sampled_from([64, 150]), st.sampled_from([20, 64]))
 def test_long_streams_with_eviction(learner, data, max_features, max_classes):
     options = replace(
@@ -225,7 +226,7 @@ def test_long_streams_with_eviction(learner, data, max_features, max_classes):
 
 
 @every_learner
-@long_streams(examples=3)
+@long_streams(3)
 @given(st.data(), st.booleans())
 def test_long_streams_within_bytes(learner, data, heavy_classes):
     options = replace(data.draw(options_of(learner)), **{**NO_LIMITS, "max_bytes": 2**20})

@@ -2,7 +2,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core import snapshot
@@ -20,6 +20,7 @@ from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import LEARNERS, Options
 from manyclass.core.model import Model, ShadowOutcome
 from manyclass.core.model_set import ModelSet
+from tests.examples import examples
 
 letters = st.sampled_from("abcdef")
 learn = st.builds(
@@ -77,7 +78,7 @@ def test_same_events_same_digest_whatever_the_hash_seed(stream):
     assert applied(stream).digest() == again.digest()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(streams, streams)
 def test_a_loaded_model_is_the_model(before, after):
     model = applied(before)
@@ -383,7 +384,7 @@ def alone(options, stream):
     return state_of(applied(stream, Model(options)).answering)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(model_sets, streams_with_shadows, streams_with_shadows)
 def test_shadows_are_part_of_the_state(model_set, before, after):
     model = applied(before, Model(model_set))

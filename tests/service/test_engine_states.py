@@ -7,7 +7,6 @@ dumps of its own where the engine goes back to snapshots.
 import asyncio
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -27,6 +26,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.log.apply_loop import Result
 from manyclass.service.snapshots.schedule import _changes
 from manyclass.service.store.protocol import SnapshotDamaged, StoreUnavailable
+from tests.examples import examples
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])
@@ -309,4 +309,4 @@ class EngineStates(RuleBasedStateMachine):
 
 
 TestEngineStates = EngineStates.TestCase
-TestEngineStates.settings = settings(max_examples=60, stateful_step_count=30)
+TestEngineStates.settings = examples(60, stateful_step_count=30)

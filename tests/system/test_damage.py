@@ -66,6 +66,7 @@ def restart_with(service, row, data):
     return recovery, service.log.read_text()[begin:]
 
 
+@pytest.mark.slow
 def test_every_section_flipped(service):
     ((row, whole),) = snapshot_bytes(service)
     for _name, begin, end in sections(whole):
@@ -79,7 +80,9 @@ def test_every_section_flipped(service):
         assert "snapshot 20" in log
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 0.999])
+@pytest.mark.parametrize(
+    "share", [0.3, *(pytest.param(share, marks=pytest.mark.slow) for share in (0, 0.999))]
+)
 def test_cut_short(service, share):
     ((row, whole),) = snapshot_bytes(service)
     recovery, log = restart_with(service, row, whole[: int(len(whole) * share)])

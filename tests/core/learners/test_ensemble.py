@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
@@ -14,6 +14,7 @@ from manyclass.core.learners.ensemble import Committee
 from manyclass.core.learners.options import Options, members_of
 from manyclass.core.learners.voting import count
 from tests.core.committee_twin import CommitteeTwin
+from tests.examples import examples
 
 FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]
 CLASSES = ["a", "b", "rec.autos", "Ö", "z" * 40]
@@ -214,7 +215,7 @@ calls = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(options, st.lists(calls, max_size=20))
 def test_short_streams(options, stream):
     both = Both(options)

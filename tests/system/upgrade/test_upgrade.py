@@ -33,7 +33,7 @@ def in_a_file(folder, name="store.db"):
     return service
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
 def service(request, tmp_path):
     """A service on a store of the older release, with its environment."""
     if request.param == "sqlite":
