@@ -226,7 +226,7 @@ def test_outdegrees_are_those_of_the_rows(learner):
 
 
 def held(index):
-    """How many features of a label tree have 0, 1, ... weights in its blocks."""
+    """Return the numbers of features of a label tree with 0, 1, ... weights in its blocks."""
     state = index.dump()
     ids, weights = state["block_features"], state["block_weights"]
     of_feature = ids < len(state["feature_name_sizes"])

@@ -38,7 +38,7 @@ FEATURES = [f"f{number}" for number in range(0, 50, 5)]  # compared one by one
 
 @dataclass
 class Result:
-    """What a run came to. Nothing was broken when `broken` is empty."""
+    """The result of a run. No promise was broken when `broken` is empty."""
 
     broken: list = field(default_factory=list)
     facts: dict = field(default_factory=dict)
@@ -281,7 +281,7 @@ class Run:
     # --- what must hold --------------------------------------------------------------------------
 
     def wait_for(self, what, holds, seconds=PATIENCE):
-        """What `holds` gives once it gives something; None and a broken promise after so long."""
+        """Return the first true answer of `holds`; None and a broken promise after so long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:

@@ -13,7 +13,7 @@ from manyclass.core.index import Columns, Index
 from manyclass.core.learners.ensemble import Committee
 from manyclass.core.learners.options import Options, members_of
 from manyclass.core.learners.voting import count
-from tests.core.committee_twin import CommitteeTwin
+from tests.core.twins.committee import CommitteeTwin
 from tests.examples import examples
 
 FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]

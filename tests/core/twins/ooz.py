@@ -13,7 +13,7 @@ from tests.core.twins.state import Edge
 
 
 def deductions(scores, least, beta, most):
-    """How much each rival gives, their `scores` being above `least` and falling: beta in all."""
+    """Return the weight that each rival gives, beta in all; `scores` fall and are above `least`."""
     given = [0.0] * len(scores)
     spent = 0.0
     for n in range(1, len(scores) + 1):

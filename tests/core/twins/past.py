@@ -12,7 +12,7 @@ DEMAND_BYTES = 12
 
 
 def block_bytes(size):
-    """What a block of memory takes that is to hold so many bytes."""
+    """Return the memory of a block for so many bytes."""
     return max(32, -(-(size + 8) // 16) * 16) if size else 0
 
 

@@ -1,4 +1,4 @@
-"""What a twin of the index holds, and the arrays in which an index dumps the same."""
+"""The state of a twin of the index, and the arrays in which an index dumps the same."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class Feature:
     edges: list[Edge] = field(default_factory=list)
 
     def place_of(self, name):
-        """Where the edge to this class stands in the row, None where there is none."""
+        """Return the place in the row of the edge to this class, None where there is none."""
         return next((place for place, edge in enumerate(self.edges) if edge.to == name), None)
 
     def edge_to(self, name):
@@ -142,5 +142,5 @@ def dump_without_tree(twin):
 
 
 def outdegrees(twin):
-    """How many features have 0, 1, 2, ... edges."""
+    """Return the numbers of features with 0, 1, 2, ... edges."""
     return np.bincount(np.array([len(feature.edges) for feature in twin.rows.values()], int))

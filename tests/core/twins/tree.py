@@ -48,7 +48,7 @@ class Node:
 
     @property
     def judged(self):
-        """How many children have a classifier that says how probable they are."""
+        """Return the number of children with a classifier for their probability."""
         return len(self.children) if len(self.children) > 1 else 0
 
     @property
@@ -329,7 +329,7 @@ class LabelTree(Twin):
         return None
 
     def is_crowded(self, node):
-        """Whether one more class here would make the tree deeper."""
+        """Return whether one more class here would make the tree deeper."""
         may_branch = node.above is not None and node.above.grows
         return node.is_preleaf and self.near_with_room(node) is None and not may_branch
 

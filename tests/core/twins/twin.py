@@ -1,4 +1,4 @@
-"""What all learners have in common: names, counts, limits, preparing, ranking, the past.
+"""The common part of all learners: names, counts, limits, preparing, ranking, the past.
 
 An instance is a dict name -> value here. Rows and arithmetic follow docs/learners.md: weights are
 float32, all else is double, and sums are made in the order of the instance's features.
@@ -28,7 +28,7 @@ ROWS_SWEPT = 64  # by each event, of edges to forgotten classes
 
 @dataclass
 class Standing:
-    """How the classes of an instance score before it changes anything."""
+    """The scores of the classes for an instance, before it changes anything."""
 
     scores: dict[str, float]  # of all that were retrieved
     trues: list[tuple[str, float]]  # those to learn: name, score
@@ -92,7 +92,7 @@ class Twin:
     # --- what each learner has its own way of -----------------------------------------------------
 
     def most_past(self):
-        """How many past instances are kept."""
+        """Return the number of past instances to keep."""
         return self.options.replay_size if self.options.replay else 0
 
     def change(self, values, standing, demands):
@@ -107,7 +107,7 @@ class Twin:
         return self.options.margin_threshold
 
     def score_within_reach(self, place, score):
-        """What a true class at this place of the ranking scores when it is learned."""
+        """Return the score of a true class at this place of the ranking when it is learned."""
         return score
 
     def voting(self, feature):

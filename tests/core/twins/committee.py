@@ -41,7 +41,7 @@ class Lesson:
 
     @property
     def bytes(self):
-        """What its event takes: 11 and 8 around it, names with their sizes, values if not 1."""
+        """The bytes of its event: 11 and 8 around it, names with their sizes, values if not 1."""
         names = [*self.instance, *self.classes]
         return (
             EVENT_BYTES
@@ -265,7 +265,7 @@ class CommitteeTwin:
 
 
 def relative(nominated):
-    """Where each score stands between the lowest, or 0 if none is below it, and the best."""
+    """Return the place of each score between the lowest, or 0 if none is below it, and the best."""
     scores = dict(nominated)
     lowest = min([0.0, *scores.values()])
     best = max(scores.values(), default=lowest)
