@@ -3,7 +3,8 @@ VENV ?= .venv
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 NATIVE := $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 LOCKED := pip install -q --no-compile --require-hashes
-PYTEST := pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Bytecode is kept: else each service that a test starts compiles all its modules again.
+PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 # --name value, if `make` was given NAME=value; a variable of the environment does not count.

@@ -245,7 +245,10 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
     "specification",
     [
         "ff(replay=1,max_outdegree=3)",
-        "svm(replay=1,max_outdegree=3,demands=each,rivals=50,caution=5)",
+        pytest.param(
+            "svm(replay=1,max_outdegree=3,demands=each,rivals=50,caution=5)",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_past_bound_in_bytes(specification):
