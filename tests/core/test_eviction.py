@@ -13,7 +13,7 @@ from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.matrices import names as names_in
 from tests.core.twins import TWINS
-from tests.core.twins.twin import ROWS_SWEPT, SURPLUS, WINDOW
+from tests.core.twins.forgetting import ROWS_SWEPT, SURPLUS, WINDOW
 
 MARGIN = {"margin_threshold": 100.0}
 
