@@ -1,4 +1,4 @@
-"""An index beside its twin."""
+"""An index beside its twin, and names and lessons for both."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,10 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from tests.core.twins import twin_of
 
+FEATURES = ["f", "of the _", "eight by", "nine byte", "Käse", "日本語", "a\0b", "x" * 300]
+CLASSES = ["a", "b", "rec.autos", "Ö", "class with a long name", "z" * 40]
+MANY_FEATURES = [f"feature {number}" for number in range(400)]
+MANY_CLASSES = [f"class {number}" for number in range(150)]
 MOST = 200  # more than there are classes
 COUNTERS = [
     "features",
@@ -147,3 +151,17 @@ class Both:
         assert index.class_ids(self.class_columns).tolist() == [
             twin.labels[name].id if name in twin.labels else -1 for name in self.classes
         ]
+
+
+def lessons(seed, count, features, classes):
+    """Random lessons in which some features and classes are far more frequent than others."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        size = random.integers(1, 15)
+        places = np.unique((len(features) * random.random(size) ** 3).astype(int))
+        true = np.unique((len(classes) * random.random(random.integers(1, 3)) ** 2).astype(int))
+        random.shuffle(places)
+        random.shuffle(true)
+        drawn = random.choice([1.0, 0.25, 3.0, random.random(dtype=np.float32)], len(places))
+        instance = {features[place]: float(v) for place, v in zip(places, drawn, strict=True)}
+        yield instance, [classes[place] for place in true]

@@ -10,7 +10,8 @@ import pytest
 
 from tests.system.process import learned
 from tests.system.replica import FAULTS, event
-from tests.system.replicas import LEASE_SECONDS, WHOLE_LOG, Run
+from tests.system.replicas import WHOLE_LOG, Run
+from tests.system.troubles import LEASE_SECONDS
 
 pytestmark = pytest.mark.slow
 
