@@ -102,7 +102,7 @@ def often(snapshots, keep, name):
 @pytest.mark.parametrize(
     ("kills", "snapshots", "keep"),
     [
-        pytest.param(3, True, WHOLE_LOG, id="a few times"),
+        pytest.param(3, False, WHOLE_LOG, id="a few times"),
         often(False, WHOLE_LOG, "log only"),
         often(True, WHOLE_LOG, "with snapshots"),
         often(True, 2, "with a trimmed log"),
