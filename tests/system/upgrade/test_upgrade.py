@@ -8,6 +8,7 @@ import json
 import pytest
 
 from manyclass.core.event import Instance
+from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from tests.redis_server import RedisServer
 from tests.system.process import PATIENCE, Service
@@ -24,6 +25,8 @@ from tests.system.upgrade.make import (
 
 ENVIRONMENT = json.loads((HERE / "environment.json").read_text())
 ANSWERS = json.loads((HERE / "answers.json").read_text())
+for part in ("ranked", "learners"):  # by the names that today's options have
+    ANSWERS[part] = {Options.parse(name).specification: it for name, it in ANSWERS[part].items()}
 
 
 def in_a_file(folder, name="store.db"):
