@@ -1,4 +1,4 @@
-"""The index beyond its twins: limits that move, columns, errors, and reads amid changes."""
+"""The index beyond its references: limits that move, columns, errors, and reads amid changes."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -9,8 +9,8 @@ from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import MATTERS, Options
 from tests.core.both import Both
 from tests.core.matrices import names
-from tests.core.twins.past import block_bytes
-from tests.core.twins.state import GONE
+from tests.core.references.past import block_bytes
+from tests.core.references.state import GONE
 
 REPLAYING = sorted(learner for learner in MATTERS if "replay" in MATTERS[learner])
 ALWAYS = 1e9  # a margin that no class exceeds

@@ -1,13 +1,13 @@
 """A label tree as it grows class by class, or is planted over those of a sample."""
 
-from tests.core.twins.arithmetic import log
-from tests.core.twins.planting import shape_of
-from tests.core.twins.state import Class, Feature, Ids
-from tests.core.twins.tree_node import Node
-from tests.core.twins.twin import Twin
+from tests.core.references.arithmetic import log
+from tests.core.references.planting import shape_of
+from tests.core.references.reference import Reference
+from tests.core.references.state import Class, Feature, Ids
+from tests.core.references.tree_node import Node
 
 
-class GrowingTree(Twin):
+class GrowingTree(Reference):
     def pull_up(self):
         self.tree = self  # so that the state is dumped with it
         self.nodes = {}  # id -> Node

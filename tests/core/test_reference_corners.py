@@ -1,4 +1,4 @@
-"""Corners that random streams seldom reach, each native learner beside its twin."""
+"""Corners that random streams seldom reach, each native learner beside its reference."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from manyclass.core.event import Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import LONGEST_ROW, Options
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, Both, lessons
-from tests.core.twins import TWINS
-from tests.core.twins.budget import Budgeted
+from tests.core.references import REFERENCES
+from tests.core.references.budget import Budgeted
 
-SIGNED = [learner for learner in TWINS if TWINS[learner].signed]
+SIGNED = [learner for learner in REFERENCES if REFERENCES[learner].signed]
 
 
 def test_forgetting_leaves_no_edge_without_mass_to_share():
@@ -55,14 +55,16 @@ def test_averages_that_all_but_vanish():
     assert both.index.rank(Instance({"f": 1.0}))[0] == (CLASSES[1], pytest.approx(1.0))
 
 
-@pytest.mark.parametrize("learner", [name for name in TWINS if issubclass(TWINS[name], Budgeted)])
+@pytest.mark.parametrize(
+    "learner", [name for name in REFERENCES if issubclass(REFERENCES[name], Budgeted)]
+)
 def test_rows_longer_than_a_lowered_limit(learner):
     options = Options.of(learner, margin_threshold=0.5) if learner == "ooz" else Options.of(learner)
     both = Both(options, MANY_FEATURES, MANY_CLASSES)
     stream = list(lessons(1, 150, MANY_FEATURES[:20], MANY_CLASSES[:30]))
     for instance, classes in stream[:100]:
         both.learn(instance, classes)
-    longest = len(both.twin.outdegrees()) - 1
+    longest = len(both.reference.outdegrees()) - 1
     assert longest > 4
     both.configure(replace(options, max_outdegree=longest // 2))
     for instance, classes in stream[100:]:
@@ -103,7 +105,7 @@ def test_trees_planted_over_many_classes(tree, arity):
     for instance, classes in lessons(5, 80, MANY_FEATURES[:30], MANY_CLASSES[:40]):
         both.learn(instance, classes)
     both.compare()
-    assert both.twin.planted
+    assert both.reference.planted
     both.look_inside()
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy import float32
 
 from manyclass.core.learned import Learned
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, logistic
-from tests.core.twins.growing_tree import GrowingTree
-from tests.core.twins.state import TREE_ARRAYS
-from tests.core.twins.tree_node import BIAS, Node, Weight
-from tests.core.twins.twin import EDGE_BYTES, best_two
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, Random, logistic
+from tests.core.references.growing_tree import GrowingTree
+from tests.core.references.reference import EDGE_BYTES, best_two
+from tests.core.references.state import TREE_ARRAYS
+from tests.core.references.tree_node import BIAS, Node, Weight
 
 BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15

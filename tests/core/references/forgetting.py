@@ -1,8 +1,8 @@
 """Forgetting and eviction: which names go, and when the edges to them do."""
 
-from tests.core.twins.arithmetic import total
-from tests.core.twins.past import is_gone
-from tests.core.twins.state import Gone
+from tests.core.references.arithmetic import total
+from tests.core.references.past import is_gone
+from tests.core.references.state import Gone
 
 WINDOW = 64  # ids looked at to find the one to evict
 SURPLUS = 1000  # what was beyond a limit before the event is evicted by so many an event,
@@ -23,7 +23,7 @@ def pick(hand, idle):
 
 
 class Forgetting:
-    """The part of a twin by which names leave it."""
+    """The part of a reference by which names leave it."""
 
     def forget_class(self, name):
         known = name in self.labels

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from numpy import float32, nextafter
 
-from tests.core.twins.arithmetic import is_weight
-from tests.core.twins.budget import Budgeted
-from tests.core.twins.state import Edge
+from tests.core.references.arithmetic import is_weight
+from tests.core.references.budget import Budgeted
+from tests.core.references.state import Edge
 
 
 def deductions(scores, least, beta, most):

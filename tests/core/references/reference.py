@@ -10,10 +10,10 @@ from math import sqrt
 from numpy import float32
 
 from manyclass.core.learned import Learned
-from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
-from tests.core.twins.forgetting import Forgetting
-from tests.core.twins.past import Lesson, Past, is_gone
-from tests.core.twins.state import Class, Feature, Ids, dump, outdegrees
+from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
+from tests.core.references.forgetting import Forgetting
+from tests.core.references.past import Lesson, Past, is_gone
+from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 
 FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
 CLASS_BYTES = 60
@@ -42,7 +42,7 @@ def best_two(ranked):
     return [*(score for _, score in ranked), 0.0, 0.0][:2]
 
 
-class Twin(Forgetting):
+class Reference(Forgetting):
     signed = False  # whether weights can be negative
     has_variances = False
     has_edges = True

@@ -1,4 +1,4 @@
-"""Every native learner beside its slow twin: equal in each score, weight and counter, by bit."""
+"""Every native learner beside its slow reference: equal scores, weights and counters, by bit."""
 
 from dataclasses import replace
 
@@ -16,14 +16,14 @@ from manyclass.core.learners.options import (
     defaults_of,
 )
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, MOST, Both, lessons
-from tests.core.twins import TWINS
+from tests.core.references import REFERENCES
 from tests.examples import examples
 
 NO_LIMITS = {"max_features": 10_000_000, "max_classes": 1_000_000, "max_bytes": 4 * 2**30}
 
 
-def test_every_learner_but_the_committee_has_a_twin():
-    assert {*TWINS} == {*LEARNERS} - {"committee"}
+def test_every_learner_but_the_committee_has_a_reference():
+    assert {*REFERENCES} == {*LEARNERS} - {"committee"}
 
 
 # --- options: every one that matters to a learner is varied ---------------------------------------
@@ -75,7 +75,7 @@ def options_of(learner):
     return st.builds(Options.of, st.just(learner), **varied)
 
 
-every_learner = pytest.mark.parametrize("learner", TWINS)
+every_learner = pytest.mark.parametrize("learner", REFERENCES)
 
 # --- short streams over few names, so that they meet often ------------------------------------
 
@@ -127,7 +127,7 @@ def calls_of(learner):
     if learner in TREES:
         lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
         calls.append(st.tuples(st.just("plant_csr"), lessons))
-    if TWINS[learner].signed:
+    if REFERENCES[learner].signed:
         calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
     return st.one_of(calls)
 
@@ -199,8 +199,8 @@ def test_long_streams_with_eviction(learner, data, max_features, max_classes):
     both = Both(options, MANY_FEATURES, MANY_CLASSES)
     teach(both, lessons(data.draw(seeds), 250, MANY_FEATURES, MANY_CLASSES))
 
-    assert both.twin.evicted_classes > 0
-    assert both.twin.evicted_features > 0 or learner == "frequency"
+    assert both.reference.evicted_classes > 0
+    assert both.reference.evicted_features > 0 or learner == "frequency"
 
 
 @every_learner
@@ -215,7 +215,9 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
     both = Both(options, features, classes)
     teach(both, lessons(data.draw(seeds), 400 if heavy_classes else 200, features, classes))
 
-    assert (both.twin.evicted_classes if heavy_classes else both.twin.evicted_features) > 0
+    assert (
+        both.reference.evicted_classes if heavy_classes else both.reference.evicted_features
+    ) > 0
     assert both.index.bytes <= 2**20
 
 
@@ -242,4 +244,4 @@ def test_a_past_bound_in_bytes(specification):
     both.reload(number)
     both.compare()
 
-    assert len(both.twin.past.kept) < both.twin.past.came
+    assert len(both.reference.past.kept) < both.reference.past.came

@@ -1,4 +1,4 @@
-"""The committee again, slow and plain, its members being twins of the index.
+"""The committee again, slow and plain, its members being references of the index.
 
 It is written from the definition of the learner (core/learners/ensemble.py, voting.py)
 and shares no code with it. An instance is a dict name -> value here.
@@ -9,8 +9,8 @@ from hashlib import blake2b
 
 from manyclass.core.learned import Learned
 from manyclass.core.learners.options import Options, members_of
-from tests.core.twins import twin_of
-from tests.core.twins.twin import Twin, best_two
+from tests.core.references import reference_of
+from tests.core.references.reference import Reference, best_two
 
 NOMINATED = 50
 EVENT_BYTES = 100
@@ -53,8 +53,8 @@ class Lesson:
 
 
 @dataclass
-class MemberTwin:
-    index: Twin
+class MemberReference:
+    index: Reference
     waiting: list[Lesson] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
 
@@ -79,12 +79,12 @@ class MemberTwin:
         return sum(lesson.bytes for lesson in self.waiting)
 
 
-class CommitteeTwin:
+class CommitteeReference:
     def __init__(self, options):
         self.options = options
         table, members, self.waiting_limit = options_of_parts(options)
-        self.table = twin_of(table)
-        self.members = [MemberTwin(twin_of(member)) for member in members]
+        self.table = reference_of(table)
+        self.members = [MemberReference(reference_of(member)) for member in members]
 
     def configure(self, options):
         self.options = options

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from tests.core.twins.arithmetic import Random
-from tests.core.twins.state import Gone
+from tests.core.references.arithmetic import Random
+from tests.core.references.state import Gone
 
 INSTANCE_BYTES = 96  # what one takes in memory, its lists apart, as the limit counts it
 VALUE_BYTES = 8
