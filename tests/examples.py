@@ -1,4 +1,4 @@
-"""How many examples Hypothesis draws for a test: all of them, or the share of a quick run."""
+"""The number of examples that Hypothesis draws: all of a test, or the share of a quick run."""
 
 from hypothesis import settings
 

@@ -152,7 +152,7 @@ LIST_LENGTHS = [1, 5, 32, 33, 0, MOST]
 
 
 def teach(both, stream):
-    """The whole stream in a first pass, and a part of it in a second."""
+    """Learn the stream in a first pass, and a part of it in a second."""
     stream = list(stream)
     for number, (instance, classes) in enumerate([*stream, *stream[:30]]):
         passes_done = number // len(stream)
@@ -175,7 +175,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def long_streams(count):
-    """A smaller seed makes no simpler stream: nothing is gained by looking for one."""
+    """Return settings without shrinking: a smaller seed makes no simpler stream."""
     phases = [Phase.explicit, Phase.reuse, Phase.generate]
     return examples(count, phases=phases)
 

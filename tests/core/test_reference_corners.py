@@ -159,7 +159,7 @@ def test_reasons_add_up_to_the_score(limit):
 
 @pytest.mark.parametrize("learner", ["pa", "arow", "mmp"])
 def test_many_true_classes_push_the_same_rivals_back(learner):
-    """Of each true class another number of rivals gives way."""
+    """Another number of negatives yields to each true class."""
     classes = [f"c{number}" for number in range(60)]
     both = Both(Options.of(learner, rivals=12, max_outdegree=100), FEATURES, classes)
     for number, name in enumerate(classes):

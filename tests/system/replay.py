@@ -11,7 +11,7 @@ from tests.system.process import PATIENCE
 
 
 def recovered(store):
-    """The model of a store, whose servers may still be agreeing on the one that takes writes."""
+    """Return the model of a store, whose servers may still be choosing one that takes writes."""
     ends = time.monotonic() + PATIENCE
     while True:
         try:
@@ -37,12 +37,12 @@ class UpTo:
 
 
 def digest(state):
-    """A hash of what a process told of its state."""
+    """Return a hash of a state as a process showed it."""
     return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def differences(states):
-    """Some of what differs between the first state and the others, for people."""
+    """Return some differences between the first state and the others, for people."""
     (first, one), *others = states.items()
     told = []
     for number, other in others:

@@ -8,7 +8,7 @@ import redis
 from tests.system.proxy import PASS, Settings
 
 LEASE_SECONDS = 10
-LONG_ENOUGH = 3  # seconds in which somebody must have ranked, whatever else happens
+LONG_ENOUGH = 3  # seconds in which a process must have ranked
 
 
 class Troubles:
@@ -28,7 +28,7 @@ class Troubles:
         return self.random.choice(serving or self.replicas)
 
     def freeze_one(self, seconds=LEASE_SECONDS + 2):
-        """A process stands still for longer than a lease lasts."""
+        """Stop a process for longer than a lease lasts."""
         replica = self._one_serving()
         with replica.lock:
             if replica.serving:
@@ -37,8 +37,8 @@ class Troubles:
                 replica.thaw()
 
     def kill_redis(self, down=1.0, refuse=False):
-        """SIGKILL to Redis, which is away for so long. It is killed as a whole machine would be
-        that comes back: with `refuse` nobody answers there, else somebody does and hangs up.
+        """SIGKILL to Redis, which is away for so long. With `refuse` its port is closed meanwhile,
+        as on a machine that is down; else connections are accepted and closed.
         """
         if refuse:
             self._all_proxies(Settings(accept=False))
@@ -61,7 +61,7 @@ class Troubles:
 
     @contextmanager
     def redis_paused(self):
-        """Redis stands still meanwhile, its connections open."""
+        """Stop Redis meanwhile, its connections open."""
         self.record.trouble("pause redis")
         self.redis.pause()
         try:
@@ -71,7 +71,7 @@ class Troubles:
             self.record.trouble("redis resumed")
 
     def wrong_type(self, place, seconds):
-        """A key of the service, one after the other by `place`, has a value of another type."""
+        """Give a key of the service, one after the other by `place`, a value of another type."""
         with self.redis.client() as client:
             keys = sorted(key.decode() for key in client.keys("{manyclass}:*") if _is_named(key))
             key = keys[place % len(keys)]
@@ -97,13 +97,13 @@ class Troubles:
             self.record.trouble("type is right")
 
     def add_foreign_entry(self):
-        """Somebody adds an entry of his own to the log; Redis may be away."""
+        """Add a foreign entry to the log; Redis may be away."""
         with suppress(redis.RedisError), self.redis.client() as client:
             client.xadd("{manyclass}:events", {"mine": self.record.now()}, nomkstream=True)
             self.record.done["foreign entry"] += 1
 
     def fault(self, name, seconds, replica=None):
-        """The network of one process fails for so long."""
+        """Break the network of one process for so long."""
         replica = replica or self.random.choice(self.replicas)
         with replica.network, replica.fault(name):
             self.ending.wait(seconds)

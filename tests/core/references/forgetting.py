@@ -5,14 +5,17 @@ from tests.core.references.past import is_gone
 from tests.core.references.state import Gone
 
 WINDOW = 64  # ids looked at to find the one to evict
-SURPLUS = 1000  # what was beyond a limit before the event is evicted by so many an event,
-SURPLUS_BYTES = 2**16  # or by so many bytes
+SURPLUS = 1000  # an event evicts so many of the names beyond a limit before it,
+SURPLUS_BYTES = 2**16  # or so many bytes
 ROWS_SWEPT = 64  # by each event, of edges to forgotten classes
 
 
 def pick(hand, idle):
-    """The id to evict and the hand's next place, given each id's idleness, or None for an id that
-    cannot go: of the next WINDOW ids the one idle longest, of the next that has any."""
+    """Return the id to evict and the next place of the hand.
+
+    The id is the one idle longest of the next WINDOW ids, or of the first window that has one that
+    can go. `idle` has the idleness of each id, None for an id that cannot go.
+    """
     for looked in range(0, len(idle), WINDOW):
         window = [(hand + i) % len(idle) for i in range(min(WINDOW, len(idle) - looked))]
         hand = (hand + len(window)) % len(idle)

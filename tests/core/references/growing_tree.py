@@ -1,4 +1,4 @@
-"""A label tree as it grows class by class, or is planted over those of a sample."""
+"""A label tree as it grows class by class, or is built over the classes of a sample."""
 
 from tests.core.references.arithmetic import log
 from tests.core.references.planting import shape_of
@@ -62,7 +62,7 @@ class GrowingTree(Reference):
         return node.children[worth.index(max(worth))]
 
     def with_room(self, node):
-        """The pre-leaf in which a class goes that came to this node."""
+        """Return the pre-leaf for a class that came to this node."""
         if not node.is_preleaf:
             return self.make_branch(node)
         near = self.near_with_room(node)
@@ -92,7 +92,7 @@ class GrowingTree(Reference):
         return branch
 
     def make_above(self, node):
-        """A new inner node in the place of this one, which becomes its first child."""
+        """Put a new inner node in the place of this one, which becomes its first child."""
         above = self.make_node(node.above, False)
         if node is self.root:
             self.root = above
@@ -129,7 +129,7 @@ class GrowingTree(Reference):
         self.limit_past()
 
     def plant(self, lessons):
-        """A new tree over all classes, whose likeness is that of the instances of these lessons."""
+        """Build a new tree over all classes; they are alike as their instances here are."""
         order = sorted(self.labels, key=lambda name: self.labels[name].born)
         instances = {name: [] for name in order}
         for inputs, true in lessons:
@@ -143,7 +143,7 @@ class GrowingTree(Reference):
         self.came_to_tree = len(order)
 
     def plant_branch(self, shape, above):
-        """Nested lists; the innermost are names."""
+        """Make the nodes of nested lists, whose innermost elements are names."""
         if not shape:
             return None
         node = self.make_node(above, isinstance(shape[0], str))
@@ -156,7 +156,7 @@ class GrowingTree(Reference):
         return node
 
     def plant_rows(self, lessons):
-        """Plant over the classes of lessons that are not learned; whether it did."""
+        """Build a tree over the classes of rows that are not learned; return whether it did."""
         if self.learned or not lessons or self.options.learner != "iplt":
             return False
         for instance, true in lessons:
@@ -176,7 +176,7 @@ class GrowingTree(Reference):
         return True
 
     def count(self, features, classes):
-        """Of what there is no room for, nothing is known; nothing is evicted."""
+        """Count names as far as there is room; evict none."""
         for name in features:
             if name not in self.rows and len(self.rows) < self.options.max_features:
                 self.rows[name] = Feature(self.feature_ids.take())

@@ -44,7 +44,7 @@ class Node:
         return self.grows + self.judged
 
     def weight(self, feature, place):
-        """Of the child at this place."""
+        """Return the weight of the child at this place."""
         there = self.weights[feature]
         if place + self.grows < len(there):
             return there[place + self.grows]

@@ -83,7 +83,7 @@ def client_of(service):
 
 
 def answer_to(client, method, path, body=None):
-    """Return the JSON of an answer that is no refusal."""
+    """Return the JSON of an answer, which must not be a refusal."""
     answer = client.request(method, path, json=body)
     assert answer.is_success, answer.text
     return answer.json()

@@ -38,7 +38,7 @@ def in_a_file(folder, name="store.db"):
 
 @pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
 def service(request, tmp_path):
-    """A service on a store of the older release, with its environment."""
+    """Yield a service on a store of the older release, with its environment."""
     if request.param == "sqlite":
         yield in_a_file(tmp_path)
         return
