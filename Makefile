@@ -3,13 +3,15 @@ VENV ?= .venv
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 NATIVE := $(shell find core -name '*.pyx' -o -name '*.pxd' -o -name '*.hpp')
 LOCKED := pip install -q --no-compile --require-hashes
+# Bytecode is kept: else each service that a test starts compiles all its modules again.
+PYTEST := PYTHONDONTWRITEBYTECODE= pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 ASAN := LD_PRELOAD="$(shell gcc -print-file-name=libasan.so) $(shell gcc -print-file-name=libstdc++.so)" \
         ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 # --name value, if `make` was given NAME=value; a variable of the environment does not count.
 option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 
 .DEFAULT_GOAL := check
-.PHONY: help run demo check lint types test deploy-check wheel-check image-check api-check studies-env studies-check lock \
+.PHONY: help run demo check lint types test test-all deploy-check wheel-check image-check api-check studies-env studies-check lock \
         generate clang sanitize coverage measure load chaos damage crafted soak recorded wheel clean
 
 help:      ## list the targets
@@ -62,7 +64,7 @@ soak: $(VENV)/dev ## every learner taught millions of new names, its memory and 
 recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers and contents recorded
 	python -m load_tests.recorded
 
-check: lint types test ## everything a change must pass
+check: lint types test ## five minutes of what a change must pass; .ci/run runs all of it
 
 lint: $(VENV)/dev ## ruff and cython-lint
 	ruff check . && ruff format --check . && cython-lint core
@@ -70,8 +72,11 @@ lint: $(VENV)/dev ## ruff and cython-lint
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration --concise
 
-test: $(VENV)/dev ## the test suite, in a process for each core, up to four
-	pytest -q -n logical --maxprocesses 4 --dist loadfile
+test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
+	$(PYTEST) -m 'not slow' --hypothesis-profile quick
+
+test-all: $(VENV)/dev ## every test, with all examples
+	$(PYTEST)
 
 deploy-check: $(VENV)/dev ## what of deploy/ can be run with nginx and prometheus installed
 	pytest -q deploy/tests

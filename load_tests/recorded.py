@@ -6,7 +6,7 @@ The log has new and old features and classes, and forgotten names; limits make e
 and the model is dumped and loaded again ten times. Digests are taken of the rankings, of the ranks
 before learning and of the values in the arrays of the state, without their names, so that they stay
 the same when code is moved and names change. Ends with status 1 when one differs from
-`recorded.json`, which `--record` writes.
+`recorded.json`, to which `--record` writes the specifications that are named, or all.
 """
 
 import argparse
@@ -23,41 +23,10 @@ from typing import Any
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.snapshot import Arrays
+from tests.core.specifications import OF_MANY_EVENTS, SPECIFICATIONS
 
-SPECIFICATIONS = [
-    "ff",
-    "ff(tfidf=yes)",
-    "ff(boolean=yes,rating=0)",
-    "ff(normalize=none,feature_memory=0,leak=no,max_outdegree=3)",
-    "ff(replay=2,replay_size=200)",
-    "ind",
-    "ind(boolean=no,tfidf=yes,feature_memory=5,max_outdegree=4)",
-    "ema",
-    "ema(rate=0.5,normalize=none,rating=0)",
-    "ooz",
-    "ooz(rate=0.1,margin_threshold=0.5,rivals=2,max_outdegree=4)",
-    "pa",
-    "pa(rivals=1,aggressiveness=0.1,normalize=none)",
-    "pa(replay=4,replay_size=300,seed=7)",
-    "mmp",
-    "mmp(max_outdegree=3,tfidf=yes)",
-    "arow",
-    "arow(replay=2,replay_size=100,rivals=2)",
-    "svm",
-    "svm(replay=0,tfidf=no,sublinear=no,max_outdegree=4,rivals=2)",
-    "svm(demands=each,replay=3,replay_size=200)",
-    "iplt",
-    "iplt(sample=400,tree=huffman,arity=3,max_leaves=1,policy=random,normalize=none)",
-    "oplt",
-    "oplt(arity=3,max_leaves=2,tfidf=no,alpha=0.3)",
-    "oplt(policy=random,arity=2,max_leaves=3,min_weight=0.05,seed=3)",
-    "frequency",
-    "committee(members=ff+ema(rate=0.5)+ind,vote=score)",
-    "committee(members=pa(replay=2)+arow+mmp,vote=rarest)",
-    "committee(members=oplt(arity=2,max_leaves=2)+iplt(sample=20)+ff,vote=score)",
-    "committee(members=ff+pa(shuffle=15)+ff(subsample=0.5)+ooz(shuffle=3,subsample=0.8),seed=3)",
-]
-
+RECORDED_LEARNERS = [*SPECIFICATIONS, *OF_MANY_EVENTS]
 MOST_FEATURES, MOST_CLASSES = 6000, 120
 LEAST_BYTES, COMMITTEE_BYTES = 2**20, 2**23  # the least there can be
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -134,17 +103,19 @@ class Record:
             {
                 "rankings": self._rankings.hexdigest(),
                 "ranks": self._ranks.hexdigest(),
-                "contents": contents(self.model),
+                "contents": contents(self.model.freeze().arrays),
             }
         )
         self.model = Model.load(self.model.dump())
 
 
-def contents(model: Model) -> str:
-    """Return a digest of the values in a model's arrays, in no order of the arrays."""
-    arrays = model.freeze().arrays.values()
+def contents(arrays: Arrays) -> str:
+    """Return a digest of the values in a state's arrays, which their names and order do not change.
+
+    The header of a snapshot and empty arrays have no part in it.
+    """
     each = sorted(
-        blake2b(array.tobytes(), digest_size=8).digest() for array in arrays if array.size
+        blake2b(array.tobytes(), digest_size=8).digest() for array in arrays.values() if array.size
     )
     return blake2b(b"".join(each), digest_size=8).hexdigest()
 
@@ -170,10 +141,16 @@ def differences(specification: str, found: list[Digests], recorded: dict[str, An
     ]
 
 
+def write(digests: dict[str, list[Digests]], every: int) -> None:
+    """Write the recorded digests, a line for each learner of today's table."""
+    lines = (f"{json.dumps(name)}: {json.dumps(digests[name])}" for name in RECORDED_LEARNERS)
+    RECORDED.write_text(f'{{"every": {every}, "digests": {{\n' + ",\n".join(lines) + "\n}}\n")
+
+
 def main() -> None:
     """Record, or compare with what was recorded."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("specifications", nargs="*", default=SPECIFICATIONS)
+    parser.add_argument("specifications", nargs="*", default=RECORDED_LEARNERS)
     parser.add_argument("--events", type=int, default=EVENTS)
     parser.add_argument("--record", action="store_true", help=f"write {RECORDED.name}")
     chosen = parser.parse_args()
@@ -182,10 +159,10 @@ def main() -> None:
     for specification in chosen.specifications:
         found[specification] = record(specification, chosen.events, every)
         print(f"{specification}: {found[specification][-1]['contents']}", flush=True)
-    if chosen.record:
-        RECORDED.write_text(json.dumps({"every": every, "digests": found}, indent=1) + "\n")
-        return
     recorded = json.loads(RECORDED.read_text())
+    if chosen.record:
+        write(recorded["digests"] | found, every)
+        return
     different = [
         each for name, digests in found.items() for each in differences(name, digests, recorded)
     ]

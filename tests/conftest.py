@@ -1,7 +1,16 @@
-"""Settings of all tests that Hypothesis draws examples for."""
+"""Profiles of Hypothesis, and the order of the files: those with slow tests first."""
 
 from hypothesis import HealthCheck, settings
 
-# No test asserts a time: under load an example takes many times as long as alone.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+# No test asserts a time: under load an example takes many times as long as alone. `make test` takes
+# the profile `quick`: a fifth of the examples of each test, see examples.py.
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("full", max_examples=100, **UNTIMED)
+settings.register_profile("quick", max_examples=20, **UNTIMED)
+settings.load_profile("full")
+
+
+def pytest_collection_modifyitems(items):
+    """Put files with slow tests first, so that in the end no process waits for a long one."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

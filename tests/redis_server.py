@@ -40,7 +40,7 @@ class RedisServer:
 
     @property
     def log(self):
-        """What the server has written about itself."""
+        """Return the log of the server."""
         return (self.folder / "server.log").read_text()
 
     @property
@@ -48,7 +48,7 @@ class RedisServer:
         return self._process is not None and self._process.poll() is None
 
     def arguments(self):
-        """The command line behind the binary."""
+        """Return the command line after the binary."""
         return [
             *("--port", str(self.port), "--bind", "127.0.0.1", "--protected-mode", "no"),
             *("--dir", str(self.folder), "--save", ""),

@@ -1,4 +1,4 @@
-"""What Grafana and the alerts ask is asked of Prometheus, which scrapes processes under load."""
+"""Queries of Grafana and of the alerts, sent to a Prometheus that scrapes processes under load."""
 
 import json
 import re

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from benchmarks import ready
 from manyclass.service.store import open_store
 
@@ -26,6 +28,7 @@ def test_a_saved_model_is_what_is_loaded(tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_all_of_it_in_short(tmp_path):
     result = tmp_path / "figures.json"
     options = ready.parser().parse_args(

@@ -31,6 +31,7 @@ def test_events_come_one_by_one_and_in_batches(kinds):
     assert batch.requests[0].count(b"classes") == 100
 
 
+@pytest.mark.slow
 def test_a_service_is_followed(tmp_path, options, kinds):
     """Both learn the same, and the figures add up."""
     watcher = Watcher()

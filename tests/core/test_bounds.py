@@ -1,4 +1,4 @@
-"""What no stream and no options may break: weights stay finite, and what is dumped loads again."""
+"""No stream and no options break this: weights stay finite, and every dump loads again."""
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.errors import OptionError
@@ -10,6 +10,7 @@ from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.matrices import Matrices
+from tests.examples import examples
 
 FEATURES = ["f", "g", "h", "i"]
 CLASSES = [f"c{number}" for number in range(8)]
@@ -36,7 +37,7 @@ def taught(options, stream):
 
 
 @pytest.mark.parametrize("learner", BUDGETED)
-@settings(max_examples=50)
+@examples(50)
 @given(stream=streams, most=st.integers(1, 5), replay=st.sampled_from([0, 2]))
 def test_no_row_has_more_edges_than_it_may(learner, stream, most, replay):
     index = Index(eager(learner, max_outdegree=most, replay=replay))
@@ -72,7 +73,7 @@ def test_a_new_edge_that_is_not_heavier_than_the_lightest_stays_out():
 
 
 @pytest.mark.parametrize("learner", SIGNED)
-@settings(max_examples=50)
+@examples(50)
 @given(stream=streams, wanted=st.integers(0, 40))
 def test_sparsifying_keeps_the_heaviest(learner, stream, wanted):
     index = taught(eager(learner), stream)

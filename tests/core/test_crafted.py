@@ -12,6 +12,7 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from tests.core.streams import taught
 
 
 def test_crafted_snapshots_are_refused_by_name_or_work():
@@ -156,3 +157,62 @@ def test_a_section_that_the_header_describes_wrongly_is_refused(key, value):
     prefix = snapshot._PREFIX.pack(snapshot.MAGIC, len(header), snapshot._checksum(header))
     with pytest.raises(SnapshotError):
         Model.load([prefix, header, *data])
+
+
+# --- sections at odds with each other -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("section", "change"),
+    [
+        ("edge_classes", lambda a: a + 100),
+        ("edge_classes", lambda a: a * 0),
+        ("edge_masses", lambda a: -a),
+        ("edge_masses", lambda a: a * np.float32("nan")),
+        ("edge_masses", lambda a: a[::-1]),
+        ("edge_masses", lambda a: a[:-1]),
+        ("feature_mass", lambda a: a * 0),
+        ("feature_mass", lambda a: a.astype(np.float32)),
+        ("outdegrees", lambda a: a + 1),
+        ("outdegrees", lambda a: a * 0),
+        ("feature_names", lambda a: a * 0 + 97),
+        ("feature_name_sizes", lambda a: a + 1),
+        ("feature_name_sizes", lambda a: a * 0),
+        ("feature_free", lambda a: np.array([0], a.dtype)),
+        ("class_free", lambda a: np.array([0], a.dtype)),
+        ("class_name_sizes", lambda a: a[:-1]),
+        ("progress_counts", lambda a: a[:-1]),
+        ("progress_ranks", lambda a: a[:-1]),
+        ("recent_events", lambda a: a[:, :3]),
+    ],
+)
+def test_a_state_that_contradicts_itself_is_not_loaded(section, change):
+    facts, arrays = snapshot.read(taught().dump())
+    arrays[section] = change(arrays[section])
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "counts",
+        "feature_mass",
+        "progress_ranks",
+        "recent_events",
+        "shadow1.counts",
+        "shadow1.progress_ranks",
+    ],
+)
+def test_a_state_with_a_part_missing_is_not_loaded(missing):
+    facts, arrays = snapshot.read(small_model().dump())
+    del arrays[missing]
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))
+
+
+@pytest.mark.parametrize("facts", [{}, {"seq": 1}, {"seq": "x", "options": {}, "restores": []}])
+def test_a_header_that_makes_no_sense_is_not_loaded(facts):
+    _, arrays = snapshot.read(small_model().dump())
+    with pytest.raises(SnapshotError):
+        Model.load(snapshot.write(facts, arrays))

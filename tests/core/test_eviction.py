@@ -12,8 +12,8 @@ from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.matrices import names as names_in
-from tests.core.twins import TWINS
-from tests.core.twins.twin import ROWS_SWEPT, SURPLUS, WINDOW
+from tests.core.references import REFERENCES
+from tests.core.references.forgetting import ROWS_SWEPT, SURPLUS, WINDOW
 
 MARGIN = {"margin_threshold": 100.0}
 
@@ -109,7 +109,7 @@ def test_learning_forgets_the_retired_classes_of_its_features_first():
     both.look_inside()
 
 
-@pytest.mark.parametrize("learner", TWINS)
+@pytest.mark.parametrize("learner", REFERENCES)
 def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
     """With more rows and ids than a sweep, or a window, takes at once, and a reload amid it all."""
     options = Options.of(learner, max_features=2 * ROWS_SWEPT + 50, max_classes=100)
@@ -135,8 +135,8 @@ def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
             both.compare()
     both.compare()
     both.look_inside()
-    assert both.twin.evicted_classes > 0
-    assert both.index.work()["rows_swept"] > 0 or not both.twin.has_edges
+    assert both.reference.evicted_classes > 0
+    assert both.index.work()["rows_swept"] > 0 or not both.reference.has_edges
 
 
 def test_a_lowered_limit_is_approached_step_by_step():
@@ -226,7 +226,7 @@ def test_outdegrees_are_those_of_the_rows(learner):
 
 
 def held(index):
-    """How many features of a label tree have 0, 1, ... weights in its blocks."""
+    """Return the numbers of features of a label tree with 0, 1, ... weights in its blocks."""
     state = index.dump()
     ids, weights = state["block_features"], state["block_weights"]
     of_feature = ids < len(state["feature_name_sizes"])

@@ -1,4 +1,4 @@
-"""What stands in no twin: limits that move, columns, errors, and reading while others change."""
+"""The index beyond its references: limits that move, columns, errors, and reads amid changes."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -4,6 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parent
 NATIVE = FOLDER.parents[1] / "core" / "native"
 CXX = os.environ.get("CXX", "c++").split()
@@ -28,6 +30,7 @@ def run(tmp_path, source, *flags):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_no_event_leaves_an_index_half_changed_when_cells_or_memory_run_out(tmp_path):
     wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "realloc", "free")]
     assert (

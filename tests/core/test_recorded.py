@@ -5,25 +5,36 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from load_tests.recorded import RECORDED, SPECIFICATIONS, differences, record
+from load_tests.recorded import RECORDED, RECORDED_LEARNERS, contents, differences, record
+
+LOG = json.loads(RECORDED.read_text())
+EVERY = LOG["every"]
 
 
-@pytest.fixture(scope="module")
-def recorded():
-    return json.loads(RECORDED.read_text())
+def test_every_learner_of_the_contract_is_recorded_over_the_whole_log():
+    digests = LOG["digests"]
+    assert {name: len(digests[name]) * EVERY for name in digests} == dict.fromkeys(
+        RECORDED_LEARNERS, 50_000
+    )
 
 
-@pytest.mark.parametrize("specification", SPECIFICATIONS)
-def test_same_as_recorded(recorded, specification):
-    every = recorded["every"]
-    found = record(specification, every, every)
-    assert differences(specification, found, recorded) == []
+@pytest.mark.parametrize("specification", RECORDED_LEARNERS)
+def test_same_as_recorded(specification):
+    found = record(specification, EVERY, EVERY)
+    assert differences(specification, found, LOG) == []
 
 
-def test_a_difference_is_found(recorded):
+def test_a_difference_is_found():
     """Another value of an option shows in the rankings, the ranks and the contents."""
-    every = recorded["every"]
-    found = record("ff(rating=2)", every, every)
-    assert len(differences("ff", found, recorded)) == 3
+    found = record("ff(rating=2)", EVERY, EVERY)
+    assert len(differences("ff", found, LOG)) == 3
+
+
+def test_contents_are_the_values_of_the_arrays_alone():
+    masses, times = np.array([0.5, 2.0]), np.array([3, 1], np.uint32)
+    before = contents({"masses": masses, "times": times})
+    assert contents({"renamed": times, "masses": masses, "new": times[:0]}) == before
+    assert contents({"masses": masses, "times": times + 1}) != before

@@ -3,6 +3,10 @@ import sys
 from pathlib import Path
 from subprocess import run
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BRIEF = [
     *("--minutes", "0.1", "--kill-seconds", "2", "--redis-seconds", "3", "--fault-seconds", "1"),

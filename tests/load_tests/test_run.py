@@ -3,6 +3,8 @@ import sys
 from pathlib import Path
 from subprocess import run
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,6 +22,7 @@ def run_for(seconds, *options):
     return run(command, capture_output=True, text=True, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_every_request_of_the_scenario_is_answered():
     result = run_for(8)  # a busy machine starts the users late
     assert result.returncode == 0, result.stderr

@@ -7,7 +7,6 @@ dumps of its own where the engine goes back to snapshots.
 import asyncio
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -29,6 +28,7 @@ from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
 from manyclass.service.snapshots.restore import learner_changes
 from manyclass.service.store.errors import SnapshotDamaged, StoreUnavailable
+from tests.examples import examples
 from tests.service.faulty import Clock, FaultyStore, learn
 
 NAMES = st.sampled_from(["a", "b", "c", "a b", "b c", "a c"])
@@ -315,4 +315,4 @@ class EngineStates(RuleBasedStateMachine):
 
 
 TestEngineStates = EngineStates.TestCase
-TestEngineStates.settings = settings(max_examples=60, stateful_step_count=30)
+TestEngineStates.settings = examples(60, stateful_step_count=30)

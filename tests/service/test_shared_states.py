@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -15,6 +14,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.errors import CommitOutcomeUnknown
+from tests.examples import examples
 from tests.service.faulty import PATIENCE, Clock, learn
 from tests.service.shared import SharedLog
 
@@ -138,4 +138,4 @@ class SharedStates(RuleBasedStateMachine):
 
 
 TestSharedStates = SharedStates.TestCase
-TestSharedStates.settings = settings(max_examples=40, stateful_step_count=15)
+TestSharedStates.settings = examples(40, stateful_step_count=15)

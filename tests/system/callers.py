@@ -1,4 +1,4 @@
-"""Those who use several processes of one service at once, and the record of what they saw."""
+"""Callers of several processes of one service, and the record of all requests and answers."""
 
 import random
 import threading
@@ -14,7 +14,7 @@ RECENT = 1000  # acknowledged events that rankers choose from
 # Idle connections are dropped before the service does it, which might be amid a request.
 CONNECTIONS = httpx.Limits(keepalive_expiry=2)
 
-# What may be answered by a process that is up, whatever became of Redis or the way there.
+# Answers of a process that is up, with or without Redis and the way there.
 ALLOWED = {
     "learn": {200, 503},
     "learn by id": {200, 503, 404, 410},  # the process that ranked it may be gone
@@ -24,7 +24,7 @@ ALLOWED = {
 
 
 class Record:
-    """What was asked, how it was answered, what was done to the service, what it broke.
+    """Requests, their answers, troubles of the service, and broken promises.
 
     `limits` has the seconds that a request of each kind may take.
     """
@@ -117,7 +117,7 @@ class Caller:
         self._thread.start()
 
     def end(self, seconds):
-        """Whether it came to its end."""
+        """Return whether it came to its end."""
         self._ended.set()
         self._thread.join(seconds)
         return not self._thread.is_alive()
@@ -146,7 +146,7 @@ class Caller:
             raise
 
     def has_more(self):
-        """Whether something is left that has to be done before the end."""
+        """Return whether something is left that has to be done before the end."""
         return False
 
     def turn(self):

@@ -50,7 +50,7 @@ class Service:
             )
 
     def has_address(self):
-        """Whether the process listens by now, at `url`."""
+        """Return whether the process listens by now, at `url`."""
         with self.log.open("rb") as log:
             log.seek(self._begin)
             found = re.search(rb"running on (http://\S+)", log.read())
@@ -80,7 +80,7 @@ class Service:
         self.process.wait(PATIENCE)
 
     def _until(self, holds):
-        """What `holds` gives once it gives something: another process has to get there."""
+        """Return the first true answer of `holds`: another process has to get there."""
         end = time.monotonic() + PATIENCE
         while not (answer := holds()):
             assert self.process.poll() is None, self.log.read_text()
@@ -90,7 +90,7 @@ class Service:
 
 
 def get(url, **params):
-    """The answer. Reading the certificates of the world would take longer than it does."""
+    """Return the answer. Reading the certificates of the world would take longer than it does."""
     return httpx.get(url, params=params, timeout=PATIENCE, verify=False)
 
 
@@ -99,7 +99,7 @@ def post(url, body=None):
 
 
 def learned(url):
-    """How often each class was learned, by name."""
+    """Return the number of events that named each class, by name."""
     counts, after = {}, ""
     while True:
         answer = get(f"{url}/classes", limit=1000, after=after).json()

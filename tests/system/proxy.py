@@ -15,7 +15,7 @@ RESET = struct.pack("ii", 1, 0)  # closing discards what was not sent, and the p
 
 @dataclass(frozen=True)
 class Way:
-    """What becomes of the bytes that go one way."""
+    """The handling of the bytes that go one way."""
 
     delay: float = 0  # milliseconds, at least
     hold: bool = False  # they wait until this ends, as behind a cable that was pulled
@@ -24,7 +24,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the network is. New connections are refused unless `accept`; old ones stay."""
+    """The state of the network. New connections are refused unless `accept`; old ones stay."""
 
     requests: Way = Way()  # from those that connect to the proxy
     replies: Way = Way()
@@ -64,7 +64,7 @@ class Proxy:
 
     @property
     def settings(self):
-        """How the network is now; to be replaced at any time."""
+        """The state of the network now; to be replaced at any time."""
         return self._settings
 
     @settings.setter
@@ -72,21 +72,21 @@ class Proxy:
         self._do(self._change(settings))
 
     def cut(self):
-        """Close every connection on both sides at once; how many there were."""
+        """Close every connection on both sides at once; return their number."""
         return self._do(self._cut())
 
     def forget(self):
-        """What is sent on the connections there are now is swallowed, both ways, while new ones
-        work, until the settings change: a router forgot them. How many there were.
+        """Swallow all bytes on the connections there are now, both ways, until the settings
+        change, while new ones work: a router forgot them. Return their number.
         """
         return self._do(self._forget())
 
     def half_close(self, way):
-        """End one way ("requests" or "replies") of every connection; how many there were."""
+        """End one way ("requests" or "replies") of every connection; return their number."""
         return self._do(self._half_close(way))
 
     def connections(self):
-        """How many there are now."""
+        """Return the number of connections now."""
         return len(self._links)
 
     def close(self):

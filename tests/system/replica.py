@@ -29,6 +29,11 @@ FAULTS = {  # what to make of the network, and what to do to the connections the
 }
 
 
+def event(name, **more):
+    """Return an event with a class, an event id and a feature of this name."""
+    return {"features": {"g": 1, f"only-{name}": 1}, "classes": [name], "event_id": name, **more}
+
+
 class Replica:
     """One process of the service, and its own way to Redis."""
 
@@ -53,6 +58,17 @@ class Replica:
 
     def post(self, path, body=None):
         return post(f"{self.service.url}{path}", body)
+
+    def accepted(self, path, body):
+        """Return the answer to a request that must be accepted."""
+        answer = self.post(path, body)
+        assert answer.status_code == 200, f"{path} at process {self.number}: {answer.text}"
+        return answer.json()
+
+    def learn(self, name):
+        """Learn the event of this name; return its seq."""
+        seq = self.record.acknowledged[name] = self.accepted("/learn", event(name))["seq"]
+        return seq
 
     def bring_up(self):
         """Start it, again and again as a supervisor does, until it has restored its state."""

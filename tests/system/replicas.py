@@ -1,7 +1,5 @@
 """Several processes on one Redis, everything that may happen to them, and what must hold then."""
 
-import hashlib
-import json
 import random
 import subprocess
 import threading
@@ -12,20 +10,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 import httpx
-import redis
 
-from manyclass.core.learners.options import Options
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
-from manyclass.service.store.errors import StoreUnavailable
 from tests.redis_server import RedisServer
 from tests.system.callers import Careless, Late, Learner, Ranker, Record
 from tests.system.process import PATIENCE, get, learned
-from tests.system.proxy import PASS, Settings
+from tests.system.replay import UpTo, differences, digest, recovered
 from tests.system.replica import Replica
+from tests.system.troubles import Troubles
 
-LEASE_SECONDS = 10
-LONG_ENOUGH = 3  # seconds in which somebody must have ranked, whatever else happens
 WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 TOLD = {
     "states restored anew": "the state is restored anew:",
@@ -38,13 +31,13 @@ FEATURES = [f"f{number}" for number in range(0, 50, 5)]  # compared one by one
 
 @dataclass
 class Result:
-    """What a run came to. Nothing was broken when `broken` is empty."""
+    """The result of a run. No promise was broken when `broken` is empty."""
 
     broken: list = field(default_factory=list)
     facts: dict = field(default_factory=dict)
 
 
-class Run:
+class Run(Troubles):
     """Redis, processes and callers from `with` to its end, when all of it ends.
 
     A request may take `margin` seconds beyond its limit; how long is no promise on a machine that
@@ -178,110 +171,10 @@ class Run:
             for replica in self.replicas:
                 replica.look_after()
 
-    # --- troubles --------------------------------------------------------------------------------
-
-    def kill_one(self, down=0.0):
-        """SIGKILL to a process that serves; it is started again `down` seconds later."""
-        replica = self._one_serving()
-        with replica.lock:
-            if replica.serving:
-                replica.kill()
-                self.ending.wait(down)
-                replica.bring_up()
-
-    def _one_serving(self):
-        serving = [replica for replica in self.replicas if replica.serving]
-        return self.random.choice(serving or self.replicas)
-
-    def freeze_one(self, seconds=LEASE_SECONDS + 2):
-        """A process stands still for longer than a lease lasts."""
-        replica = self._one_serving()
-        with replica.lock:
-            if replica.serving:
-                replica.freeze()
-                self.ending.wait(seconds)
-                replica.thaw()
-
-    def kill_redis(self, down=1.0, refuse=False):
-        """SIGKILL to Redis, which is away for so long. It is killed as a whole machine would be
-        that comes back: with `refuse` nobody answers there, else somebody does and hangs up.
-        """
-        if refuse:
-            self._all_proxies(Settings(accept=False))
-        self.record.trouble("kill redis")
-        ranked = self.record.answers["rank", 200]
-        began = time.monotonic()
-        self.redis.kill()
-        try:
-            self.ending.wait(down)
-            ranked = self.record.answers["rank", 200] - ranked
-            self.ranked_without_redis += ranked
-            if down >= LONG_ENOUGH and not ranked and self.callers and not self.ending.is_set():
-                self.record.break_promise(f"nobody could rank in {down} s without Redis")
-        finally:
-            self.redis.start()
-            self.down.append((began, time.monotonic()))
-            if refuse:
-                self._all_proxies(PASS)
-        self.record.trouble("redis started")
-
-    @contextmanager
-    def redis_paused(self):
-        """Redis stands still meanwhile, its connections open."""
-        self.record.trouble("pause redis")
-        self.redis.pause()
-        try:
-            yield
-        finally:
-            self.redis.resume()
-            self.record.trouble("redis resumed")
-
-    def wrong_type(self, place, seconds):
-        """A key of the service, one after the other by `place`, has a value of another type."""
-        with self.redis.client() as client:
-            keys = sorted(key.decode() for key in client.keys("{manyclass}:*") if _is_named(key))
-            key = keys[place % len(keys)]
-            aside = f"aside:{key}"
-            with client.pipeline() as changes:
-                changes.rename(key, aside)
-                changes.set(key, "wrong") if client.type(key) != b"string" else changes.lpush(
-                    key, "wrong"
-                )
-                try:
-                    changes.execute()
-                except redis.ResponseError:  # it expired a moment ago
-                    return
-            self.record.trouble("wrong type", key.partition(":")[2].partition(":")[0])
-            try:
-                self.ending.wait(seconds)
-            finally:
-                with client.pipeline() as changes:
-                    changes.delete(key)
-                    if client.exists(aside):  # a lease may have expired there
-                        changes.rename(aside, key)
-                    changes.execute()
-            self.record.trouble("type is right")
-
-    def add_foreign_entry(self):
-        """Somebody adds an entry of his own to the log; Redis may be away."""
-        with suppress(redis.RedisError), self.redis.client() as client:
-            client.xadd("{manyclass}:events", {"mine": self.record.now()}, nomkstream=True)
-            self.record.done["foreign entry"] += 1
-
-    def fault(self, name, seconds, replica=None):
-        """The network of one process fails for so long."""
-        replica = replica or self.random.choice(self.replicas)
-        with replica.network, replica.fault(name):
-            self.ending.wait(seconds)
-
-    def _all_proxies(self, settings):
-        for replica in self.replicas:
-            replica.proxy.settings = settings
-
     # --- what must hold --------------------------------------------------------------------------
 
     def wait_for(self, what, holds, seconds=PATIENCE):
-        """What `holds` gives once it gives something; None and a broken promise after so long."""
+        """Return the first true answer of `holds`; None and a broken promise after so long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -416,11 +309,11 @@ class Run:
         """(base, seq, digest) from the newest snapshot and from the oldest one."""
         store = open_store(f"{self.redis.url}", time.time)
         try:
-            _recovered(store)
+            recovered(store)
             bases = [info.seq for info in store.snapshots()]
             replayed = []
             for base in dict.fromkeys([bases[0], bases[len(bases) // 2], bases[-1]]):
-                model = _recovered(_UpTo(store, base))
+                model = recovered(UpTo(store, base))
                 replayed.append((base, model.seq, model.digest()))
                 self._compared[model.seq][f"replayed from {base}"] = model.digest()
                 if model.seq != last["seq"]:
@@ -483,57 +376,3 @@ class Run:
                 "troubles": [f"{at} {what}" for at, what in record.troubles],
             },
         )
-
-
-def _recovered(store):
-    """The model of a store, whose servers may still be agreeing on the one that takes writes."""
-    ends = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return recover(store, Options(), time.time, Recovery())
-        except StoreUnavailable:
-            if time.monotonic() > ends:
-                raise
-            time.sleep(0.2)
-
-
-def _is_named(key):
-    """Return whether a key is neither part of a snapshot nor a letter."""
-    return b":chunk:" not in key and b":mail:" not in key
-
-
-class _UpTo:
-    """A store whose snapshots after `seq` are not seen."""
-
-    def __init__(self, store, seq):
-        self._store = store
-        self._seq = seq
-
-    def snapshots(self):
-        return [info for info in self._store.snapshots() if info.seq <= self._seq]
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
-
-
-def digest(state):
-    """A hash of what a process told of its state."""
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
-
-
-def differences(states):
-    """Some of what differs between the first state and the others, for people."""
-    (first, one), *others = states.items()
-    told = []
-    for number, other in others:
-        for part in one:
-            if one[part] != other[part]:
-                told.append(f"{part} of {first} and {number}: {_some(one[part], other[part])}")
-    return "; ".join(told)
-
-
-def _some(one, other):
-    if not isinstance(one, dict):
-        return f"{one} {other}"
-    names = [name for name in one.keys() | other.keys() if one.get(name) != other.get(name)]
-    return {name: (one.get(name), other.get(name)) for name in sorted(names)[:5]}

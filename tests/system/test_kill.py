@@ -16,7 +16,6 @@ from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged
 from tests.system.process import PATIENCE, Service, learned
 
-KILLS = 20
 CLIENTS = 4
 WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 
@@ -96,16 +95,25 @@ class Photographer:
                 self.taken += 1
 
 
+def often(snapshots, keep, name):
+    """Return a case of many kills."""
+    return pytest.param(20, snapshots, keep, id=name, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
-    ("snapshots", "keep"),
-    [(False, WHOLE_LOG), (True, WHOLE_LOG), (True, 2)],
-    ids=["log only", "with snapshots", "with a trimmed log"],
+    ("kills", "snapshots", "keep"),
+    [
+        pytest.param(3, False, WHOLE_LOG, id="a few times"),
+        often(False, WHOLE_LOG, "log only"),
+        often(True, WHOLE_LOG, "with snapshots"),
+        often(True, 2, "with a trimmed log"),
+    ],
 )
-def test_killed_again_and_again(tmp_path, snapshots, keep):
+def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
     service = Service(tmp_path, snapshot_events=40 if snapshots else 0, snapshot_keep=keep)
     photographers = [Photographer()] if snapshots else []
     clients, moments = [Client(number) for number in range(CLIENTS)], random.Random(7)
-    for _ in range(KILLS):
+    for _ in range(kills):
         service.start()
         counts = learned(service.url)
         for client in clients:
@@ -127,7 +135,7 @@ def test_killed_again_and_again(tmp_path, snapshots, keep):
             if client.waiting or client.leaving:
                 client.send(http)
     acknowledged = [name for client in clients for name in client.acknowledged]
-    assert len(acknowledged) > KILLS
+    assert len(acknowledged) > kills
     present = set().union(*(client.present() for client in clients))
     assert learned(service.url) == dict.fromkeys(present, 1)
     assert all(photographer.taken > 0 for photographer in photographers)

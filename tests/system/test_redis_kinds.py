@@ -6,6 +6,8 @@ from tests.redis_server import RedisServer
 from tests.system.replicas import Run
 from tests.system.scenarios import FAILOVER_SECONDS, SCENARIOS
 
+pytestmark = pytest.mark.slow
+
 
 def run_on(name, tmp_path, **settings):
     scenario = SCENARIOS[name]

@@ -6,28 +6,17 @@ import pytest
 
 from manyclass.core import rules
 from tests.system.process import Service, get, learned, post
+from tests.system.replica import event
 from tests.system.replicas import Run
 
 NEWER = rules.RULES + 1
 RELEASE = Path(__file__).with_name("release.py")
 
 
-def event(name):
-    return {"features": {"g": 1, f"only-{name}": 1}, "classes": [name], "event_id": name}
-
-
 def of_newer_release(replica):
     """Return the process, which is to be started, as one of a release with newer rules."""
     replica.service.command = [str(RELEASE), "1"]
     return replica
-
-
-def learn(run, replica, *names):
-    """Learn these, and let the run know."""
-    for name in names:
-        answer = replica.post("/learn", event(name))
-        assert answer.status_code == 200, answer.text
-        run.record.acknowledged[name] = answer.json()["seq"]
 
 
 def says(replica, words):
@@ -65,13 +54,15 @@ def newer(run):
     return replica
 
 
+@pytest.mark.slow
 def test_an_upgrade_one_by_one(run):
     old = list(run.replicas)
-    learn(run, old[0], "a", "b")
+    old[0].learn("a")
+    old[0].learn("b")
     new = [newer(run), newer(run)]
     for replica in new:
         run.wait_for("it waits", lambda each=replica: says(each, "learned by an older release"))
-    learn(run, old[1], "c")
+    old[1].learn("c")
     assert len(digests(run, old)) == 1
     first, last = old
     first.terminate()
@@ -79,8 +70,8 @@ def test_an_upgrade_one_by_one(run):
     last.terminate()
     for replica in new:
         run.wait_for("it learns", lambda each=replica: learns(each))
-    learn(run, new[0], "d")
-    learn(run, new[1], "e")
+    new[0].learn("d")
+    new[1].learn("e")
     assert len(digests(run, new)) == 1
     log = "".join(each.service.log.read_text() for each in new)
     assert (
@@ -94,15 +85,16 @@ def test_an_upgrade_one_by_one(run):
     assert counts == {"a": 1, "b": 1, "c": 1, "d": 2, "e": 2}  # by the rules of their time
 
 
+@pytest.mark.slow
 def test_an_older_release_on_a_log_that_was_raised(run):
     old, other = run.replicas
     other.terminate()
-    learn(run, old, "a")
+    old.learn("a")
     assert old.post("/snapshots").is_success
     old.freeze()
     new = newer(run)  # the older one is not heard of for longer than a lease lasts
     run.wait_for("it learns", lambda: learns(new))
-    learn(run, new, "b")
+    new.learn("b")
     old.thaw()
     run.wait_for("it stops", lambda: says(old, f"version {NEWER} of the rules"))
     assert learned(old.service.url) == {"a": 1}
@@ -111,12 +103,14 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     old.kill()
     old.service.launch()  # and it does not start again
     run.wait_for("it says why", lambda: "start the newer release" in old.service.log.read_text())
-    learn(run, new, "c")
+    new.learn("c")
 
 
+@pytest.mark.slow
 def test_an_older_release_that_was_killed_has_to_end_its_work(run):
     old, other = run.replicas
-    learn(run, old, "a", "b")
+    old.learn("a")
+    old.learn("b")
     old.kill()
     other.kill()
     new = newer(run)
@@ -125,7 +119,7 @@ def test_an_older_release_that_was_killed_has_to_end_its_work(run):
     run.wait_for("it leads", lambda: old.get("/stats")["leads"])
     old.terminate()
     run.wait_for("it learns", lambda: learns(new))
-    learn(run, new, "c")
+    new.learn("c")
     assert learned(new.service.url) == {"a": 1, "b": 1, "c": 2}
 
 

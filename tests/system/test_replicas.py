@@ -9,19 +9,11 @@ import shutil
 import pytest
 
 from tests.system.process import learned
-from tests.system.replica import FAULTS
-from tests.system.replicas import LEASE_SECONDS, WHOLE_LOG, Run
+from tests.system.replica import FAULTS, event
+from tests.system.replicas import WHOLE_LOG, Run
+from tests.system.troubles import LEASE_SECONDS
 
-
-def event(name, **more):
-    return {"features": {"g": 1, f"only-{name}": 1}, "classes": [name], "event_id": name, **more}
-
-
-def learn(replica, name, **more):
-    """The seq of an event that was acknowledged."""
-    answer = replica.post("/learn", event(name, **more))
-    assert answer.status_code == 200, answer.text
-    return answer.json()["seq"]
+pytestmark = pytest.mark.slow
 
 
 def unbroken(run, least=50):
@@ -171,45 +163,10 @@ def newest_snapshot(replica):
     return max(snapshots_of(replica))
 
 
-def test_ranking_is_no_older_than_asked_for(quiet_run):
-    for number in range(60):
-        here, there = quiet_run.random.sample(quiet_run.replicas, 2)
-        seq = learn(here, f"c{number}")
-        answer = there.post("/rank", {"features": {f"only-c{number}": 1}, "min_seq": seq})
-        assert answer.status_code == 200, answer.text
-        assert answer.json()["seq"] >= seq
-        assert answer.json()["ranked"][0]["class"] == f"c{number}"
-
-
-def test_ranking_does_not_wait_for_ever_for_what_is_not_there(quiet_run):
-    seq = learn(quiet_run.replicas[0], "c")
-    answer = quiet_run.replicas[1].post("/rank", {"features": {"g": 1}, "min_seq": seq + 1000})
-    assert answer.status_code == 503
-    assert int(answer.headers["retry-after"]) >= 1
-    assert answer.elapsed.total_seconds() < quiet_run.record.limits["rank min_seq"]
-
-
-def test_a_process_cut_off_says_that_it_is_older(quiet_run):
-    here, there, _ = quiet_run.replicas
-    with there.fault("hold"):
-        seq = learn(here, "c")
-        body = {"features": {"only-c": 1}}
-        assert there.post("/rank", body | {"min_seq": seq}).status_code == 503
-        answer = there.post("/rank", body)
-        assert answer.status_code == 200
-        assert answer.json()["seq"] < seq
-    quiet_run.wait_for(
-        "caught up", lambda: there.post("/rank", body | {"min_seq": seq}).status_code == 200
-    )
-    unbroken_quiet(quiet_run, ["c"])
-
-
-def unbroken_quiet(run, names):
-    """End a run in which the test itself learned these classes."""
-    for name in names:
-        run.record.acknowledged[name] = 0
-    result = run.finish()
-    assert result.broken == []
+def unbroken_quiet(run, *names):
+    """End a run in which these classes were learned too."""
+    run.record.acknowledged |= dict.fromkeys(names, 0)
+    assert run.finish().broken == []
 
 
 def test_another_takes_over_when_the_leader_is_killed(tmp_path):
@@ -218,14 +175,13 @@ def test_another_takes_over_when_the_leader_is_killed(tmp_path):
         leader.kill()
         others = [replica for replica in run.replicas if replica is not leader]
         new = run.wait_for("another leader", lambda: leader_of(run, others))
-        names = [f"c{number}" for number in range(25)]
-        for name in names:
-            learn(others[0], name)
+        for number in range(25):
+            others[0].learn(f"c{number}")
         assert run.wait_for("its snapshot", lambda: newest_snapshot(new) >= 20, LEASE_SECONDS * 3)
         leader.bring_up()
         run.compare()
         assert leader_of(run) is new
-        unbroken_quiet(run, names)
+        unbroken_quiet(run)
 
 
 def test_a_process_that_joins_late_is_ready_only_when_it_is_as_far(tmp_path):
@@ -247,21 +203,21 @@ def test_a_process_that_joins_late_is_ready_only_when_it_is_as_far(tmp_path):
 
 
 def test_a_process_that_joins_while_redis_is_away_starts_when_it_is_back(quiet_run):
-    seq = learn(quiet_run.replicas[0], "c")
+    seq = quiet_run.replicas[0].learn("c")
     killed = quiet_run.replicas[1]
     killed.kill()
     quiet_run.in_background(lambda: quiet_run.kill_redis(down=3))
     quiet_run.wait_for("no redis", lambda: not quiet_run.redis.running)
     killed.bring_up()
     assert killed.get("/stats")["seq"] >= seq
-    unbroken_quiet(quiet_run, ["c"])
+    unbroken_quiet(quiet_run)
 
 
 def test_all_follow_when_one_goes_back_to_a_snapshot(quiet_run):
     one, two, three = quiet_run.replicas
-    learn(one, "before")
+    one.learn("before")
     snapshot = one.post("/snapshots").json()["seq"]
-    learn(two, "after")
+    two.learn("after")
     answer = three.post(f"/snapshots/{snapshot}/restore")
     assert answer.status_code == 200, answer.text
     seq = answer.json()["seq"]
@@ -271,13 +227,13 @@ def test_all_follow_when_one_goes_back_to_a_snapshot(quiet_run):
     two.kill()
     two.bring_up()
     assert learned(two.service.url) == {"before": 1}
-    learn(two, "after")  # what was undone may be sent again
-    unbroken_quiet(quiet_run, ["before", "after"])
+    two.learn("after")  # what was undone may be sent again
+    unbroken_quiet(quiet_run)
 
 
 def test_all_go_back_with_a_redis_that_lost_its_last_writes(quiet_run, tmp_path):
     one, two, three = quiet_run.replicas
-    learn(one, "kept")
+    one.learn("kept")
     folder, old = quiet_run.redis.folder, tmp_path / "old"
     quiet_run.redis.kill()
     shutil.copytree(folder, old)
@@ -295,53 +251,4 @@ def test_all_go_back_with_a_redis_that_lost_its_last_writes(quiet_run, tmp_path)
         )
         assert replica.post("/rank", {"features": {"g": 1}}).status_code == 200
     quiet_run.wait_for("learned", lambda: three.post("/learn", event("lost")).status_code == 200)
-    unbroken_quiet(quiet_run, ["kept", "lost"])
-
-
-@pytest.mark.parametrize("given", [None, "an id of mine"])
-def test_a_label_by_id_may_come_to_any_process(quiet_run, given):
-    one, two, _ = quiet_run.replicas
-    body = {"features": {"only-late": 1}} | ({"id": given} if given else {})
-    ranked = one.post("/rank", body).json()
-    answer = two.post("/learn", {"id": ranked["id"], "classes": ["late"], "event_id": "late"})
-    assert answer.status_code == 200, answer.text
-    assert learned(two.service.url) == {"late": 1}
-    unbroken_quiet(quiet_run, ["late"])
-
-
-def test_an_id_that_no_process_knows(quiet_run):
-    answer = quiet_run.replicas[0].post("/learn", {"id": "nobody's", "classes": ["late"]})
-    assert answer.status_code == 404
-
-
-def test_a_retry_at_another_process_is_no_second_event(quiet_run):
-    seqs = {learn(replica, "c") for replica in quiet_run.replicas}
-    assert len(seqs) == 1
-    other = event("c") | {"classes": ["d"]}
-    assert [each.post("/learn", other).status_code for each in quiet_run.replicas] == [409] * 3
-    unbroken_quiet(quiet_run, ["c"])
-
-
-@pytest.mark.parametrize("content", [{}, {"classes": ["d"]}], ids=["same", "other"])
-def test_an_append_that_lands_after_its_retry_is_no_second_event(quiet_run, content):
-    here, there, _ = quiet_run.replicas
-    learn(here, "first")  # so that there is a connection on which it can be under way
-    with here.fault("hold requests"):
-        uncertain = here.post("/learn", event("c"))
-        assert uncertain.status_code == 503
-        assert "event_id" in uncertain.json()["detail"]
-        assert there.post("/learn", event("c") | content).status_code == 200
-        seq = there.get("/stats")["seq"]
-    quiet_run.wait_for("it landed", lambda: there.get("/stats")["seq"] == seq + 1)
-    unbroken_quiet(quiet_run, ["first", *content.get("classes", ["c"])])
-
-
-def test_a_batch_is_whole_or_not_at_all_everywhere(quiet_run):
-    one, two, _ = quiet_run.replicas
-    learn(one, "c")
-    batch = {"events": [event("d"), event("c") | {"classes": ["e"]}]}
-    assert two.post("/learn", batch).status_code == 409
-    seq = learn(one, "f")
-    for replica in quiet_run.replicas:
-        quiet_run.wait_for("as far", lambda each=replica: each.get("/stats")["seq"] >= seq)
-        assert learned(replica.service.url) == {"c": 1, "f": 1}
+    unbroken_quiet(quiet_run, "lost")

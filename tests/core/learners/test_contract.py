@@ -1,7 +1,7 @@
 """The promises of every learner, held against each, alone and with options that matter.
 
-A learner that cannot keep a promise by its nature says so in the functions below the table; nothing
-else may excuse it.
+A learner that cannot keep a promise by its nature says so in the first functions; nothing else may
+excuse it.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -16,50 +16,7 @@ from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
-
-SPECIFICATIONS = [
-    "ff",
-    "ff(tfidf=yes)",
-    "ff(boolean=yes,rating=0)",
-    "ff(sublinear=yes,replay=1)",
-    "ff(normalize=none,feature_memory=0,leak=no,max_outdegree=3)",
-    "ff(replay=3,replay_size=20)",
-    "ind",
-    "ind(boolean=no,tfidf=yes,feature_memory=5,max_outdegree=4)",
-    "ema",
-    "ema(rate=0.5,normalize=none,rating=0)",
-    "ema(replay=2)",
-    "ooz",
-    "ooz(rate=0.1,margin_threshold=0.5,rivals=2,max_outdegree=4)",
-    "ooz(rate=0.1,margin_threshold=0.5,tfidf=yes,replay=2,replay_size=5)",
-    "pa",
-    "pa(max_outdegree=3)",
-    "pa(rivals=1,aggressiveness=0.1,normalize=none)",
-    "pa(replay=4,replay_size=30,seed=7)",
-    "mmp",
-    "mmp(max_outdegree=3,tfidf=yes)",
-    "mmp(replay=2)",
-    "arow",
-    "arow(max_outdegree=3,boolean=yes)",
-    "arow(replay=3,replay_size=10,rivals=2)",
-    "svm",
-    "svm(replay=0,tfidf=no,sublinear=no,max_outdegree=4,rivals=2)",
-    "svm(replay_size=10)",
-    "svm(demands=each,replay=3,replay_size=20)",
-    "iplt",
-    "iplt(sample=40,arity=2,max_leaves=2)",
-    "iplt(sample=30,tree=huffman,arity=3,max_leaves=1,policy=random,normalize=none)",
-    "oplt",
-    "oplt(arity=3,max_leaves=2,tfidf=no,alpha=0.3)",
-    "oplt(policy=random,arity=2,max_leaves=3,min_weight=0.05,seed=3)",
-    "frequency",
-    "committee(members=ff+ff(rating=0,feature_memory=0)+ff(tfidf=yes))",
-    "committee(members=ff+ema(rate=0.5)+ind,vote=score)",
-    "committee(members=pa(replay=2)+arow+mmp,vote=rarest)",
-    "committee(members=frequency+pa,vote=score)",
-    "committee(members=oplt(arity=2,max_leaves=2)+iplt(sample=20)+ff,vote=score)",
-    "committee(members=ff+pa(shuffle=15)+ff(subsample=0.5)+ooz(shuffle=3,subsample=0.8),seed=3)",
-]
+from tests.core.specifications import SPECIFICATIONS
 
 
 def every(specification):

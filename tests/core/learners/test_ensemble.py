@@ -1,10 +1,10 @@
-"""The committee beside its slow twin, and what it promises beyond what every learner does."""
+"""The committee beside its slow reference, and what it promises beyond what every learner does."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
@@ -14,7 +14,8 @@ from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.voting import count
-from tests.core.committee_twin import CommitteeTwin
+from tests.core.references.committee import CommitteeReference
+from tests.examples import examples
 
 FEATURES = ["f", "of the _", "Käse", "日本語", "a\0b", "x" * 300]
 CLASSES = ["a", "b", "rec.autos", "Ö", "z" * 40]
@@ -28,41 +29,41 @@ def committee_of(*members, **options):
 
 
 class Both:
-    """A committee and its twin. Every call goes to both, and must answer the same."""
+    """A committee and its reference. Every call goes to both, and must answer the same."""
 
     def __init__(self, options, features=FEATURES, classes=CLASSES):
         self.committee = Committee(options)
-        self.twin = CommitteeTwin(options)
+        self.reference = CommitteeReference(options)
         self.features, self.classes = features, classes
         self.feature_columns, self.class_columns = Columns(features), Columns(classes)
 
     def rank(self, instance, k=MOST, threshold=None):
         given = Instance(instance)
         ours = self.committee.rank(given, k, threshold)
-        assert ours == self.twin.rank(dict(given.items()), k, threshold)
+        assert ours == self.reference.rank(dict(given.items()), k, threshold)
 
     def explain(self, instance, limit):
         given = Instance(instance)
         ours = self.committee.explain(given, self.classes, limit)
-        assert ours == self.twin.explain(dict(given.items()), self.classes, limit)
+        assert ours == self.reference.explain(dict(given.items()), self.classes, limit)
 
     def learn(self, instance, classes):
         given = Instance(instance)
         ours = self.committee.learn(given, classes)
-        assert ours == self.twin.learn(dict(given.items()), classes)
+        assert ours == self.reference.learn(dict(given.items()), classes)
 
     def apply(self, instance, classes):
         given = Instance(instance)
         ours = self.committee.apply(Event.learn(given, classes))
-        assert ours == self.twin.learn(dict(given.items()), classes)
+        assert ours == self.reference.learn(dict(given.items()), classes)
 
     def forget_class(self, name):
-        assert self.committee.has_class(name) == self.twin.has_class(name)
-        assert self.committee.forget_class(name) == self.twin.forget_class(name)
+        assert self.committee.has_class(name) == self.reference.has_class(name)
+        assert self.committee.forget_class(name) == self.reference.forget_class(name)
 
     def forget_feature(self, name):
-        assert self.committee.has_feature(name) == self.twin.has_feature(name)
-        assert self.committee.forget_feature(name) == self.twin.forget_feature(name)
+        assert self.committee.has_feature(name) == self.reference.has_feature(name)
+        assert self.committee.forget_feature(name) == self.reference.forget_feature(name)
 
     def configure(self, options):
         before, after = (
@@ -74,7 +75,7 @@ class Both:
                 self.committee.configure(options)
             return
         self.committee.configure(options)
-        self.twin.configure(options)
+        self.reference.configure(options)
 
     def change(self, vote, shuffled):
         """Other options for the same members."""
@@ -94,7 +95,7 @@ class Both:
         ids, scores = self.committee.rank_csr(self.feature_columns, *self.rows(instances), k)
         id_of = dict(zip(self.classes, self.committee.class_ids(self.class_columns), strict=True))
         for row, instance in enumerate(instances):
-            ranked = self.twin.rank(votes(instance), k)
+            ranked = self.reference.rank(votes(instance), k)
             gap = k - len(ranked)
             assert ids[row].tolist() == [id_of[name] for name, _ in ranked] + [-1] * gap
             assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
@@ -111,7 +112,7 @@ class Both:
             passes_done,
         )
         assert ranks.tolist() == [
-            self.twin.learn(votes(instance), classes, passes_done == 0)[0]
+            self.reference.learn(votes(instance), classes, passes_done == 0)[0]
             for instance, classes in lessons
         ]
 
@@ -125,27 +126,27 @@ class Both:
         sections = self.committee.dump()
         self.committee = Committee.load(self.committee.options, sections, hash_seed)
         assert_equal_states(self.committee.dump(), sections)
-        for member in self.twin.members:  # no part of the state
+        for member in self.reference.members:  # no part of the state
             member.index.active_features_ranked = member.index.edges_touched = 0
 
     def compare(self):
-        committee, twin = self.committee, self.twin
+        committee, reference = self.committee, self.reference
         for counter in OWN:
-            assert getattr(committee, counter) == getattr(twin, counter), counter
+            assert getattr(committee, counter) == getattr(reference, counter), counter
         for counter in OF_MEMBERS:
-            assert getattr(committee, counter) == twin.sum_of(counter), counter
-        for member, its_twin in zip(committee.members, twin.members, strict=True):
-            assert len(member.waiting) == len(its_twin.waiting)
-            assert member.progress.examples == len(its_twin.ranks)
+            assert getattr(committee, counter) == reference.sum_of(counter), counter
+        for member, its_reference in zip(committee.members, reference.members, strict=True):
+            assert len(member.waiting) == len(its_reference.waiting)
+            assert member.progress.examples == len(its_reference.ranks)
             for k, hits in member.progress.hits.items():
-                assert hits == sum(0 < rank <= k for rank in its_twin.ranks)
-            for name in its_twin.index.rows:
-                assert member.index.feature(name) == its_twin.index.feature(name)
-                assert committee.feature(name) == twin.feature(name)
-        for name in twin.table.labels:
-            assert committee.class_(name, 3) == twin.class_(name, 3)
-        assert committee.feature_page("", "f", 3) == twin.feature_page("", "f", 3)
-        assert committee.class_page("", "", MOST) == twin.table.class_page("", "", MOST)
+                assert hits == sum(0 < rank <= k for rank in its_reference.ranks)
+            for name in its_reference.index.rows:
+                assert member.index.feature(name) == its_reference.index.feature(name)
+                assert committee.feature(name) == reference.feature(name)
+        for name in reference.table.labels:
+            assert committee.class_(name, 3) == reference.class_(name, 3)
+        assert committee.feature_page("", "f", 3) == reference.feature_page("", "f", 3)
+        assert committee.class_page("", "", MOST) == reference.table.class_page("", "", MOST)
 
 
 def votes(instance):
@@ -166,7 +167,7 @@ feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
 instances = st.dictionaries(feature_names, values, max_size=5)
 true_classes = st.lists(class_names, min_size=1, max_size=2, unique=True)
 
-# few options, for those of an index are tried beside its own twin
+# few options, for those of an index are tried beside its own reference
 LEARNERS = [
     "ff(margin_threshold=100,rating=0",
     "ff(tfidf=yes,min_weight=0.3",
@@ -215,7 +216,7 @@ calls = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(options, st.lists(calls, max_size=20))
 def test_short_streams(options, stream):
     both = Both(options)

@@ -4,13 +4,14 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import Options
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
 from tests.core.matrices import names
+from tests.examples import examples
 
 FEATURES = [f"f{number}" for number in range(10)]
 CLASSES = [f"c{number}" for number in range(25)]
@@ -68,7 +69,7 @@ def taught(options, stream, planted=()):
 # --- properness -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(growing_trees, streams, st.one_of(st.just([]), streams))
 def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, planted):
     grown = taught(options, stream, planted)
@@ -119,23 +120,23 @@ class Costs:
 
 @pytest.mark.parametrize("policy", ["greedy", "random"])
 @pytest.mark.parametrize(("arity", "max_leaves"), [(2, 2), (16, 16)])
-def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves):
+@pytest.mark.parametrize("classes", [50, 300, pytest.param(2000, marks=pytest.mark.slow)])
+def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves, classes):
     """The paper's bound is 2, for the auxiliary classifiers, over a tree of the same shape."""
     shape = {"arity": arity, "max_leaves": max_leaves}
-    for classes in (50, 300, 2000):
-        lessons = list(stream_of(classes, np.random.default_rng(classes)))
-        grown = Index(Options.of("oplt", policy=policy, **shape))
-        planted = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
-        for instance, label in lessons:
-            grown.learn(instance, [label])
-            planted.learn(instance, [label])
-        ours, same_shape = Costs(grown, lessons, True), Costs(grown, lessons, False)
-        complete = Costs(planted, lessons, False)
-        assert ours.stored >= grown.edges  # an only child has no classifier of its own
-        assert ours.stored <= 2 * same_shape.stored
-        assert ours.moved <= 2 * same_shape.moved
-        assert ours.stored <= 2.2 * complete.stored
-        assert ours.moved <= 2.2 * complete.moved
+    lessons = list(stream_of(classes, np.random.default_rng(classes)))
+    grown = Index(Options.of("oplt", policy=policy, **shape))
+    planted = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
+    for instance, label in lessons:
+        grown.learn(instance, [label])
+        planted.learn(instance, [label])
+    ours, same_shape = Costs(grown, lessons, True), Costs(grown, lessons, False)
+    complete = Costs(planted, lessons, False)
+    assert ours.stored >= grown.edges  # an only child has no classifier of its own
+    assert ours.stored <= 2 * same_shape.stored
+    assert ours.moved <= 2 * same_shape.moved
+    assert ours.stored <= 2.2 * complete.stored
+    assert ours.moved <= 2.2 * complete.moved
 
 
 # --- exact search ---------------------------------------------------------------------------------
@@ -150,7 +151,7 @@ def by_brute_force(index, instance):
     return sorted(zip(classes, products, strict=True), key=lambda each: (-each[1], turns[each[0]]))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
 def test_the_best_are_those_that_brute_force_finds(options, stream, planted, probe):
     index = taught(options, stream, planted)
@@ -240,7 +241,7 @@ def test_equal_classes_stand_as_they_came(stream, max_leaves):
     assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(growing_trees, streams, instances)
 def test_paths_agree_where_they_are_the_same(options, stream, probe):
     index = taught(options, stream)

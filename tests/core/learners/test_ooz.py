@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from tests.core.twins.ooz import deductions
+from tests.core.references.ooz import deductions
 
 FEATURES = ["f", "g", "h", "i"]
 CLASSES = ["a", "b", "c", "d", "e"]

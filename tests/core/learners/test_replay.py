@@ -10,8 +10,8 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import Both
 from tests.core.matrices import names
-from tests.core.twins.past import block_bytes
-from tests.core.twins.state import GONE
+from tests.core.references.past import block_bytes
+from tests.core.references.state import GONE
 
 REPLAYING = [name for name, learner in LEARNERS.items() if learner.option("replay")]
 ALWAYS = 1e9  # a margin that no class exceeds

@@ -4,9 +4,10 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling
 
@@ -119,7 +120,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(JSON, min_size=1, max_size=50))
 @in_loop
 async def test_no_json_breaks_it(bodies):
@@ -133,7 +134,7 @@ async def test_no_json_breaks_it(bodies):
         assert await call.learn(("a", "x"))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=20))
 @in_loop
 async def test_no_bytes_break_it(bodies):

@@ -2,7 +2,7 @@ import asyncio
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.event import Instance
@@ -13,6 +13,7 @@ from manyclass.service.ingest.pending_labels import Absence, PendingLabels, Stor
 from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
+from tests.examples import examples
 from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
@@ -473,7 +474,7 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
     assert await asking == {made: StoredInstance(bytes(A), 0)}
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.binary(max_size=60))
 def test_an_instance_may_be_any_bytes(data):
     @in_loop

@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -13,6 +12,7 @@ from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged, SnapshotMissing, StoreError, StoreUnavailable
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite import file as sqlite_file
+from tests.examples import examples
 from tests.service.store.conftest import Leading
 
 EVENTS = st.lists(st.binary(max_size=30), max_size=6)
@@ -236,7 +236,6 @@ def server(redis_server):
 TestMemory = MemoryMachine.TestCase
 TestSqlite = SqliteMachine.TestCase
 TestRedis = RedisMachine.TestCase
-TestMemory.settings = TestSqlite.settings = TestRedis.settings = settings(
-    max_examples=60,
-    stateful_step_count=30,
+TestMemory.settings = TestSqlite.settings = TestRedis.settings = examples(
+    60, stateful_step_count=30
 )

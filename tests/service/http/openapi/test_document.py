@@ -56,6 +56,7 @@ def validator(name, **settings):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "keys", [{}, {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}]
 )

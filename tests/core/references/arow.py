@@ -2,9 +2,9 @@
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, bounded, is_weight
-from tests.core.twins.signed import Signed
-from tests.core.twins.state import Edge
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, bounded, is_weight
+from tests.core.references.signed import Signed
+from tests.core.references.state import Edge
 
 
 class Confidence(Signed):

@@ -1,7 +1,7 @@
 """PA-II: passive-aggressive."""
 
-from tests.core.twins.arithmetic import total
-from tests.core.twins.signed import Signed
+from tests.core.references.arithmetic import total
+from tests.core.references.signed import Signed
 
 
 class PassiveAggressive(Signed):

@@ -1,17 +1,17 @@
 """A label tree: the probability of a class is the product of those along its path."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy import float32
 
 from manyclass.core.learned import Learned
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, Random, log, logistic
-from tests.core.twins.planting import shape_of
-from tests.core.twins.state import TREE_ARRAYS, Class, Feature, Ids
-from tests.core.twins.twin import EDGE_BYTES, Twin, best_two
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, Random, logistic
+from tests.core.references.growing_tree import GrowingTree
+from tests.core.references.reference import EDGE_BYTES, best_two
+from tests.core.references.state import TREE_ARRAYS
+from tests.core.references.tree_node import BIAS, Node, Weight
 
-BIAS = None  # the feature that every instance has
 BIAS_ID = 2**32 - 2
 MOST_INPUT = 1e15
 MOST_SQUARES = float32(1e36)
@@ -19,83 +19,7 @@ NODE_BYTES = 1024
 BLOCK_BYTES, WEIGHT_BYTES = 40, 15
 
 
-@dataclass
-class Weight:
-    w: float32 = field(default_factory=lambda: float32(0))
-    squares: float32 = field(default_factory=lambda: float32(0))
-
-    @property
-    def negated(self):
-        return Weight(-self.w, self.squares)
-
-
-@dataclass(eq=False)
-class Node:
-    id: int
-    above: "Node | None"
-    is_preleaf: bool
-    grows: bool = True
-    children: list = field(default_factory=list)  # nodes; of a pre-leaf, the names of classes
-    # feature -> the weight of the auxiliary classifier if there is one, then those of the children;
-    # of the last children there are none before they are learned for the first time
-    weights: dict[str | None, list[Weight]] = field(default_factory=dict)
-
-    @property
-    def leaves(self):
-        if self.is_preleaf:
-            return len(self.children)
-        return sum(child.leaves for child in self.children)
-
-    @property
-    def judged(self):
-        """How many children have a classifier that says how probable they are."""
-        return len(self.children) if len(self.children) > 1 else 0
-
-    @property
-    def width(self):
-        return self.grows + self.judged
-
-    def weight(self, feature, place):
-        """Of the child at this place."""
-        there = self.weights[feature]
-        if place + self.grows < len(there):
-            return there[place + self.grows]
-        return there[0] if place == 0 else there[0].negated
-
-    def fill(self, feature):
-        """Give every child its own weight."""
-        there = self.weights[feature]
-        first = len(there) - self.grows
-        there.extend([self.weight(feature, place) for place in range(first, self.judged)])
-
-    def lose(self, features):
-        """Forget features; the last one moves to the place of each, from the last on."""
-        order = list(self.weights)
-        for at in range(len(order) - 1, -1, -1):
-            if order[at] in features:
-                order[at] = order[-1]
-                order.pop()
-        self.weights = {feature: self.weights[feature] for feature in order}
-
-    def holds_below(self, feature):
-        return not self.is_preleaf and any(feature in child.weights for child in self.children)
-
-    def stop_growing(self):
-        for feature in self.weights:
-            self.fill(feature)
-            del self.weights[feature][0]
-        self.grows = False
-
-    def take_out(self, child):
-        place = self.children.index(child)
-        if self.judged:
-            for feature in self.weights:
-                self.fill(feature)
-                del self.weights[feature][place + self.grows]
-        del self.children[place]
-
-
-class LabelTree(Twin):
+class LabelTree(GrowingTree):
     has_edges = False
 
     def __init__(self, options):
@@ -110,15 +34,6 @@ class LabelTree(Twin):
             self.planted = True
             self.plant_sample()
         self.limit_past()
-
-    def pull_up(self):
-        self.tree = self  # so that the state is dumped with it
-        self.nodes = {}  # id -> Node
-        self.node_ids = Ids()
-        self.root = None
-        self.home = {}  # class -> its pre-leaf
-        self.turn = {}  # class -> its turn among those that came to the tree
-        self.came_to_tree = 0
 
     def most_past(self):
         return 0 if self.planted else self.options.sample
@@ -265,178 +180,6 @@ class LabelTree(Twin):
                 and all(abs(weight.w) < least for weight in node.weights[feature])
             ]
         )
-
-    # --- growing ----------------------------------------------------------------------------------
-
-    def add_leaves(self, inputs, classes):
-        if not classes:
-            return
-        if self.root is None:
-            self.root = self.make_node(None, True)
-        at = self.node_to_grow(inputs)
-        for turn, name in enumerate(classes):
-            if turn and self.is_crowded(at):
-                at = self.node_to_grow(inputs)
-            at = self.with_room(at)
-            self.add_leaf(at, name)
-
-    def node_to_grow(self, inputs):
-        left = self.root.leaves
-        has_lost_many = self.came_to_tree - left > left // 16
-        at = self.root
-        while not (at.is_preleaf if has_lost_many else at.grows):
-            at = self.chosen_child(at, inputs)
-        return at
-
-    def add_leaf(self, node, name):
-        node.children.append(name)
-        self.home[name] = node
-        self.turn[name] = self.came_to_tree
-        self.came_to_tree += 1
-
-    def make_node(self, above, is_preleaf):
-        node = Node(self.node_ids.take(), above, is_preleaf)
-        self.nodes[node.id] = node
-        return node
-
-    def chosen_child(self, node, inputs):
-        if self.options.policy == "random":
-            return node.children[self.random.below(len(node.children))]
-        alpha = self.options.alpha
-        share = node.leaves / len(node.children)
-        worth = [
-            (1 - alpha) * own + alpha * log(share / child.leaves)
-            for own, child in zip(self.probabilities(node, inputs), node.children, strict=True)
-        ]
-        return node.children[worth.index(max(worth))]
-
-    def with_room(self, node):
-        """The pre-leaf in which a class goes that came to this node."""
-        if not node.is_preleaf:
-            return self.make_branch(node)
-        near = self.near_with_room(node)
-        if near is not None:
-            return near
-        if node.above and node.above.grows:
-            return self.make_branch(node.above)
-        return self.make_branch(self.make_above(node))
-
-    def near_with_room(self, node):
-        siblings = node.above.children if node.above else []
-        for place in [node, *siblings]:
-            if place.is_preleaf and len(place.children) < self.options.max_leaves:
-                return place
-        return None
-
-    def is_crowded(self, node):
-        """Whether one more class here would make the tree deeper."""
-        may_branch = node.above is not None and node.above.grows
-        return node.is_preleaf and self.near_with_room(node) is None and not may_branch
-
-    def make_branch(self, node):
-        branch = self.make_node(node, True)
-        node.children.append(branch)
-        if len(node.children) >= self.options.arity:
-            node.stop_growing()
-        return branch
-
-    def make_above(self, node):
-        """A new inner node in the place of this one, which becomes its first child."""
-        above = self.make_node(node.above, False)
-        if node is self.root:
-            self.root = above
-        else:
-            node.above.children[node.above.children.index(node)] = above
-        node.above = above
-        above.children = [node]
-        above.weights = {feature: [weights[0]] for feature, weights in node.weights.items()}
-        return above
-
-    # --- planting ---------------------------------------------------------------------------------
-
-    def keep(self, lesson):
-        if self.planted:
-            return
-        if self.options.sample:
-            self.past.offer(lesson)
-        if self.past.came >= self.options.sample:
-            self.planted = True
-            if self.options.sample:
-                self.plant_sample()
-
-    def plant_sample(self):
-        lessons = []
-        place = 0
-        while place < len(self.past.kept):
-            place += self.past.refresh(place)
-        for lesson in self.past.kept:
-            values = self.prepare({name: float(x) for name, x in lesson.values.items()})
-            lessons.append((self.inputs(values), lesson.classes))
-        self.plant(lessons)
-        for inputs, true in lessons:
-            self.take_step(inputs, true)
-        self.limit_past()
-
-    def plant(self, lessons):
-        """A new tree over all classes, whose likeness is that of the instances of these lessons."""
-        order = sorted(self.labels, key=lambda name: self.labels[name].born)
-        instances = {name: [] for name in order}
-        for inputs, true in lessons:
-            for name in true:
-                instances[name].append({self.rows[f].id: x for f, x in inputs.items() if f})
-        counts = {name: self.labels[name].learned for name in order}
-        shape = shape_of(order, counts, instances, self.options, self.random)
-        self.pull_up()
-        self.root = self.plant_branch(shape, None)
-        self.turn = {name: turn for turn, name in enumerate(order)}
-        self.came_to_tree = len(order)
-
-    def plant_branch(self, shape, above):
-        """Nested lists; the innermost are names."""
-        if not shape:
-            return None
-        node = self.make_node(above, isinstance(shape[0], str))
-        if node.is_preleaf:
-            node.children = list(shape)
-            self.home.update(dict.fromkeys(shape, node))
-        else:
-            node.children = [self.plant_branch(part, node) for part in shape]
-            node.grows = len(shape) < self.options.arity
-        return node
-
-    def plant_rows(self, lessons):
-        """Plant over the classes of lessons that are not learned; whether it did."""
-        if self.learned or not lessons or self.options.learner != "iplt":
-            return False
-        for instance, true in lessons:
-            self.count(self.prepare(instance), true)
-        self.counted = len(lessons)
-        prepared = [(self.inputs(self.prepare(instance)), true) for instance, true in lessons]
-        self.plant(
-            [(inputs, [name for name in true if name in self.labels]) for inputs, true in prepared]
-        )
-        self.counted = 0
-        for feature in self.rows.values():
-            feature.times_seen = 0
-        for label in self.labels.values():
-            label.learned = 0
-        self.planted = True
-        self.limit_past()
-        return True
-
-    def count(self, features, classes):
-        """Of what there is no room for, nothing is known; nothing is evicted."""
-        for name in features:
-            if name not in self.rows and len(self.rows) < self.options.max_features:
-                self.rows[name] = Feature(self.feature_ids.take())
-            if name in self.rows:
-                self.rows[name].times_seen += 1
-        for name in classes:
-            if name not in self.labels and len(self.labels) < self.options.max_classes:
-                self.labels[name] = Class(self.class_ids.take(), self.born)
-                self.born += 1
-            if name in self.labels:
-                self.labels[name].learned += 1
 
     # --- forgetting -------------------------------------------------------------------------------
 

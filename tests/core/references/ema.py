@@ -5,8 +5,8 @@ The feature mass is a scale: dividing it weakens every weight of the row at once
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import is_weight
-from tests.core.twins.shares import Shares
+from tests.core.references.arithmetic import is_weight
+from tests.core.references.shares import Shares
 
 LARGEST_SCALE = 2.0**40
 

@@ -5,13 +5,13 @@ Edges stand heaviest first, and the `max_outdegree` first ones vote.
 
 from numpy import float32
 
-from tests.core.twins.state import Edge
-from tests.core.twins.twin import Twin
+from tests.core.references.reference import Reference
+from tests.core.references.state import Edge
 
 LONGEST_ROW = 65_535
 
 
-class Shares(Twin):
+class Shares(Reference):
     def voting(self, feature):
         return feature.edges[: self.options.max_outdegree]
 

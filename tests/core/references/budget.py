@@ -4,11 +4,11 @@ All of them vote. They stand in no order; where one goes, the last of the row ta
 equally light ones the first goes.
 """
 
-from tests.core.twins.arithmetic import is_weight
-from tests.core.twins.twin import Twin
+from tests.core.references.arithmetic import is_weight
+from tests.core.references.reference import Reference
 
 
-class Budgeted(Twin):
+class Budgeted(Reference):
     def enter(self, feature, edge):
         """A new edge asks for a place; all that are without one then, this one perhaps."""
         if not is_weight(edge.mass):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from numpy import float32, nextafter
 
-from tests.core.twins.arithmetic import is_weight
-from tests.core.twins.budget import Budgeted
-from tests.core.twins.state import Edge
+from tests.core.references.arithmetic import is_weight
+from tests.core.references.budget import Budgeted
+from tests.core.references.state import Edge
 
 
 def deductions(scores, least, beta, most):
-    """How much each rival gives, their `scores` being above `least` and falling: beta in all."""
+    """Return the weight that each rival gives, beta in all; `scores` fall and are above `least`."""
     given = [0.0] * len(scores)
     spent = 0.0
     for n in range(1, len(scores) + 1):

@@ -1,4 +1,4 @@
-"""What all learners have in common: names, counts, limits, preparing, ranking, the past.
+"""The common part of all learners: names, counts, limits, preparing, ranking, the past.
 
 An instance is a dict name -> value here. Rows and arithmetic follow docs/learners.md: weights are
 float32, all else is double, and sums are made in the order of the instance's features.
@@ -10,9 +10,10 @@ from math import sqrt
 from numpy import float32
 
 from manyclass.core.learned import Learned
-from tests.core.twins.arithmetic import SMALLEST_VALUE, log, total
-from tests.core.twins.past import Lesson, Past, is_gone
-from tests.core.twins.state import Class, Feature, Gone, Ids, dump, outdegrees
+from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
+from tests.core.references.forgetting import Forgetting
+from tests.core.references.past import Lesson, Past, is_gone
+from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 
 FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
 CLASS_BYTES = 60
@@ -20,15 +21,11 @@ EDGE_BYTES = 9
 VARIANCE_BYTES = 4
 BIRTH_BYTES = 8  # of a feature, when past instances are kept
 PAST_SHARE = 4  # the past may take one in 4 of max_bytes
-WINDOW = 64  # ids looked at to find the one to evict
-SURPLUS = 1000  # what was beyond a limit before the event is evicted by so many an event,
-SURPLUS_BYTES = 2**16  # or by so many bytes
-ROWS_SWEPT = 64  # by each event, of edges to forgotten classes
 
 
 @dataclass
 class Standing:
-    """How the classes of an instance score before it changes anything."""
+    """The scores of the classes for an instance, before it changes anything."""
 
     scores: dict[str, float]  # of all that were retrieved
     trues: list[tuple[str, float]]  # those to learn: name, score
@@ -45,19 +42,7 @@ def best_two(ranked):
     return [*(score for _, score in ranked), 0.0, 0.0][:2]
 
 
-def pick(hand, idle):
-    """The id to evict and the hand's next place, given each id's idleness, or None for an id that
-    cannot go: of the next WINDOW ids the one idle longest, of the next that has any."""
-    for looked in range(0, len(idle), WINDOW):
-        window = [(hand + i) % len(idle) for i in range(min(WINDOW, len(idle) - looked))]
-        hand = (hand + len(window)) % len(idle)
-        found = [(*idle[id], id) for id in window if idle[id] is not None]
-        if found:
-            return min(found, key=lambda each: each[:-1])[-1], hand  # of equal ones the first met
-    return None, hand
-
-
-class Twin:
+class Reference(Forgetting):
     signed = False  # whether weights can be negative
     has_variances = False
     has_edges = True
@@ -92,7 +77,7 @@ class Twin:
     # --- what each learner has its own way of -----------------------------------------------------
 
     def most_past(self):
-        """How many past instances are kept."""
+        """Return the number of past instances to keep."""
         return self.options.replay_size if self.options.replay else 0
 
     def change(self, values, standing, demands):
@@ -107,7 +92,7 @@ class Twin:
         return self.options.margin_threshold
 
     def score_within_reach(self, place, score):
-        """What a true class at this place of the ranking scores when it is learned."""
+        """Return the score of a true class at this place of the ranking when it is learned."""
         return score
 
     def voting(self, feature):
@@ -302,123 +287,6 @@ class Twin:
     def name_class(self, label):
         label.learned += 1
         label.last_learned = self.learned
-
-    # --- forgetting -------------------------------------------------------------------------------
-
-    def forget_class(self, name):
-        known = name in self.labels
-        if known:
-            self.retire(name)
-            self.sweep()
-        return known
-
-    def retire(self, name):
-        """Forget a class, but for the edges to it."""
-        gone = Gone(self.labels.pop(name).id)
-        for feature in self.rows.values():
-            for edge in feature.edges:
-                if edge.to == name:
-                    edge.to = gone
-        self.past.forget_class(name, gone)
-        if self.has_edges:
-            self.retired.append(gone)
-        else:
-            self.class_ids.give_back(gone.id)
-
-    def sweep(self):
-        """Forget edges to retired classes in the next rows; after the last, free the classes."""
-        if not self.retired:
-            return
-        self.sweeping = self.sweeping or len(self.retired)
-        end = min(self.swept + ROWS_SWEPT, self.feature_ids.made)
-        self.forget_retired(
-            feature for feature in self.rows.values() if self.swept <= feature.id < end
-        )
-        self.swept = end
-        if end == self.feature_ids.made:
-            for gone in self.retired[: self.sweeping]:
-                self.class_ids.give_back(gone.id)
-            del self.retired[: self.sweeping]
-            self.swept = self.sweeping = 0
-
-    def forget_retired(self, features):
-        for feature in features:
-            gone = [edge for edge in feature.edges if is_gone(edge.to)]
-            if not gone:
-                continue
-            feature.edges = [edge for edge in feature.edges if not is_gone(edge.to)]
-            without = feature.mass
-            for edge in gone:
-                without -= float(edge.mass)
-            left = total(float(edge.mass) for edge in feature.edges)
-            feature.mass = self.mass_after_forgetting(feature, without, left)
-
-    def forget_feature(self, name):
-        known = name in self.rows
-        if known:
-            self.forget_features([name])
-        return known
-
-    def forget_features(self, names):
-        for name in names:
-            feature = self.rows.pop(name)
-            self.past.forget_feature(name, Gone(feature.id))
-            self.feature_ids.give_back(feature.id)
-
-    def evict_feature(self):
-        """Forget one that was idle long, nothing that the event has touched; whether one went."""
-        name_of = {feature.id: name for name, feature in self.rows.items()}
-        idle = [
-            self.idleness(self.rows[name_of[id]]) if id in name_of else None
-            for id in range(self.feature_ids.made)
-        ]
-        id, self.feature_hand = pick(self.feature_hand, idle)
-        if id is None:
-            return False
-        self.forget_features([name_of[id]])
-        self.evicted_features += 1
-        return True
-
-    def idleness(self, feature):
-        in_use = feature.last_seen == self.learned
-        return None if in_use else (feature.last_seen, feature.times_seen)
-
-    def evict_class(self):
-        name_of = {label.id: name for name, label in self.labels.items()}
-        idle = [None] * self.class_ids.made
-        for label in self.labels.values():
-            if label.last_learned != self.learned:
-                idle[label.id] = (label.last_learned, label.learned)
-        id, self.class_hand = pick(self.class_hand, idle)
-        if id is None:
-            return False
-        self.retire(name_of[id])
-        self.evicted_classes += 1
-        return True
-
-    @property
-    def sizes(self):
-        return len(self.rows), len(self.labels), self.bytes
-
-    def keep_within_limits(self, before):
-        """Evict features, or classes if these take more than half; the others if none is left.
-
-        A limit that was lowered since is approached step by step.
-        """
-        options = self.options
-        features = max(options.max_features, before[0] - SURPLUS)
-        classes = max(options.max_classes, before[1] - SURPLUS)
-        most_bytes = max(options.max_bytes, before[2] - SURPLUS_BYTES)
-        while len(self.rows) > features and self.evict_feature():
-            pass
-        while len(self.labels) > classes and self.evict_class():
-            pass
-        while self.bytes > most_bytes:
-            ways = [self.evict_feature, self.evict_class]
-            if self.class_bytes > options.max_bytes // 2:
-                ways.reverse()
-            if not any(evict() for evict in ways):
-                break
 
     # --- looking inside ---------------------------------------------------------------------------
 

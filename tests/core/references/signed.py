@@ -1,8 +1,8 @@
 """Rows of signed weights, and steps: a class's step of g moves its weights by g times the value."""
 
-from tests.core.twins.arithmetic import bounded, is_weight, total
-from tests.core.twins.budget import Budgeted
-from tests.core.twins.state import Edge
+from tests.core.references.arithmetic import bounded, is_weight, total
+from tests.core.references.budget import Budgeted
+from tests.core.references.state import Edge
 
 
 class Signed(Budgeted):

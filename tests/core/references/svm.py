@@ -7,8 +7,8 @@ from math import inf
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, total
-from tests.core.twins.signed import Signed
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, total
+from tests.core.references.signed import Signed
 
 LEAST_STEP = 0.02
 MANY = 8

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from tests.core.twins.ff import FeatureFocus
+from tests.core.references.ff import FeatureFocus
 
 
 class Independent(FeatureFocus):

@@ -1,4 +1,4 @@
-"""The committee again, slow and plain, its members being twins of the index.
+"""The committee again, slow and plain, its members being references of the index.
 
 It is written from the definition of the learner (core/learners/committee.py, voting.py)
 and shares no code with it. An instance is a dict name -> value here.
@@ -10,8 +10,8 @@ from hashlib import blake2b
 from manyclass.core.learned import Learned
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
-from tests.core.twins import twin_of
-from tests.core.twins.twin import Twin, best_two
+from tests.core.references import reference_of
+from tests.core.references.reference import Reference, best_two
 
 NOMINATED = 50
 EVENT_BYTES = 100
@@ -54,8 +54,8 @@ class Lesson:
 
 
 @dataclass
-class MemberTwin:
-    index: Twin
+class MemberReference:
+    index: Reference
     waiting: list[Lesson] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
 
@@ -80,12 +80,12 @@ class MemberTwin:
         return sum(lesson.bytes for lesson in self.waiting)
 
 
-class CommitteeTwin:
+class CommitteeReference:
     def __init__(self, options):
         self.options = options
         table, members, self.waiting_limit = options_of_parts(options)
-        self.table = twin_of(table)
-        self.members = [MemberTwin(twin_of(member)) for member in members]
+        self.table = reference_of(table)
+        self.members = [MemberReference(reference_of(member)) for member in members]
 
     def configure(self, options):
         self.options = options
@@ -266,7 +266,7 @@ class CommitteeTwin:
 
 
 def relative(nominated):
-    """The place of each score between the lowest, or 0 if none is below it, and the best."""
+    """Return the place of each score between the lowest, or 0 if none is below it, and the best."""
     scores = dict(nominated)
     lowest = min([0.0, *scores.values()])
     best = max(scores.values(), default=lowest)

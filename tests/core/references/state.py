@@ -1,4 +1,4 @@
-"""What a twin of the index holds, and the arrays in which an index dumps the same."""
+"""The state of a reference of the index, and the arrays in which an index dumps the same."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class Feature:
     edges: list[Edge] = field(default_factory=list)
 
     def place_of(self, name):
-        """Where the edge to this class stands in the row, None where there is none."""
+        """Return the place in the row of the edge to this class, None where there is none."""
         return next((place for place, edge in enumerate(self.edges) if edge.to == name), None)
 
     def edge_to(self, name):
@@ -67,37 +67,46 @@ GONE = 2**32 - 2
 FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
-def dump(twin):
+def dump(learner):
     """The arrays manyclass.core.index.Index.dump gives for the same state, as lists."""
-    features, classes = [FREE_FEATURE] * twin.feature_ids.made, [FREE_CLASS] * twin.class_ids.made
-    for name, feature in twin.rows.items():
+    features, classes = (
+        [FREE_FEATURE] * learner.feature_ids.made,
+        [FREE_CLASS] * learner.class_ids.made,
+    )
+    for name, feature in learner.rows.items():
         features[feature.id] = name, feature
-    for name, label in twin.labels.items():
+    for name, label in learner.labels.items():
         classes[label.id] = name, label
     edges = [edge for _, feature in features for edge in feature.edges]
-    past = twin.past.kept
+    past = learner.past.kept
     demands = [demand for lesson in past for demand in lesson.demands.items()]
 
-    dump_of_tree = twin.dump_of_tree() if twin.tree else dump_without_tree(twin)
+    dump_of_tree = learner.dump_of_tree() if learner.tree else dump_without_tree(learner)
 
     def class_id(name):
         if isinstance(name, Gone):
             return GONE
-        return NO_CLASS if name is None else twin.labels[name].id
+        return NO_CLASS if name is None else learner.labels[name].id
 
     def feature_id(name):
-        return GONE if isinstance(name, Gone) else twin.rows[name].id
+        return GONE if isinstance(name, Gone) else learner.rows[name].id
 
     return {
         "counts": [
-            *(twin.learned, twin.counted, twin.born, twin.evicted_features, twin.evicted_classes),
-            *(twin.past.came, twin.past.random.state),
+            *(
+                learner.learned,
+                learner.counted,
+                learner.born,
+                learner.evicted_features,
+                learner.evicted_classes,
+            ),
+            *(learner.past.came, learner.past.random.state),
             *dump_of_tree["counts"],
-            *(twin.feature_hand, twin.class_hand, twin.swept, twin.sweeping),
+            *(learner.feature_hand, learner.class_hand, learner.swept, learner.sweeping),
         ],
         "feature_name_sizes": [len(name.encode()) for name, _ in features],
         "feature_names": list("".join(name for name, _ in features).encode()),
-        "feature_free": twin.feature_ids.free,
+        "feature_free": learner.feature_ids.free,
         "feature_mass": [feature.mass for _, feature in features],
         "feature_times_seen": [feature.times_seen for _, feature in features],
         "feature_last_seen": [feature.last_seen for _, feature in features],
@@ -106,11 +115,11 @@ def dump(twin):
             edge.to.id if isinstance(edge.to, Gone) else class_id(edge.to) for edge in edges
         ],
         "edge_masses": [float(edge.mass) for edge in edges],
-        "edge_variances": [float(edge.variance) for edge in edges] if twin.has_variances else [],
+        "edge_variances": [float(edge.variance) for edge in edges] if learner.has_variances else [],
         "class_name_sizes": [len(name.encode()) for name, _ in classes],
         "class_names": list("".join(name for name, _ in classes).encode()),
-        "class_free": twin.class_ids.free,
-        "class_retired": [gone.id for gone in twin.retired],
+        "class_free": learner.class_ids.free,
+        "class_retired": [gone.id for gone in learner.retired],
         "class_learned": [label.learned for _, label in classes],
         "class_born": [label.born for _, label in classes],
         "class_last_learned": [label.last_learned for _, label in classes],
@@ -135,12 +144,12 @@ TREE_ARRAYS = [
 ]
 
 
-def dump_without_tree(twin):
+def dump_without_tree(learner):
     """Its generator has been given the seed and draws nothing."""
-    counts = [0, 0, twin.seed_at_first, 0]
+    counts = [0, 0, learner.seed_at_first, 0]
     return {"counts": counts} | {name: [] for name in TREE_ARRAYS}
 
 
-def outdegrees(twin):
-    """How many features have 0, 1, 2, ... edges."""
-    return np.bincount(np.array([len(feature.edges) for feature in twin.rows.values()], int))
+def outdegrees(learner):
+    """Return the numbers of features with 0, 1, 2, ... edges."""
+    return np.bincount(np.array([len(feature.edges) for feature in learner.rows.values()], int))

@@ -2,8 +2,8 @@
 
 from numpy import float32
 
-from tests.core.twins.arithmetic import SMALLEST_WEIGHT, is_weight
-from tests.core.twins.shares import Shares
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, is_weight
+from tests.core.references.shares import Shares
 
 HEAVIEST_ROW = 2.0**16  # beyond it float32 sums would stall
 

@@ -1,12 +1,12 @@
 """The baseline: whatever the instance, what was learned most often."""
 
 from manyclass.core.learned import Learned
-from tests.core.twins.twin import Twin, best_two
+from tests.core.references.reference import Reference, best_two
 
 PLACE_BYTES = 64  # of a class in the order of all
 
 
-class Frequency(Twin):
+class Frequency(Reference):
     has_edges = False
 
     def retrieve(self, values):

@@ -1,6 +1,6 @@
 """MMP: the multi-class multi-label perceptron, with uniform shares."""
 
-from tests.core.twins.signed import Signed
+from tests.core.references.signed import Signed
 
 
 class Perceptron(Signed):

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from tests.core.twins.arithmetic import Random
-from tests.core.twins.state import Gone
+from tests.core.references.arithmetic import Random
+from tests.core.references.state import Gone
 
 INSTANCE_BYTES = 96  # what one takes in memory, its lists apart, as the limit counts it
 VALUE_BYTES = 8
@@ -12,7 +12,7 @@ DEMAND_BYTES = 12
 
 
 def block_bytes(size):
-    """What a block of memory takes that is to hold so many bytes."""
+    """Return the memory of a block for so many bytes."""
     return max(32, -(-(size + 8) // 16) * 16) if size else 0
 
 

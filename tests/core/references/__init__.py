@@ -1,0 +1,34 @@
+"""The learners again, slow and plain: what manyclass.core.index.Index must answer, bit by bit.
+
+They are written from docs/learners.md, one module a learner, in dictionaries and lists.
+"""
+
+from tests.core.references.arow import Confidence
+from tests.core.references.ema import MovingAverage
+from tests.core.references.ff import FeatureFocus
+from tests.core.references.frequency import Frequency
+from tests.core.references.ind import Independent
+from tests.core.references.mmp import Perceptron
+from tests.core.references.ooz import Slack
+from tests.core.references.pa import PassiveAggressive
+from tests.core.references.svm import VectorMachine
+from tests.core.references.tree import LabelTree
+
+REFERENCES = {
+    "ff": FeatureFocus,
+    "ind": Independent,
+    "ema": MovingAverage,
+    "ooz": Slack,
+    "pa": PassiveAggressive,
+    "mmp": Perceptron,
+    "arow": Confidence,
+    "svm": VectorMachine,
+    "iplt": LabelTree,
+    "oplt": LabelTree,
+    "frequency": Frequency,
+}
+
+
+def reference_of(options):
+    """The reference of the index with these options; it knows nothing yet."""
+    return REFERENCES[options.learner](options)

@@ -1,0 +1,245 @@
+"""Every native learner beside its slow reference: equal scores, weights and counters, by bit."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, note
+from hypothesis import strategies as st
+
+from manyclass.core.event import LONGEST_NAME
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import LEARNERS
+from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, MOST, Both, lessons
+from tests.core.references import REFERENCES
+from tests.examples import examples
+
+NO_LIMITS = {"max_features": 10_000_000, "max_classes": 1_000_000, "max_bytes": 4 * 2**30}
+
+
+def test_every_learner_but_the_committee_has_a_reference():
+    assert {*REFERENCES} == {*LEARNERS} - {"committee"}
+
+
+# --- options: every one that matters to a learner is varied ---------------------------------------
+
+SOME_VALUES = {
+    "C": [0.01, 0.5, 30.0],
+    "C_negative": [0.02, 1.0, 30.0],
+    "alpha": [0.0, 0.5, 1.0],
+    "arity": [2, 2, 3, 5],
+    "binarize": [False, False, True],
+    "constraints": ["pairs", "each"],
+    "epsilon": [1e-9, 0.1, 1e9],
+    "leak": [True, False],
+    "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
+    "mass_cap": [0.0, 1.0, 1.3, 2.5, 10.0, 30.0],
+    "max_bytes": [2**30],  # it never binds so few names: streams of their own are bound by it
+    "max_classes": [1_000_000, 1, 2, 3],
+    "max_features": [10_000_000, 1, 2, 3, 5],
+    "max_leaves": [1, 2, 2, 3],
+    "max_outdegree": [25, 1, 2, 3],
+    "min_weight": [0.01, 0.0, 0.1, 0.3, 0.6, 0.99],
+    "normalize": ["l2", "none"],
+    "policy": ["greedy", "random"],
+    "rate": [0.1, 0.3, 0.9, 1.0],
+    "rating": [10, 0, 1, 3],
+    "replay": [0, 0, 1, 3],
+    "replay_size": [10_000, 1, 2, 5],
+    "retrieval_window": [50, 1, 2, 3],
+    "rivals": [5, 1, 2, 3],
+    "sample": [0, 1, 5, 60],
+    "seed": [0, 1, 2**63 - 1],
+    "sublinear": [False, False, True],
+    "tfidf": [False, True],
+    "tree": ["complete", "random", "huffman", "kmeans"],
+}
+SOME_VALUES_OF_TREES = {"min_weight": [0.0, 0.0, 0.2, 0.9], "rate": [0.1, 1.0, 100.0]}
+
+
+def is_tree(learner):
+    return LEARNERS[learner].is_probabilistic
+
+
+def options_of(learner):
+    some_values = SOME_VALUES | (SOME_VALUES_OF_TREES if is_tree(learner) else {})
+    varied = {
+        option.name: st.sampled_from([option.default, *some_values[option.name]])
+        for option in sorted(LEARNERS[learner].options, key=lambda option: option.name)
+        if not option.of_members
+    }
+    if learner == "ooz":
+        varied["margin_threshold"] = varied["margin_threshold"].filter(lambda margin: margin > 0)
+    return st.builds(Options.of, st.just(learner), **varied)
+
+
+every_learner = pytest.mark.parametrize("learner", REFERENCES)
+
+# --- short streams over few names, so that they meet often ------------------------------------
+
+values = st.one_of(
+    st.sampled_from([1, 1.0, 2.0, 0.5]),
+    st.floats(-1, 4, width=32),
+    st.floats(0, 4),
+    st.sampled_from([1e-60, 1e-30, 1e-20, 2.0**20, 1e30]),
+)
+array_values = st.one_of(
+    st.sampled_from([1.0, 2.0, 0.5]),
+    st.floats(-1, 4, width=32),
+    st.sampled_from([2.0**-140, 2.0**-80, 2.0**60]),
+)
+feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
+instances = st.dictionaries(feature_names, values, max_size=6)
+array_instances = st.dictionaries(feature_names, array_values, max_size=6)
+true_classes = st.lists(class_names, min_size=1, max_size=3, unique=True)
+passes_done = st.sampled_from([0, 0, 1])
+
+
+def calls_of(learner):
+    calls = [
+        st.tuples(st.just("learn"), instances, true_classes, passes_done),
+        st.tuples(st.just("learn"), instances, true_classes),
+        st.tuples(st.just("apply"), instances, true_classes),
+        st.tuples(
+            st.just("learn_csr"),
+            st.lists(st.tuples(array_instances, true_classes), max_size=5),
+            passes_done,
+        ),
+        st.tuples(
+            st.just("rank"),
+            instances,
+            st.sampled_from([1, 2, MOST]),
+            st.sampled_from([None, 0, 0.2, -1]),
+        ),
+        st.tuples(
+            st.just("rank_csr"),
+            st.lists(array_instances, max_size=4),
+            st.sampled_from([1, 3, MOST]),
+        ),
+        st.tuples(st.just("explain"), instances, st.sampled_from([1, 10])),
+        st.tuples(st.just("forget_class"), class_names),
+        st.tuples(st.just("forget_feature"), feature_names),
+        st.tuples(st.just("configure"), options_of(learner)),
+        st.tuples(st.just("reload"), st.integers(0, 2**64 - 1)),
+    ]
+    if is_tree(learner):
+        lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
+        calls.append(st.tuples(st.just("plant_csr"), lessons))
+    if REFERENCES[learner].signed:
+        calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
+    return st.one_of(calls)
+
+
+@every_learner
+@examples(150)
+@given(data=st.data())
+def test_short_streams(learner, data):
+    options = data.draw(options_of(learner))
+    stream = data.draw(st.lists(calls_of(learner), max_size=25))
+    both = Both(options, FEATURES, CLASSES)
+    note(f"{options.specification} {stream}")
+    for call, *arguments in stream:
+        getattr(both, call)(*arguments)
+        both.compare()
+    both.look_inside()
+
+
+# --- long streams over many names: rows grow, move, are packed; many are evicted at once ----------
+
+LIST_LENGTHS = [1, 5, 32, 33, 0, MOST]
+
+
+def teach(both, stream):
+    """Learn the stream in a first pass, and a part of it in a second."""
+    stream = list(stream)
+    for number, (instance, classes) in enumerate([*stream, *stream[:30]]):
+        passes_done = number // len(stream)
+        if number % 3:
+            both.learn(instance, classes, passes_done)
+        else:
+            both.learn_csr([(instance, classes)], passes_done)
+        if number % 5 == 0:
+            both.rank(instance, LIST_LENGTHS[number % len(LIST_LENGTHS)])
+        if number % 50 == 0:
+            both.reload(number)
+        if number % 100 == 0:
+            both.compare()
+    both.rank_csr([instance for instance, _ in stream], 5)
+    both.compare()
+    both.look_inside()
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def long_streams(count):
+    """Return settings without shrinking: a smaller seed makes no simpler stream."""
+    phases = [Phase.explicit, Phase.reuse, Phase.generate]
+    return examples(count, phases=phases)
+
+
+@every_learner
+@long_streams(5)
+@given(st.data())
+def test_long_streams(learner, data):
+    options = replace(data.draw(options_of(learner)), **NO_LIMITS)
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    teach(both, lessons(data.draw(seeds), 250, MANY_FEATURES, MANY_CLASSES))
+
+
+@every_learner
+@long_streams(5)
+@given(st.data(), st.sampled_from([64, 150]), st.sampled_from([20, 64]))
+def test_long_streams_with_eviction(learner, data, max_features, max_classes):
+    options = replace(
+        data.draw(options_of(learner)), max_features=max_features, max_classes=max_classes
+    )
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    teach(both, lessons(data.draw(seeds), 250, MANY_FEATURES, MANY_CLASSES))
+
+    assert both.reference.evicted_classes > 0
+    assert both.reference.evicted_features > 0 or learner == "frequency"
+
+
+@every_learner
+@long_streams(3)
+@given(st.data(), st.booleans())
+def test_long_streams_within_bytes(learner, data, heavy_classes):
+    options = replace(data.draw(options_of(learner)), **{**NO_LIMITS, "max_bytes": 2**20})
+    heavy = [f"{number} ".ljust(LONGEST_NAME, "x") for number in range(500)]
+    light = [f"{number}" for number in range(150)]
+    heavy_classes |= learner == "frequency"  # it knows no features
+    features, classes = (light, heavy) if heavy_classes else (heavy, light)
+    both = Both(options, features, classes)
+    teach(both, lessons(data.draw(seeds), 400 if heavy_classes else 200, features, classes))
+
+    assert (
+        both.reference.evicted_classes if heavy_classes else both.reference.evicted_features
+    ) > 0
+    assert both.index.bytes <= 2**20
+
+
+@pytest.mark.parametrize(
+    "specification",
+    [
+        "ff(replay=1,max_outdegree=3)",
+        pytest.param(
+            "svm(replay=1,max_outdegree=3,demands=each,rivals=50,caution=5)",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_past_bound_in_bytes(specification):
+    options = Options.parse(specification, max_bytes=2**20)
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    random = np.random.default_rng(7)
+    for number in range(350):
+        places = random.permutation(200)[:100].tolist()
+        instance = {MANY_FEATURES[place]: float(random.uniform(0.1, 2)) for place in places}
+        both.learn(instance, [MANY_CLASSES[random.integers(20)]])
+        if number % 10 == 9:
+            both.compare()
+    both.reload(number)
+    both.compare()
+
+    assert len(both.reference.past.kept) < both.reference.past.came
