@@ -60,8 +60,8 @@ recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers 
 
 check: lint types test ## everything a change must pass
 
-lint: $(VENV)/dev ## ruff and cython-lint
-	ruff check . && ruff format --check . && cython-lint core
+lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
+	ruff check . && ruff format --check . && cython-lint core && python lint/prose.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration --concise
