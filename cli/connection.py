@@ -1,4 +1,4 @@
-"""How a command reaches a running service, and how it ends when it cannot."""
+"""The connection of a command to a running service, and the exit codes of its errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,14 +40,14 @@ URL: Final = DEFAULT_URL
 
 @contextmanager
 def connected(url: str, key: str | None) -> Iterator[Client]:
-    """A client; what goes wrong with the service ends the command with one line that says it."""
+    """Yield a client; an error of the service ends the command with one line and an exit code."""
     with Client(url, key) as client, failing_in_one_line():
         yield client
 
 
 @contextmanager
 def failing_in_one_line() -> Iterator[None]:
-    """Turns an error of the client into a line on standard error and an exit code."""
+    """Turn an error of the client into a line on standard error and an exit code."""
     try:
         yield
     except ServiceUnreachable as error:

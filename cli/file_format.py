@@ -1,4 +1,4 @@
-"""The option by which a command is told what its files of instances look like."""
+"""The option --format of commands that read files of instances."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""manyclass copy: what one store holds, to another."""
+"""manyclass copy: copy a store to a new one."""
 
 import time
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""manyclass demo: teach a service one novel, watch it get better, ask it for missing words."""
+"""manyclass demo: teach a service a novel, show its accuracy, predict missing words."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,13 @@ from manyclass.cli.connection import INTERRUPTED, Key, connected
 from manyclass.cli.demo.novel import TITLE, text
 from manyclass.cli.demo.window import Window
 from manyclass.cli.environment import URL_VARIABLE, without_settings
-from manyclass.cli.ephemeral_service import FreshServiceFailed, ephemeral_service
+from manyclass.cli.ephemeral_service import EphemeralServiceFailed, ephemeral_service
 from manyclass.client.client import Client, EventBody, RankedClass
 from manyclass.core.words import features, instances, sentences, with_gap
 
 BATCH = 500
-WINDOW = 5_000  # events between two lines of the table, and what each looks back on
-BAR = 40  # how long the bar of a recall of 1 would be
+WINDOW = 5_000  # events of each line of the table
+BAR = 40  # length of the bar at a recall of 1
 
 QUESTIONS = (
     "Captain _ was in the room",
@@ -54,7 +54,7 @@ def demo(
             typer.echo("Starting a service of our own; it is gone when this ends.")
             with ephemeral_service(without_settings()) as own:
                 _demonstrate(own, None)
-    except FreshServiceFailed as error:
+    except EphemeralServiceFailed as error:
         typer.echo(f"manyclass: {error}", err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
@@ -76,7 +76,7 @@ def _demonstrate(url: str, key: str | None) -> None:
 
 
 def teach(client: Client, novel: str, window_size: int) -> int:
-    """Teach the words of the novel in their order and print how it goes; how many they were."""
+    """Teach the words of the novel in order, print the accuracy, return the number of words."""
     typer.echo(f"of the last {window_size:,} words, those whose class stood first (R1), among the")
     typer.echo("first five (R5), and the mean of 1/rank (MRR), all before the word was learned\n")
     typer.echo(" events     R1     R5    MRR   events/s")
@@ -121,7 +121,7 @@ def _show(done: int, window: Window, rate: float) -> None:
 
 
 def ask(client: Client, question: str) -> None:
-    """Print which words the service puts into the gap, and why."""
+    """Print the words that the service ranks first for the gap, and the features of each."""
     words, gap = with_gap(question)
     ranking = client.rank({"features": features(words, gap)}, k=3, explain=True)
     typer.echo(f"\n  {question}")

@@ -1,4 +1,4 @@
-"""manyclass export: what an index holds, as readable text."""
+"""manyclass export: print an index as readable text."""
 
 import os
 import sys
@@ -19,7 +19,7 @@ READ_BYTES = 2**20
 
 
 class Form(StrEnum):
-    """How it is written."""
+    """The format of the output."""
 
     text = "text"
     jsonl = "jsonl"
@@ -50,7 +50,7 @@ def export(
     Of a service that runs, export what `manyclass snapshot save` writes. Shadows are left out: what
     is printed is the learner that answers.
     """
-    # Here, not above: the other commands start without loading the engine.
+    # Imported here so that the other commands start without the engine.
     from manyclass.training.listing import json_of, text_of
 
     if (file is None) == (store is None):
@@ -63,7 +63,7 @@ def export(
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What was not written would be tried again, and complained of, at the end of the process.
+        # Python would flush the unwritten rest at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         complain(f"standard output cannot be written: {error.strerror or error}")
         raise typer.Exit(FAILED) from error
@@ -85,7 +85,7 @@ def _of_file(file: Path) -> "Model":
 
 
 def _of_store(url: str) -> "Model":
-    """The state after the last event; the store is not written."""
+    """Restore the state after the last event, without writing to the store."""
     from manyclass.core.learners.options import Options
     from manyclass.core.model_set import ModelSet
     from manyclass.service.log.group_commit import with_hint

@@ -36,7 +36,7 @@ def learn(
         run("learned", files, batch, read, send, _count)
 
 
-def _count(tally: RunSummary, answer: LearnedMany) -> None:
-    tally.add(answer.accepted + answer.duplicates, answer.duplicates)
-    if not answer.duplicates:  # the answer does not say which ones they were, nor where they stood
-        tally.add_ranks(answer.ranks)
+def _count(summary: RunSummary, answer: LearnedMany) -> None:
+    summary.add(answer.accepted + answer.duplicates, answer.duplicates)
+    if not answer.duplicates:  # else the ranks of the duplicates are unknown
+        summary.add_ranks(answer.ranks)

@@ -1,4 +1,4 @@
-"""manyclass learners: which of a running service's learners does best, and which one answers."""
+"""manyclass learners: compare the learners of a running service, promote one."""
 
 from typing import Annotated, Final, Literal
 

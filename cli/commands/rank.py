@@ -1,4 +1,4 @@
-"""manyclass rank: the classes of the instances of files, from a running service."""
+"""manyclass rank: rank the instances of files by a running service."""
 
 import sys
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from manyclass.service.http.schemas import MOST_EXPLAINED_INSTANCES, MOST_RANKED
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` numbers the last event the ranking has seen."""
+    """A line of the results. `seq` is the number of the last event applied before the ranking."""
 
     id: str
     ranked: tuple[RankedClass, ...]
@@ -87,15 +87,15 @@ def rank(
 
 
 def _most_at_once(k: int, explain: bool) -> int:
-    """So many instances the service ranks in one request."""
+    """Return the largest number of instances that the service ranks in one request."""
     return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
 
 
-def _print(tally: RunSummary, answer: Rankings) -> None:
+def _print(summary: RunSummary, answer: Rankings) -> None:
     results = (
         RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
         for result in answer.results
     )
     sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
     sys.stdout.buffer.flush()
-    tally.add(len(answer.results))
+    summary.add(len(answer.results))

@@ -1,4 +1,4 @@
-"""manyclass snapshot: the stored states of a running service."""
+"""manyclass snapshot: list, take, save and restore the states of a running service."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""manyclass store: the files of a store that no service uses."""
+"""manyclass store: repair the files of a store that no service uses."""
 
 from typing import Annotated
 

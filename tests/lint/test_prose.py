@@ -21,7 +21,11 @@ def found(file, source):
         ('def f(\n    a: int,\n) -> dict[str, int]:\n    """A sum."""', 4, "opens with 'A'"),
         ('def f():\n    """Returns the sum."""', 2, "opens with 'Returns'"),
         ('cdef class A:\n    def f(self):\n        """Number."""', 3, "opens with 'Number'"),
-        ('class A:\n    def f(self) -> int:\n        """\n        An int."""', 3, "opens with 'An'"),
+        (
+            'class A:\n    def f(self) -> int:\n        """\n        An int."""',
+            3,
+            "opens with 'An'",
+        ),
         ("# one\n# two nobody reads", 2, "'nobody'"),
         ("# names of those who\n# call", 1, "'those who'"),
         ("# It is no list.", 1, "'is no'"),
@@ -53,7 +57,9 @@ def test_ordinary_sentences_pass(source):
 
 
 def test_comments_of_headers():
-    source = 'auto text = "// What";\n// Whether it is.\nint a;  // which\n/* How it\n is rival. */\n'
+    source = (
+        'auto text = "// What";\n// Whether it is.\nint a;  // which\n/* How it\n is rival. */\n'
+    )
     assert found("a.hpp", source) == [
         (2, "opens with 'Whether'"),
         (3, "opens with 'which'"),

@@ -2,8 +2,8 @@
 
     __label__hockey __label__sports the goalie stopped the puck
 
-The words are read as a text, as the service reads `"text"`: what is learned of this line is ranked
-by {"text": "the goalie stopped the puck"}.
+The words are read as a text, as the service reads `"text"`: the line above teaches the features of
+{"text": "the goalie stopped the puck"}.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ LABEL = "__label__"
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines."""
+    """Yield the instance of each line."""
     return each(lines, _held)
 
 

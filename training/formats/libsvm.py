@@ -14,7 +14,7 @@ from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines; lines that are comments only are passed over."""
+    """Yield the instance of each line; lines with a comment only are skipped."""
     return each((line for line in lines if not _is_comment(line)), _held)
 
 

@@ -20,7 +20,7 @@ from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines."""
+    """Yield the instance of each line."""
     return each(lines, _held)
 
 
@@ -37,7 +37,7 @@ def _held(text: str) -> Held:
 
 
 def _classes(head: str) -> list[str | int]:
-    """The true classes in front of the first bar."""
+    """Parse the true classes in front of the first bar."""
     said = words(head)
     if said and (not head[-1].isspace() or said[-1].startswith("'")):
         said.pop()  # the tag
@@ -54,7 +54,7 @@ def _classes(head: str) -> list[str | int]:
 
 
 def _features(namespace: str) -> Iterator[tuple[str, float]]:
-    """The names and values behind one bar."""
+    """Yield the names and values behind one bar."""
     said = words(namespace)
     prefix, weight = "", 1.0
     if said and not namespace[0].isspace():
@@ -68,6 +68,6 @@ def _features(namespace: str) -> Iterator[tuple[str, float]]:
 
 
 def _weighted(word: str) -> tuple[str, float]:
-    """The name, and the number behind its colon; 1 without one."""
+    """Split a name from the number behind its colon, which is 1 if absent."""
     name, colon, value = word.partition(":")
     return name, number(value) if colon else 1.0

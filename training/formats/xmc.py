@@ -19,7 +19,7 @@ MOST_DIGITS = 10  # of a number in the header, or of an instance
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines. FileFault without a header, and unless it counts the lines."""
+    """Yield the instance of each line. FileFault unless a header comes first and counts them."""
     remaining = iter(lines)
     header = next(remaining, None)
     if header is None:
