@@ -1,4 +1,4 @@
-"""Writes what is made of other files: dashboards, and the alert rules as Kubernetes wants them.
+"""Generates files from others: dashboards, and the alert rules in the form of Kubernetes.
 
 python -m deploy.generate
 """
@@ -10,11 +10,11 @@ import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
 
-HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
+HERE = Path(__file__).resolve().parent  # the same if imported through a link
 
 
 def generated():
-    """File -> what is to be in it."""
+    """Return the text of each generated file."""
     files = {
         HERE / f"grafana/dashboards/{name}.json": json.dumps(dashboard(name), indent=2) + "\n"
         for name in DASHBOARDS

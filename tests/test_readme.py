@@ -16,7 +16,7 @@ EXAMPLE = re.compile(r"^\$ curl (.*)\n((?:[^$`].*\n)*)", re.MULTILINE)
 
 
 def examples():
-    """The calls of the README and the answers it shows, in order."""
+    """Return the calls of the README with the answers shown, in order."""
     blocks = re.findall(r"^```console\n(.*?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
     return [
         (shlex.split(command), json.loads(answer))
@@ -26,7 +26,7 @@ def examples():
 
 
 def about(value):
-    """The value with its numbers as near as the README writes them."""
+    """Replace the numbers in a value by approximations of the README's precision."""
     if isinstance(value, dict):
         return {name: about(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -16,14 +16,14 @@ PATIENCE = 30
 
 
 def program(name):
-    """Where the program is. That it is not there is an error here, never a reason to pass."""
+    """Return the path of the program; a missing program is an error, never a skipped test."""
     found = shutil.which(name)
     assert found, f"{name} is not installed: apt-get install {name}, as .ci/run does"
     return found
 
 
 def replaced(text, *changes):
-    """The text with each (what, by what, how often it is there) changed."""
+    """Apply each change (old, new, number of occurrences) to the text."""
     for what, by, times in changes:
         assert text.count(what) == times, f"{what!r} is there {text.count(what)} times"
         text = text.replace(what, by)
@@ -31,7 +31,7 @@ def replaced(text, *changes):
 
 
 def until(holds, what):
-    """What `holds` gives once it gives something: another process has to get there."""
+    """Poll `holds` until its result is true and return it."""
     end = time.monotonic() + PATIENCE
     while not (answer := holds()):
         assert time.monotonic() < end, f"still not so: {what()}"
@@ -100,7 +100,7 @@ class Nginx(Program):
         super().__init__(folder, *command)
 
     def is_up(self):
-        """Whether it answers, whatever."""
+        """Return whether the program answers, with any status."""
         assert self.process.poll() is None, self.log.read_text()
         try:
             return httpx.get(self.url + self.health).status_code > 0
@@ -141,7 +141,7 @@ class Prometheus(Program):
         return answer.json()["data"]
 
     def query(self, expression):
-        """Every value the expression has now."""
+        """Return all current values of the expression."""
         found = self.ask("query", query=expression)
         if found["resultType"] == "scalar":
             return [float(found["result"][1])]
@@ -149,7 +149,7 @@ class Prometheus(Program):
 
 
 def instant(expression):
-    """The expression as Grafana would send it, for all processes of the job, over some seconds."""
+    """Fill in the variables as Grafana would, for all processes of the job."""
     return re.sub(
         r"\$\w+",
         lambda variable: {"$job": "manyclass", "$instance": ".*", "$__rate_interval": "10s"}[

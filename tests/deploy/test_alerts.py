@@ -21,7 +21,7 @@ SECTIONS = re.findall(r"^## (\w+)$", (ROOT / "docs/alerts.md").read_text(), re.M
 
 
 def base_names(expression):
-    """The metrics of the service in an expression, as the table of metrics names them."""
+    """Return the names of the service's metrics in an expression, without suffixes."""
     names = set(re.findall(rf"\b{PREFIX}(\w+)", expression))
     return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
 

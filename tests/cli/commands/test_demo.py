@@ -13,7 +13,7 @@ EXCERPT = text()[:60_000]
 
 @pytest.fixture(scope="module")
 def service():
-    """One that has read nothing else: the novel's words would be in the way of other tests."""
+    """Yield the URL of a service for this module only, because the novel would disturb others."""
     with ephemeral_service(without_settings()) as url:
         yield url
 
