@@ -15,7 +15,7 @@ from manyclass.client.client import (
     ServiceUnreachable,
 )
 
-BAD_LINES: Final = 1  # exit codes, beside 0; README.md lists them
+BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them
 FAILED: Final = 1
 WRONG_USE: Final = 2  # as typer has it
 UNREACHABLE: Final = 3
