@@ -23,14 +23,14 @@ ADDRESS_UNAVAILABLE: Final = 4
 INTERRUPTED: Final = 130
 
 Url = Annotated[
-    str, typer.Option("--url", envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")
+    str, typer.Option("--url", envvar=URL_VARIABLE, help="URL of the service.", metavar="URL")
 ]
 Key = Annotated[
     str | None,
     typer.Option(
         "--key",
         envvar=KEY_VARIABLE,
-        help="A key of the service; the variable keeps it out of the list of processes.",
+        help="A key of the service; the variable keeps it out of the process list.",
         metavar="KEY",
         show_envvar=True,
     ),

@@ -8,7 +8,7 @@ FileFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
+        help="jsonl, libsvm, xmc, vw or fasttext; by default the name of each file determines it.",
         metavar="FORMAT",
         show_default=False,
     ),

@@ -29,8 +29,8 @@ IgnoreUnknown = Annotated[
     bool,
     typer.Option(
         "--ignore-unknown",
-        help="Drop keys the service does not know, as the `split` of a data set, or the `id` a row"
-        " has beside its text when it is to be learned.",
+        help="Drop keys that the service does not know, as the `split` of a data set or the `id` of"
+        " a row to learn.",
     ),
 ]
 

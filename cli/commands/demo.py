@@ -35,7 +35,7 @@ def demo(
         typer.Option(
             "--url",
             envvar=URL_VARIABLE,
-            help="Teach the service there; without it, one is started and ended again.",
+            help="Teach the service there; without it, a temporary one is started.",
             metavar="URL",
         ),
     ] = None,
@@ -43,9 +43,9 @@ def demo(
 ) -> None:
     """Teach a service the words of a novel.
 
-    Each is predicted from the three on each side, then learned; the accuracy is seen to rise.
-    Without --url a service of its own is started, which keeps nothing: its store is in a folder
-    that is removed at the end.
+    Each is predicted from three words on each side, then learned, and the accuracy is printed.
+    Without --url a temporary service is started, whose store is in a folder that is removed at
+    the end.
     """
     try:
         if url is not None:

@@ -29,7 +29,7 @@ def export(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="What `manyclass train --out` or `manyclass snapshot save` wrote.",
+            help="A file that `manyclass train --out` or `manyclass snapshot save` wrote.",
             metavar="[FILE]",
             show_default=False,
         ),
@@ -38,7 +38,7 @@ def export(
         str | None,
         typer.Option(
             "--store",
-            help="The store of a service that is stopped, as MANYCLASS_STORE has it.",
+            help="The store of a stopped service, written as in MANYCLASS_STORE.",
             metavar="URL",
             show_default=False,
         ),
@@ -47,8 +47,8 @@ def export(
 ) -> None:
     """Print every class, feature and edge of an index, in the order of the names.
 
-    Of a service that runs, export what `manyclass snapshot save` writes. Shadows are left out: what
-    is printed is the learner that answers.
+    For a running service, export the file that `manyclass snapshot save` writes. Only the primary
+    learner is printed, not the shadows.
     """
     # Imported here so that the other commands start without the engine.
     from manyclass.training.listing import json_of, text_of

@@ -41,7 +41,7 @@ def rank(
     threshold: Annotated[
         float | None,
         typer.Option(
-            callback=_finite, help="Only scores above it; otherwise whatever is retrieved."
+            callback=_finite, help="Return only scores above it; else all retrieved classes."
         ),
     ] = None,
     min_confidence: Annotated[
@@ -50,22 +50,22 @@ def rank(
             min=0,
             max=1,
             callback=_finite,
-            help="Withhold rankings whose first class is less certain.",
+            help="Return no classes if the first is less certain.",
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say which features voted for each class.")
+        bool, typer.Option("--explain", help="Add the features behind each class.")
     ] = False,
     min_seq: Annotated[
-        int, typer.Option(min=0, help="The number of an event the rankings must have seen.")
+        int, typer.Option(min=0, help="Rank after the event with this number is applied.")
     ] = 0,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
 ) -> None:
     """Rank the instances of files and print the results.
 
-    A line is a JSON object, an instance as POST /rank takes it: {"features": {"ice": 1.5}} or
-    {"text": "..."}, with an "id" if the result is to carry it. A result is a line of JSON too, on
+    A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
+    {"text": "..."}, with an optional "id", which the result repeats. A result is a line of JSON on
     standard output, in the order of the instances. A bad line is named on standard error and left
     out; the exit code is then 1.
     """
