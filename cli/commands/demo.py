@@ -1,19 +1,21 @@
 """manyclass demo: teach a service a novel, show its accuracy, predict missing words."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from manyclass.cli.connection import INTERRUPTED, Key, connected
 from manyclass.cli.demo.novel import TITLE, text
-from manyclass.cli.demo.window import Window
 from manyclass.cli.environment import URL_VARIABLE, without_settings
 from manyclass.cli.ephemeral_service import EphemeralServiceFailed, ephemeral_service
 from manyclass.client.client import Client, EventBody, RankedClass
 from manyclass.core.words import features, instances, sentences, with_gap
+from manyclass.training.accuracy import Accuracy
 
 BATCH = 500
 WINDOW = 5_000  # events of each line of the table
@@ -80,17 +82,18 @@ def teach(client: Client, novel: str, window_size: int) -> int:
     typer.echo(f"of the last {window_size:,} words, those whose class stood first (R1), among the")
     typer.echo("first five (R5), and the mean of 1/rank (MRR), all before the word was learned\n")
     typer.echo(" events     R1     R5    MRR   events/s")
-    window = Window(window_size)
+    ranks: deque[int] = deque(maxlen=window_size)
     done = 0
     began = window_began = time.monotonic()
     shown = 0
     events = _events(novel)
     while batch := list(islice(events, min(BATCH, window_size - (done - shown)))):
-        window.add(client.learn_many(batch).ranks)
+        ranks.extend(rank or 0 for rank in client.learn_many(batch).ranks)
         done += len(batch)
         if done - shown == window_size:
             now = time.monotonic()
-            _show(done, window, window_size / max(now - window_began, 1e-9))
+            accuracy = Accuracy.of(np.array(ranks, np.int32))
+            _show(done, accuracy, window_size / max(now - window_began, 1e-9))
             shown, window_began = done, now
     seconds = time.monotonic() - began
     stats = client.stats()
@@ -108,11 +111,10 @@ def _events(novel: str) -> Iterator[EventBody]:
             yield {"features": around, "classes": [word]}
 
 
-def _show(done: int, window: Window, rate: float) -> None:
-    first, among_five = window.recall(1), window.recall(5)
-    bar = ("█" * round(first * BAR)).ljust(round(among_five * BAR), "░")
+def _show(done: int, accuracy: Accuracy, rate: float) -> None:
+    bar = ("█" * round(accuracy.r1 * BAR)).ljust(round(accuracy.r5 * BAR), "░")
     typer.echo(
-        f"{done:7,}  {first:5.3f}  {among_five:5.3f}  {window.reciprocal_rank():5.3f}"
+        f"{done:7,}  {accuracy.r1:5.3f}  {accuracy.r5:5.3f}  {accuracy.mrr:5.3f}"
         f"  {rate:9,.0f}   {bar}"
     )
 

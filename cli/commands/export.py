@@ -6,14 +6,20 @@ import time
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
-
-if TYPE_CHECKING:
-    from manyclass.core.model import Model
+from manyclass.core.errors import RulesDiffer, SnapshotError
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
+from manyclass.service.log.group_commit import with_hint
+from manyclass.service.log.recovery import Recovery, RecoveryError, recover
+from manyclass.service.store import open_store
+from manyclass.service.store.protocol import StoreError
+from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20
 
@@ -50,9 +56,6 @@ def export(
     For a running service, export the file that `manyclass snapshot save` writes. Only the primary
     learner is printed, not the shadows.
     """
-    # Imported here so that the other commands start without the engine.
-    from manyclass.training.listing import json_of, text_of
-
     if (file is None) == (store is None):
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
@@ -69,10 +72,7 @@ def export(
         raise typer.Exit(FAILED) from error
 
 
-def _of_file(file: Path) -> "Model":
-    from manyclass.core.errors import RulesDiffer, SnapshotError
-    from manyclass.core.model import Model
-
+def _of_file(file: Path) -> Model:
     try:
         with file.open("rb") as opened:
             return Model.load(iter(lambda: opened.read(READ_BYTES), b""))
@@ -84,15 +84,8 @@ def _of_file(file: Path) -> "Model":
         raise typer.Exit(FAILED) from error
 
 
-def _of_store(url: str) -> "Model":
+def _of_store(url: str) -> Model:
     """Restore the state after the last event, without writing to the store."""
-    from manyclass.core.learners.options import Options
-    from manyclass.core.model_set import ModelSet
-    from manyclass.service.log.group_commit import with_hint
-    from manyclass.service.log.recovery import Recovery, RecoveryError, recover
-    from manyclass.service.store import open_store
-    from manyclass.service.store.protocol import StoreError
-
     try:
         with closing(open_store(url, time.time, make_new=False)) as opened:
             if not opened.snapshots():
