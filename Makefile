@@ -15,7 +15,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
 
-# One environment in two stages: `serve` has what serving and building need, `dev` adds the tools.
+# One environment in two stages: `serve` for serving and building, `dev` adds the tools.
 $(VENV)/serve: requirements/build.txt requirements/serve.txt
 	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	$(LOCKED) -r requirements/build.txt -r requirements/serve.txt
@@ -45,20 +45,20 @@ load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
 
-damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and reached for by two processes
+damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and opened by two processes
 	python -m load_tests.damage
 	python -m load_tests.interleavings
 
 crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or works
 	python -m load_tests.crafted
 
-soak: $(VENV)/dev ## every learner taught millions of new names, its memory and times watched
+soak: $(VENV)/dev ## each learner over millions of new names: memory and times
 	python -m load_tests.soak
 
 recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers and contents recorded
 	python -m load_tests.recorded
 
-check: lint types test ## everything a change must pass
+check: lint types test ## all checks of a change
 
 lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
 	ruff check . && ruff format --check . && cython-lint core && python lint/prose.py
@@ -69,13 +69,13 @@ types: $(VENV)/dev ## mypy, and the stubs against the built modules
 test: $(VENV)/dev ## the test suite, in a process for each core, up to four
 	pytest -q -n logical --maxprocesses 4 --dist loadfile
 
-deploy-check: $(VENV)/dev ## what of deploy/ can be run with nginx and prometheus installed
+deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 	pytest -q deploy/tests
 
-wheel-check: $(VENV)/dev ## the wheel: made three ways, installed where nothing else is, asked
+wheel-check: $(VENV)/dev ## the wheel: built in three ways, installed into an empty environment, served
 	deploy/wheel-check
 
-image-check: ## the image: built, started and asked (as root, with buildah and debootstrap)
+image-check: ## the image: built, started, used (as root, with buildah and debootstrap)
 	deploy/image-check
 
 api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)
@@ -87,7 +87,7 @@ peers-check: $(VENV)/built ## the peers with their real packages, in an environm
 	CORE_BUILD=none .venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
 	.venv-peers/bin/python -m pytest -q tests_peers
 
-generate: $(VENV)/dev ## the files in deploy/ that are made of others
+generate: $(VENV)/dev ## the generated files in deploy/
 	python -m deploy.generate
 
 UV := .venv-lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
