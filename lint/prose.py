@@ -75,7 +75,9 @@ PYTHON = re.compile(
     r"|(?P<comment>\#.*)"
 )
 CPP = re.compile(r'"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])+'|(?P<comment>//.*|/\*[\s\S]*?\*/)")
-HEADER = re.compile(r"^[ \t]*(?P<kind>async def|def|cpdef|cdef|class)\b", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*(?:async def|def|cpdef|cdef|class)\b.*", re.MULTILINE)
+NO_FUNCTION = re.compile(r"\s*(?:cdef )?class |.*\bdef test_")  # a test's docstring says why
+PROPERTY = re.compile(r"@(?:\w+\.)?(?:cached_)?property\s*\Z")
 DIRECTIVE = re.compile(r"(noqa|type:|pragma|clang-format|cython:|distutils|!)")
 
 
@@ -150,16 +152,11 @@ def docstring_kind(before: str) -> str | None:
     if not code or all(line.startswith("#") for line in code.splitlines()):
         return "docstring"
     headers = [*HEADER.finditer(code)]
-    if not code.endswith((":", "...", ")")) or not headers:
+    if not code.endswith(":") or not headers:
         return None
     header = headers[-1]
-    if not re.fullmatch(r"[^:]*(?::(?![ \t]*\n)[\s\S]*)*:", code[header.start() :]):
-        return None
-    decorators = code[: header.start()].rstrip().rsplit("\n\n", 1)[-1]
-    is_value = re.search(r"^\s*@(?:\w+\.)?(?:cached_)?property\s*\Z", decorators, re.MULTILINE)
-    if header["kind"] == "class" or "cdef class" in code[header.start() :].split("\n")[0]:
-        return "docstring"
-    return "docstring" if is_value else "function"
+    is_value = PROPERTY.search(code, 0, header.start())
+    return "docstring" if is_value or NO_FUNCTION.match(header[0]) else "function"
 
 
 def findings(file: str, source: str) -> Iterator[Finding]:

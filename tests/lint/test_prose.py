@@ -43,6 +43,8 @@ def test_a_fault_is_found_in_python(source, line, message):
         '@property\ndef f(self):\n    """The sum."""',
         '@cached_property\ndef f(self):\n    """The sum."""',
         'class A:\n    """The state."""',
+        'cdef class A(B):\n    """The state."""',
+        'async def test_f():\n    """The reason for the test."""',
         'x = "# What a string holds"',
         "TEXT = {\n    1: 2,\n}\n'''\nWhat'''",
         'def f():\n    text = """What a text says."""',
