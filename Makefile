@@ -58,7 +58,7 @@ soak: $(VENV)/dev ## each learner over millions of new names: memory and times
 recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers and contents recorded
 	python -m load_tests.recorded
 
-check: lint types test ## all checks of a change
+check: lint types test ## everything a change must pass
 
 lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
 	ruff check . && ruff format --check . && cython-lint core && python lint/prose.py

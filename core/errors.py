@@ -7,7 +7,7 @@ LONGEST_COMPARED = 200  # characters of an unknown name, which can be of any len
 
 
 def did_you_mean(given: str, known: Sequence[str]) -> str:
-    """Return "did you mean ...?" with the closest known name; empty without a close one."""
+    """Return a question about the known name that is close to an unknown one; empty without one."""
     close = get_close_matches(given[:LONGEST_COMPARED], known, n=1)
     return f"did you mean `{close[0]}`?" if close else ""
 
@@ -53,7 +53,7 @@ class UnknownName(CoreError, LookupError):
 
 
 class OptionError(CoreError, ValueError):
-    """An invalid option of a learner, or combination of options. `option` is its name."""
+    """An option that a learner, or several together, cannot have. `option` is its name."""
 
     def __init__(self, option: str, message: str) -> None:
         super().__init__(f"{option}: {message}")

@@ -16,7 +16,7 @@ PATIENCE = 30
 
 
 def program(name):
-    """Return the path of the program; a missing program is an error, never a skipped test."""
+    """Return the path of a program; a missing one is an error, never a reason to pass."""
     found = shutil.which(name)
     assert found, f"{name} is not installed: apt-get install {name}, as .ci/run does"
     return found
@@ -31,7 +31,7 @@ def replaced(text, *changes):
 
 
 def until(holds, what):
-    """Poll `holds` until its result is true and return it."""
+    """Return the first true answer of `holds`: another process has to get there."""
     end = time.monotonic() + PATIENCE
     while not (answer := holds()):
         assert time.monotonic() < end, f"still not so: {what()}"
@@ -100,7 +100,7 @@ class Nginx(Program):
         super().__init__(folder, *command)
 
     def is_up(self):
-        """Return whether the program answers, with any status."""
+        """Return whether it gives any answer."""
         assert self.process.poll() is None, self.log.read_text()
         try:
             return httpx.get(self.url + self.health).status_code > 0

@@ -1,4 +1,4 @@
-"""The queries of dashboards and alerts, on a Prometheus that scrapes processes under load."""
+"""Queries of Grafana and of the alerts, sent to a Prometheus that scrapes processes under load."""
 
 import json
 import re

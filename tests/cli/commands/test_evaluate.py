@@ -43,7 +43,7 @@ def rows(tmp_path):
 
 @pytest.fixture
 def peers(monkeypatch):
-    """Replace the peers by two: one that works, one whose package is missing."""
+    """Two peers in place of the real ones: one that can be made, one whose package is missing."""
 
     class PeerMissing(Exception):
         pass
