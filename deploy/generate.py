@@ -1,4 +1,4 @@
-"""Generates files from others: dashboards, and the alert rules in the form of Kubernetes.
+"""Writes what is made of other files: dashboards, and the alert rules as Kubernetes wants them.
 
 python -m deploy.generate
 """
@@ -10,7 +10,7 @@ import yaml
 
 from deploy.dashboards import DASHBOARDS, dashboard
 
-HERE = Path(__file__).resolve().parent  # the same if imported through a link
+HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
 
 
 def generated():
