@@ -9,7 +9,7 @@ The words are read as a text, as the service reads `"text"`: the line above teac
 from collections.abc import Iterable, Iterator
 
 from manyclass.core.text import features_of
-from manyclass.training.formats.given import Given, Held, Rejected, each, words
+from manyclass.training.formats.given import Given, Parsed, Rejected, parse, words
 from manyclass.training.lines import Line, LineFault
 
 LABEL = "__label__"
@@ -17,12 +17,13 @@ LABEL = "__label__"
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
     """Yield the instance of each line."""
-    return each(lines, _held)
+    return parse(lines, _parse_line)
 
 
-def _held(text: str) -> Held:
-    said = words(text)
-    classes = [word.removeprefix(LABEL) for word in said if word.startswith(LABEL)]
+def _parse_line(text: str) -> Parsed:
+    tokens = words(text)
+    classes = [token.removeprefix(LABEL) for token in tokens if token.startswith(LABEL)]
     if not classes:
         raise LineFault(f"no true class: no word begins with {LABEL}")
-    return [*features_of(" ".join(word for word in said if not word.startswith(LABEL)))], [*classes]
+    features = features_of(" ".join(token for token in tokens if not token.startswith(LABEL)))
+    return [*features], [*classes]

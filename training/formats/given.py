@@ -27,14 +27,14 @@ class Rejected:
     reason: str
 
 
-Held = tuple[Mapping[str, float] | list[str | int], list[str | int]]
+Parsed = tuple[Mapping[str, float] | list[str | int], list[str | int]]
 
 
-def each(lines: Iterable[Line], held_by: Callable[[str], Held]) -> Iterator[Given | Rejected]:
-    """Yield the instance that `held_by` parses from each line; its LineFault rejects the line."""
+def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterator[Given | Rejected]:
+    """Yield the instance of each line by `parse_line`; its LineFault rejects the line."""
     for line in lines:
         try:
-            features, classes = held_by(line.data.decode())
+            features, classes = parse_line(line.data.decode())
         except UnicodeDecodeError as error:
             yield Rejected(line, f"byte {error.start + 1} is not UTF-8")
         except LineFault as error:
