@@ -87,7 +87,7 @@ peers-check: $(VENV)/built ## the peers with their real packages, in an environm
 	CORE_BUILD=none .venv-peers/bin/pip install -q pytest hypothesis -e .[peers]
 	.venv-peers/bin/python -m pytest -q tests_peers
 
-generate: $(VENV)/dev ## the generated files in deploy/
+generate: $(VENV)/dev ## the files in deploy/ that are made of others
 	python -m deploy.generate
 
 UV := .venv-lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
