@@ -190,7 +190,7 @@ class Model:
 
     @property
     def roles(self) -> list[tuple[Role, Enrolled]]:
-        """All learners with their roles, the primary one first."""
+        """All learners with their roles, the one that answers first."""
         return [("answers", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
@@ -355,7 +355,7 @@ class Model:
         )
 
     def _promote(self, label: str) -> None:
-        """Promote the shadow, unless it is the primary already or was removed since `check`."""
+        """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
         if label in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
             model_set = self.model_set.promoted(label)

@@ -46,7 +46,7 @@ def quantiles(name, **labels):
 
 
 def of_the_examples(name, **labels):
-    """Return the rate of `name` per learned event, for the primary learner."""
+    """What `name` counts for each event learned, of the learner that answers."""
     examples = per_second("progressive_examples_total", role="answers")
     return f"sum({per_second(name, **labels, role='answers')}) / sum({examples})"
 
