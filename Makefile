@@ -17,7 +17,7 @@ option = $(if $(filter command,$(firstword $(origin $(1)))),--$(2) '$($(1))')
 help:      ## list the targets
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' $(MAKEFILE_LIST)
 
-# One environment in two stages: `serve` has what serving and building need, `dev` adds the tools.
+# One environment in two stages: `serve` for serving and building, `dev` adds the tools.
 $(VENV)/serve: requirements/build.txt requirements/serve.txt
 	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
 	$(LOCKED) -r requirements/build.txt -r requirements/serve.txt
@@ -51,14 +51,14 @@ load: $(VENV)/dev ## 30 s of mixed rank and learn on a service of its own
 chaos: $(VENV)/dev ## ten minutes of three processes on one Redis, killed and cut off
 	python -m load_tests.replicas --minutes 10
 
-damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and reached for by two processes
+damage: $(VENV)/dev ## a SQLite store damaged 5,000 times, and opened by two processes
 	python -m load_tests.damage
 	python -m load_tests.interleavings
 
 crafted: $(VENV)/dev ## 20,000 crafted snapshots: each is refused by name, or works
 	python -m load_tests.crafted
 
-soak: $(VENV)/dev ## every learner taught millions of new names, its memory and times watched
+soak: $(VENV)/dev ## each learner over millions of new names: memory and times
 	python -m load_tests.soak
 
 recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers and contents recorded
@@ -66,8 +66,8 @@ recorded: $(VENV)/dev ## every learner over a log of 50,000 events: the answers 
 
 check: lint types test ## five minutes of what a change must pass; .ci/run runs all of it
 
-lint: $(VENV)/dev ## ruff and cython-lint
-	ruff check . && ruff format --check . && cython-lint core
+lint: $(VENV)/dev ## ruff, cython-lint, and the words of comments, docstrings and pages
+	ruff check . && ruff format --check . && cython-lint core && python lint/prose.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
 	mypy && MYPYPATH=src stubtest manyclass.core.event manyclass.core.index manyclass.core.dedup_window manyclass.core.calibration --concise
@@ -78,13 +78,13 @@ test: $(VENV)/dev ## the tests without the slow ones, in a process for each core
 test-all: $(VENV)/dev ## every test, with all examples
 	$(PYTEST)
 
-deploy-check: $(VENV)/dev ## what of deploy/ can be run with nginx and prometheus installed
+deploy-check: $(VENV)/dev ## the files in deploy/ with real nginx and prometheus
 	pytest -q deploy/tests
 
-wheel-check: $(VENV)/dev ## the wheel: made three ways, installed where nothing else is, asked
+wheel-check: $(VENV)/dev ## the wheel: built in three ways, installed into an empty environment, served
 	deploy/wheel-check
 
-image-check: ## the image: built, started and asked (as root, with buildah and debootstrap)
+image-check: ## the image: built, started, used (as root, with buildah and debootstrap)
 	deploy/image-check
 
 api-check: $(VENV)/dev ## Spectral on the OpenAPI document (needs npm)

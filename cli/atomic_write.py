@@ -1,4 +1,4 @@
-"""Writing a file that is there whole or not at all."""
+"""Atomic replacement of a file."""
 
 import os
 from collections.abc import Iterable
@@ -6,16 +6,16 @@ from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from tempfile import NamedTemporaryFile
 
-READABLE_BY_ALL = 0o666  # as a new file is, but for what the umask takes away
+READABLE_BY_ALL = 0o666  # the mode of a new file, before the umask
 
 
 def write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> int:
-    """Write the pieces to a file, in place of one that is there; the bytes that were written.
+    """Write the pieces to a file and return the number of bytes; replace an existing file.
 
-    Until all are on the disk, the file is as it was. What is no plain file, as /dev/stdout, is
-    written as it stands. Raises OSError.
+    An existing file is unchanged until all bytes are on the disk. A path that is not a plain file,
+    such as /dev/stdout, is written directly. Raises OSError.
     """
-    file = file.resolve()  # a link goes on leading to it
+    file = file.resolve()  # keep a symbolic link, replace its target
     if file.exists() and not S_ISREG(file.stat().st_mode):
         with file.open("wb") as opened:
             return sum(opened.write(piece) for piece in pieces)
@@ -36,7 +36,7 @@ def write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> int:
 
 
 def _mode(file: Path) -> int:
-    """The permissions the file has, or those that a new one gets."""
+    """Return the permissions of the file, or those of a new one."""
     if file.exists():
         return S_IMODE(file.stat().st_mode)
     umask = os.umask(0)

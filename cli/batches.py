@@ -1,4 +1,4 @@
-"""Sending many lines: in batches, and around the ones the service refuses."""
+"""Sends lines in batches; isolates and leaves out refused lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
@@ -15,7 +15,7 @@ Answer = TypeVar("Answer")
 
 
 def batches(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
-    """The items in order, at most `most` at a time and about MOST_BYTES."""
+    """Yield batches of the items, in order: at most `most` items and about MOST_BYTES each."""
     batch: list[Item] = []
     size = 0
     for item in items:
@@ -33,10 +33,10 @@ def deliver(
     send: Callable[[Sequence[Body]], Answer],
     refused: Callable[[Line, str], None],
 ) -> Iterator[Answer]:
-    """The answers to the parts of a batch, in order; what is refused alone is left out.
+    """Send a batch; yield the answers to its accepted parts, in order.
 
-    A service takes a batch whole or not at all, so one that it finds fault with is halved until
-    the faulty lines stand alone. Errors that are not about the lines are raised.
+    The service accepts or refuses a batch as a whole. A refused batch is halved until each faulty
+    line is alone; `refused` is called with it. Errors that concern no line are raised.
     """
     try:
         answer = send([body for _, body in batch])
@@ -54,7 +54,7 @@ def deliver(
 
 
 def _about_lines(error: RequestRefused) -> bool:
-    """Whether leaving a line out can help: a faulty `k`, say, would be refused with every line."""
+    """Return whether leaving a line out can help; it cannot for a faulty `k`, for example."""
     return error.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) or any(
         fault.pointer.startswith(("#/instances/", "#/events/")) for fault in error.faults
     )

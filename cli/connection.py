@@ -1,4 +1,4 @@
-"""How a command reaches a running service, and how it ends when it cannot."""
+"""The connection of a command to a running service, and the exit codes of its errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
 from manyclass.client.client import DEFAULT_URL, Client
 from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
 
-BAD_LINES: Final = 1  # exit codes, beside 0; README.md lists them
+BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them
 FAILED: Final = 1
 WRONG_USE: Final = 2  # as typer has it
 UNREACHABLE: Final = 3
@@ -18,14 +18,14 @@ ADDRESS_UNAVAILABLE: Final = 4
 INTERRUPTED: Final = 130
 
 Url = Annotated[
-    str, typer.Option("--url", envvar=URL_VARIABLE, help="Where the service is.", metavar="URL")
+    str, typer.Option("--url", envvar=URL_VARIABLE, help="URL of the service.", metavar="URL")
 ]
 Key = Annotated[
     str | None,
     typer.Option(
         "--key",
         envvar=KEY_VARIABLE,
-        help="A key of the service; the variable keeps it out of the list of processes.",
+        help="A key of the service; the variable keeps it out of the process list.",
         metavar="KEY",
         show_envvar=True,
     ),
@@ -35,14 +35,14 @@ URL: Final = DEFAULT_URL
 
 @contextmanager
 def connected(url: str, key: str | None) -> Iterator[Client]:
-    """A client; what goes wrong with the service ends the command with one line that says it."""
+    """Yield a client; an error of the service ends the command with one line and an exit code."""
     with Client(url, key) as client, failing_in_one_line():
         yield client
 
 
 @contextmanager
 def failing_in_one_line() -> Iterator[None]:
-    """Turns an error of the client into a line on standard error and an exit code."""
+    """Turn an error of the client into a line on standard error and an exit code."""
     try:
         yield
     except ServiceUnreachable as error:

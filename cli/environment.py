@@ -1,4 +1,4 @@
-"""The environment as the commands hand it on. Nothing else of the command line reads it."""
+"""The environment variables for settings and for child processes, read only here."""
 
 import os
 from typing import Final
@@ -15,7 +15,7 @@ def has_client_key() -> bool:
 
 
 def for_settings() -> dict[str, str]:
-    """Without what is meant for the client: those two are not settings."""
+    """Return the environment without the two variables of the client, which are not settings."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -24,7 +24,7 @@ def for_settings() -> dict[str, str]:
 
 
 def without_settings() -> dict[str, str]:
-    """For a service that is to know nothing of this one's settings."""
+    """Return the environment for a service that starts with default settings."""
     unprefixed = {row.name.upper() for row in TABLE}
     return {
         name: value

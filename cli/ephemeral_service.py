@@ -1,4 +1,4 @@
-"""A service of one's own for a while: an empty store that goes with it, on a free port."""
+"""A temporary service with an empty store on a free port."""
 
 import socket
 import sys
@@ -13,11 +13,11 @@ from manyclass.client.client import Client
 
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 
 
-class FreshServiceFailed(Exception):
-    """The service ended, or was not ready in time; `log` is what it said."""
+class EphemeralServiceFailed(Exception):
+    """The service ended, or was not ready in time; `log` is its output."""
 
     def __init__(self, reason: str, log: str) -> None:
         super().__init__(f"{reason}\n{log}".rstrip())
@@ -27,7 +27,7 @@ class FreshServiceFailed(Exception):
 
 @contextmanager
 def ephemeral_service(environment: Mapping[str, str]) -> Iterator[str]:
-    """The URL of a service that has learned nothing; it is ended, and its folder removed, after."""
+    """Start a service with an empty store, yield its URL, then stop it and remove its files."""
     with TemporaryDirectory(prefix="manyclass-") as folder:
         port = _free_port()
         log = Path(folder, "service.log")
@@ -58,10 +58,10 @@ def _wait_until_ready(url: str, process: Popen[bytes], log: Path) -> None:
     with Client(url) as client:
         while not client.is_ready():
             if process.poll() is not None:
-                raise FreshServiceFailed("the service ended at once", log.read_text())
+                raise EphemeralServiceFailed("the service ended at once", log.read_text())
             if time.monotonic() > deadline:
-                raise FreshServiceFailed("the service was not ready in time", log.read_text())
-            time.sleep(LOOK_SECONDS)
+                raise EphemeralServiceFailed("the service was not ready in time", log.read_text())
+            time.sleep(POLL_SECONDS)
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The option by which a command is told what its files of instances look like."""
+"""The option --format of commands that read files of instances."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ FileFormat = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="jsonl, libsvm, xmc, vw or fasttext; else the name of each file tells it.",
+        help="jsonl, libsvm, xmc, vw or fasttext; by default the name of each file determines it.",
         metavar="FORMAT",
         show_default=False,
     ),

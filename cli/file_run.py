@@ -1,4 +1,4 @@
-"""One run of a command over files: read, send in batches, count, show, end."""
+"""Runs a command over files: reads lines, sends them in batches, counts, shows progress."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,8 +29,8 @@ IgnoreUnknown = Annotated[
     bool,
     typer.Option(
         "--ignore-unknown",
-        help="Drop keys the service does not know, as the `split` of a data set, or the `id` a row"
-        " has beside its text when it is to be learned.",
+        help="Drop keys that the service does not know, as the `split` of a data set or the `id` of"
+        " a row to learn.",
     ),
 ]
 
@@ -43,54 +43,51 @@ def run(
     send: Callable[[Sequence[Body]], Answer],
     answered: Callable[[RunSummary, Answer], None],
 ) -> None:
-    """Send every line of the files, in order; a summary on standard error ends it.
+    """Send every line of the files, in order, and print a summary on standard error.
 
-    Raises typer.Exit when lines were left out, or on Ctrl-C: what was answered until then is done.
+    Raises typer.Exit if lines were left out, or on Ctrl-C; answered lines stay learned then.
     """
     sources = [Source(file) for file in files]
-    tally = RunSummary()
+    summary = RunSummary()
     try:
-        with _shown(tally, sources) as move:
-            for some in batches(_items(sources, read, tally), batch):
-                for answer in deliver(some, send, tally.bad_line):
-                    answered(tally, answer)
+        with _progress(summary, sources) as move:
+            for some in batches(_items(sources, read, summary), batch):
+                for answer in deliver(some, send, summary.bad_line):
+                    answered(summary, answer)
                 move()
     except KeyboardInterrupt:
-        typer.echo(tally.summary(f"stopped: {verb}"), err=True)
+        typer.echo(summary.text(f"stopped: {verb}"), err=True)
         raise typer.Exit(INTERRUPTED) from None
     except ClientError:
-        if tally.done:
-            typer.echo(tally.summary(verb), err=True)
+        if summary.done:
+            typer.echo(summary.text(verb), err=True)
         raise
-    typer.echo(tally.summary(verb), err=True)
-    if not tally.clean:
+    typer.echo(summary.text(verb), err=True)
+    if not summary.clean:
         raise typer.Exit(BAD_LINES)
 
 
 def _items(
-    sources: Iterable[Source], read: Callable[[Line], Body], tally: RunSummary
+    sources: Iterable[Source], read: Callable[[Line], Body], summary: RunSummary
 ) -> Iterator[Item]:
-    """The lines that hold a request; the tally hears of those that do not."""
+    """Yield the lines that hold a request; count the others as bad lines."""
     for source in sources:
         try:
             for line in source:
                 try:
                     body = read(line)
                 except LineFault as error:
-                    tally.bad_line(line, str(error))
+                    summary.bad_line(line, str(error))
                 else:
                     yield line, body
         except FileFault as error:
-            tally.bad_file(error)
+            summary.bad_file(error)
 
 
 @contextmanager
-def _shown(tally: RunSummary, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
-    """A bar on standard error while the run lasts; a call of what it gives moves it.
-
-    There is none without a terminal.
-    """
+def _progress(summary: RunSummary, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on standard error if it is a terminal; yield its update function."""
     with bar(bytes_of(sources)) as move:
         yield lambda: move(
-            bytes_read(sources), f"{tally.done:,} · {tally.rate:,.0f}/s  {tally.recall}"
+            bytes_read(sources), f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}"
         )

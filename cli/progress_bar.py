@@ -1,4 +1,4 @@
-"""The bar that shows on a terminal how far a command is."""
+"""The progress bar of a command, on a terminal."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,15 +8,14 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from manyclass.training.lines import Source
 
-Move = Callable[[float, str], None]  # how much is done, and how that is said
+Move = Callable[[float, str], None]  # the amount done, and a text beside the bar
 
 
 @contextmanager
 def bar(total: float | None) -> Iterator[Move]:
-    """A bar on standard error while this lasts; a call of what it gives moves it.
+    """Show a bar on standard error if it is a terminal; yield its update function.
 
-    `total` is what will have been done at the end, None where only the end will tell. There is no
-    bar without a terminal.
+    `total` is the amount at the end, None if unknown.
     """
     console = Console(stderr=True)
     columns = (
@@ -29,7 +28,7 @@ def bar(total: float | None) -> Iterator[Move]:
         *columns,
         console=console,
         disable=not console.is_terminal,
-        redirect_stdout=False,  # results go where they are sent, never into the bar
+        redirect_stdout=False,  # results on standard output stay apart from the bar
     ) as progress:
         task = progress.add_task("", total=total, state="")
 
@@ -40,12 +39,12 @@ def bar(total: float | None) -> Iterator[Move]:
 
 
 def bytes_of(sources: Sequence[Source]) -> int | None:
-    """How many bytes the files have, as they are stored; None where one of them does not tell."""
+    """Return the stored bytes of the files; None if the size of one is unknown."""
     sizes = [source.size for source in sources]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
 def bytes_read(sources: Sequence[Source]) -> int:
-    """How many of them were read so far."""
+    """Return the stored bytes of the files read so far."""
     return sum(source.position for source in sources)

@@ -1,4 +1,4 @@
-"""Reading files of labelled instances for a command: a bar, and bad lines named and counted."""
+"""Reads files of labelled instances for a command, with a progress bar and named bad lines."""
 
 import time
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
 
-NAMED_LINES = 20  # that were rejected; more are only counted
-MOVED_ROWS = 256  # the bar moves after so many
+NAMED_LINES = 20  # rejected lines printed; more are only counted
+MOVED_ROWS = 256  # instances between two updates of the bar
 
 
 def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]:
-    """The rows of the files, whose names tell the format unless it is given.
+    """Read the files; without a format, the name of each determines it.
 
-    Ends the command when a file cannot be read to its end, or they hold no instance.
+    Raises typer.Exit if a file cannot be read to its end, or if the files hold no instance.
     """
     sources = [Source(file) for file in files]
     complaints = _Complaints()
@@ -32,14 +32,14 @@ def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]
                 if account.instances % MOVED_ROWS == 0:
                     move(bytes_read(sources), f"{account.instances:,} instances read")
 
-            rows, account = read(sources, format, complaints.hear, moved)
+            rows, account = read(sources, format, complaints.add, moved)
     except FormatUnknown as error:
         raise typer.BadParameter(str(error)) from error
     except FileFault as error:
         complain(str(error))
         raise typer.Exit(FAILED) from error
     complaints.end()
-    typer.echo(_said_of(rows, account, time.monotonic() - began), err=True)
+    typer.echo(_summary(rows, account, time.monotonic() - began), err=True)
     if not account.instances:
         complain("the files hold no instance")
         raise typer.Exit(FAILED)
@@ -47,23 +47,23 @@ def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]
 
 
 class _Complaints:
-    """Names the first rejected lines on standard error, and counts the others."""
+    """Prints the first rejected lines on standard error and counts the others."""
 
     def __init__(self) -> None:
-        self._heard = 0
+        self._count = 0
 
-    def hear(self, rejected: Rejected) -> None:
-        self._heard += 1
-        if self._heard <= NAMED_LINES:
+    def add(self, rejected: Rejected) -> None:
+        self._count += 1
+        if self._count <= NAMED_LINES:
             complain(f"{rejected.line.place}: {rejected.reason}")
 
     def end(self) -> None:
-        if self._heard > NAMED_LINES:
-            complain(f"and {self._heard - NAMED_LINES:,} more bad lines")
+        if self._count > NAMED_LINES:
+            complain(f"and {self._count - NAMED_LINES:,} more bad lines")
 
 
-def _said_of(rows: Rows, account: Account, seconds: float) -> str:
-    """What reading came to, in one line."""
+def _summary(rows: Rows, account: Account, seconds: float) -> str:
+    """Return the counts and the time of reading, in one line."""
     parts = [
         f"read {account.instances:,} instances in {seconds:.1f} s:"
         f" {len(rows.classes):,} classes, {len(rows.features):,} features"

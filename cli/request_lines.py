@@ -1,4 +1,4 @@
-"""The requests that lines hold."""
+"""Parses lines of JSON into the requests of `manyclass rank` and `learn`."""
 
 import msgspec
 
@@ -9,21 +9,21 @@ RANK_KEYS = frozenset({"features", "text", "id"})
 LEARN_KEYS = frozenset({"features", "text", "classes", "event_id"})
 LATE_LABEL_KEYS = frozenset({"id", "classes", "event_id"})
 
-Body = dict[str, msgspec.Raw]  # values stay as they were written, for the service to judge
+Body = dict[str, msgspec.Raw]  # values stay as written: the service checks them
 
 _BODY = msgspec.json.Decoder(Body)
 _CLASSES = msgspec.json.Decoder(list[str | int])
 
 
 def instance_of(line: Line, ignore_unknown: bool = False) -> Body:
-    """The instance to rank that a line holds; LineFault when it holds none."""
+    """Parse an instance to rank; LineFault if the line does not hold one."""
     return _only(_decoded(line), RANK_KEYS, ignore_unknown)
 
 
 def event_of(line: Line, ignore_unknown: bool = False) -> Body:
-    """The event to learn that a line holds; LineFault when it holds none."""
+    """Parse an event to learn; LineFault if the line does not hold one."""
     body = _decoded(line)
-    # In a data set an `id` beside the instance is the row's own; it refers to nothing ranked here.
+    # An `id` beside an instance is that of a data set's row, not of an earlier ranking.
     has_instance = "features" in body or "text" in body
     event = _only(body, LEARN_KEYS if has_instance else LATE_LABEL_KEYS, ignore_unknown)
     try:
@@ -37,7 +37,7 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
 
 def _decoded(line: Line) -> Body:
     try:
-        line.data.decode()  # values are passed on unread, so that nothing else would notice
+        line.data.decode()  # msgspec does not check the UTF-8 of raw values
         return _BODY.decode(line.data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LineFault(str(error)) from error

@@ -1,4 +1,4 @@
-"""What a run over files has come to so far."""
+"""Counts and accuracy of a run over files."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from manyclass.training.lines import FileFault, Line
 
 
 class RunSummary:
-    """Counts of a run. Recall is progressive: of ranks from before each event was learned."""
+    """Counts of a run. Recall is progressive: it uses the rank of each event before learning."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.done = 0
@@ -22,30 +22,30 @@ class RunSummary:
         self._among_five = 0
 
     def add(self, done: int, duplicates: int = 0) -> None:
-        """Count lines that were answered, and how many of them the service had learned before."""
+        """Count answered lines, and the duplicates among them."""
         self.done += done
         self.duplicates += duplicates
 
     def add_ranks(self, ranks: Iterable[int | None]) -> None:
-        """Count where the true class stood, event by event; None where it was not retrieved."""
+        """Count the ranks of true classes, event by event; None means not retrieved."""
         for rank in ranks:
             self._ranked += 1
             self._first += rank == 1
             self._among_five += rank is not None and rank <= 5
 
     def bad_line(self, line: Line, reason: str) -> None:
-        """Count a line that was left out, and say which and why."""
+        """Count a line that was left out and print the reason."""
         self.bad_lines += 1
         complain(f"{line.place}: {reason}")
 
     def bad_file(self, error: FileFault) -> None:
-        """Count a file that could not be read to its end, and say which and why."""
+        """Count a file that could not be read to its end and print the reason."""
         self.bad_files += 1
         complain(str(error))
 
     @property
     def clean(self) -> bool:
-        """Whether nothing was left out."""
+        """True if no line and no file was left out."""
         return not self.bad_lines and not self.bad_files
 
     @property
@@ -61,8 +61,8 @@ class RunSummary:
         first, among_five = self._first / self._ranked, self._among_five / self._ranked
         return f"R1 {first:.3f}  R5 {among_five:.3f}"
 
-    def summary(self, verb: str) -> str:
-        """The run in one line."""
+    def text(self, verb: str) -> str:
+        """Return the summary in one line."""
         seconds = self._clock() - self._began
         parts = [f"{verb} {self.done:,} in {seconds:.1f} s, {self.rate:,.0f} a second"]
         if self.recall:

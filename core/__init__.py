@@ -1,4 +1,4 @@
-"""The engine: ranks sparse instances against very many classes, and learns from each answer."""
+"""The engine: ranks sparse instances against very many classes and learns from labelled events."""
 
 from manyclass.core.errors import (
     CoreError,

@@ -1,9 +1,9 @@
-"""The errors the engine raises. A caller acts on class and fields, a person on the text."""
+"""Errors of the engine. Programs use their class and fields, people their text."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-LONGEST_COMPARED = 200  # characters of a name somebody made up
+LONGEST_COMPARED = 200  # characters of an unknown name, which can be of any length
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
@@ -21,7 +21,7 @@ class CoreError(Exception):
 
 
 class InstanceError(CoreError, ValueError):
-    """A feature, value or class name that no instance may hold. Nothing was changed.
+    """An invalid feature, value or class name. The state is unchanged.
 
     `where` is the place inside the instance: `("features", name)`, `("classes", position)`.
     """
@@ -32,11 +32,11 @@ class InstanceError(CoreError, ValueError):
 
 
 class EventError(CoreError, ValueError):
-    """Bytes that are not an event, or an event out of its order in the log."""
+    """Bytes that are not an event, or an event out of order."""
 
 
 class EventConflict(CoreError):
-    """The event id was seen with another content. `position`: the event's place in the request."""
+    """The event id was used for another event. `position` is the place in the request."""
 
     hint = "give every event an id of its own, and send a retry unchanged"
 
@@ -48,7 +48,7 @@ class EventConflict(CoreError):
 
 
 class UnknownName(CoreError, LookupError):
-    """A name the model does not know. `kind` is "class", "feature" or "learner"."""
+    """An unknown name. `kind` is "class", "feature" or "learner"."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"no {kind} is named {name!r}")
@@ -65,7 +65,7 @@ class OptionError(CoreError, ValueError):
 
 
 class RulesDiffer(CoreError):
-    """Events or a state of another version of the rules than this release has. Nothing was changed.
+    """The rules version of events or a state differs from this release's. The state is unchanged.
 
     `needed` is their version, `known` is that of this release.
     """
@@ -80,14 +80,14 @@ class RulesDiffer(CoreError):
 
     @property
     def is_newer(self) -> bool:
-        """Return whether a newer release is needed, and not an older one."""
+        """True if a newer release is needed, False if an older one."""
         return self.needed > self.known
 
 
 class IndexHalfChanged(CoreError):
-    """An error, such as a failed allocation, ended a change of an index; nothing can be read of it.
+    """An error, such as a failed allocation, interrupted a change of an index.
 
-    Every call of that index raises this. Load the index anew from a snapshot.
+    Every later call of that index raises this. Load the index again from a snapshot.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class IndexHalfChanged(CoreError):
 
 
 class SnapshotError(CoreError, ValueError):
-    """A snapshot that is damaged, cut short, or of another format. Nothing was loaded.
+    """A damaged or truncated snapshot, or one of an unknown format. Nothing was loaded.
 
     `section` names the part at fault: an array of the snapshot, or "header".
     """

@@ -1,14 +1,14 @@
-"""What learning an instance came to, and how it was ranked before."""
+"""The result of learning an instance."""
 
 from typing import NamedTuple
 
 
 class Learned(NamedTuple):
-    """How the instance was ranked before it was learned, and whether anything was to be learned.
+    """The instance's rank and scores before it was learned, and whether the learner was updated.
 
-    `rank` is where the best true class stood, 0 when it was not retrieved; `updated` says whether a
-    margin asked for an update; `first` and `second` are the two highest scores of all classes, true
-    or not, 0 where there is no first or second class, as `rank` would have given them right before.
+    `rank` is the rank of the best true class, 0 if it was not retrieved. `updated` says whether a
+    margin required an update. `first` and `second` are the two highest scores of all classes, 0
+    for a missing class, as a ranking would have returned them just before.
     """
 
     rank: int

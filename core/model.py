@@ -1,4 +1,4 @@
-"""The whole state of a service, and the one way to change it: events, in the order of the log."""
+"""The state of a service; events in the order of the log are the only way to change it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed fro
 
 
 class ShadowOutcome(NamedTuple):
-    """What an event came to for a shadow; `seconds` by the clock that was given, else 0."""
+    """The result of an event for a shadow; `seconds` by the given clock, else 0."""
 
     label: str
     rank: int | None
@@ -39,12 +39,12 @@ class ShadowOutcome(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What applying an event came to.
+    """The result of applying an event.
 
-    `rank` is where the best true class stood before learning, None when it was not retrieved (or
-    nothing was learned); `updated` says whether a margin asked for an update; `seconds` is what
-    learning took by the clock that was given, else 0. All three are of the learner that answers,
-    whose specification `label` is.
+    `rank` is the rank of the best true class before learning, None if it was not retrieved (or
+    nothing was learned). `updated` says whether a margin required an update. `seconds` is the time
+    of learning by the given clock, else 0. All three are those of the primary learner, whose
+    specification is `label`.
     """
 
     seq: int
@@ -63,10 +63,10 @@ class EventKey(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A ranking [(class, score)], best first, and how sure the learner is of its first class.
+    """A ranking [(class, score)], best first, and the confidence in its first class.
 
-    `confidence` is the probability, 0 to 1, that the first class is right; None where there is no
-    first class, and before 100 outcomes.
+    `confidence` is the probability, 0 to 1, that the first class is right; None without a first
+    class, and before 100 outcomes.
     """
 
     ranked: list[tuple[str, float]]
@@ -84,11 +84,11 @@ class Enrolled:
 
     @classmethod
     def begun(cls, label: str, learner: Learner) -> "Enrolled":
-        """A learner that has not been seen to do anything."""
+        """Enroll a learner without outcomes."""
         return cls(label, learner, ProgressiveValidation(), Calibration())
 
     def apply(self, event: Event) -> Learned:
-        """Let it learn the event, and keep the score."""
+        """Learn the event; count the outcome."""
         if len(event.instance) == 0 and self.learner.options.needs_features:
             learned = self._apply_without_features(event)
         else:
@@ -98,14 +98,14 @@ class Enrolled:
         return learned
 
     def _apply_without_features(self, event: Event) -> Learned:
-        """Learn the classes that are known; a new one would never be ranked."""
+        """Learn the known classes only: a new class without features would never be ranked."""
         known = [name for name in event.classes if self.learner.has_class(name)]
         if not known:
             return NOTHING_LEARNED
         return self.learner.apply(Event.learn(event.instance, known))
 
     def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
-        """The k best classes, of scores above the threshold if there is one."""
+        """Rank the k best classes, with scores above the threshold if there is one."""
         if k < 0:
             raise ValueError("k must be 0 or more")
         ranked = self.learner.rank(instance, max(k, 2))
@@ -118,17 +118,17 @@ class Enrolled:
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A copy of a model's state, which later events do not change."""
+    """A copy of a model's state that later events do not change."""
 
     facts: dict[str, Any]
     arrays: snapshot.Arrays
 
     def pieces(self) -> list[memoryview]:
-        """The snapshot's bytes, in order. Checksums are made here, at leisure."""
+        """Return the snapshot's bytes, in order; computes the checksums."""
         return snapshot.write(self.facts, self.arrays)
 
     def digest(self) -> str:
-        """A hash (hex) of the whole state: equal states have equal digests."""
+        """Return a hash (hex) of the whole state: equal states have equal digests."""
         _, header, *_ = self.pieces()  # it holds the checksum of every section
         return blake2b(header, digest_size=16).hexdigest()
 
@@ -136,15 +136,15 @@ class Frozen:
 class Model:
     """Learners and their progressive accuracy, recent event ids and the number of the last event.
 
-    One learner answers. The others are shadows, which learn every event too and rank it before, so
-    that it can be seen which of them would answer best.
+    One learner, the primary, answers. The others are shadows: they rank and learn every event too,
+    so that their accuracy can be compared.
 
-    The same events in the same order make the same digest, on any machine.
-    Threads: `rank` and `explain` from any; `apply`, `dump` and the rest from one at a time.
+    The same events in the same order give the same digest, on any machine.
+    Threads: any may call `rank` and `explain`; one at a time `apply`, `dump` and the rest.
     """
 
     def __init__(self, model_set: ModelSet | Options, hash_seed: int = 0) -> None:
-        """An empty model; options stand for one learner without shadows.
+        """Create an empty model; options stand for one learner without shadows.
 
         `hash_seed` salts the tables of names and has no effect on the state.
         """
@@ -159,7 +159,7 @@ class Model:
 
     @classmethod
     def of(cls, learner: Learner, seq: int) -> "Model":
-        """A model in which this learner answers, after event `seq`, and which knows of no other."""
+        """Create the model after event `seq` with this learner alone."""
         model = cls(learner.options)
         model._enroll([Enrolled.begun(learner.options.specification, learner)])
         model.seq = seq
@@ -167,17 +167,17 @@ class Model:
 
     @property
     def learner(self) -> Learner:
-        """The learner that answers."""
+        """The primary learner."""
         return self.answering.learner
 
     @property
     def progress(self) -> ProgressiveValidation:
-        """How well the learner that answers has done."""
+        """Progressive validation of the primary learner."""
         return self.answering.progress
 
     @property
     def options(self) -> Options:
-        """The options of the learner that answers."""
+        """The options of the primary learner."""
         return self.answering.learner.options
 
     @property
@@ -187,12 +187,12 @@ class Model:
 
     @property
     def has_learned(self) -> bool:
-        """Whether any learner has learned an event."""
+        """True if any learner has learned an event."""
         return any(each.learner.learned for each in self.enrolled)
 
     @property
     def enrolled(self) -> tuple[Enrolled, ...]:
-        """All learners, the one that answers first."""
+        """All learners, the primary one first."""
         return (self.answering, *self.shadows.values())
 
     @property
@@ -203,35 +203,35 @@ class Model:
     def rank(
         self, instance: Instance, k: int = 5, threshold: float | None = None
     ) -> list[tuple[str, float]]:
-        """The k best (class, score), best first; empty when nothing is known.
+        """Return the k best (class, score), best first; empty if nothing is known.
 
-        Only scores above `threshold`; None: whatever the learner retrieves.
+        Only scores above `threshold`; None stands for all retrieved classes.
         """
         return self.answering.learner.rank(instance, k, threshold)
 
     def answer(self, instance: Instance, k: int = 5, threshold: float | None = None) -> Answer:
-        """The ranking that `rank` gives, and how sure the learner is of the first class of all,
-        whether or not k and the threshold let it through."""
+        """Return the ranking of `rank`, and the confidence in the best class, also if k or the
+        threshold exclude it."""
         return self.answering.answer(instance, k, threshold)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
-        """For each class, the (feature, share of the score) that voted for it, heaviest first."""
+        """Return, for each class, its (feature, share of the score), heaviest first."""
         return self.answering.learner.explain(instance, classes, limit)
 
     def paths(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[Node]]:
-        """For each class the nodes of a label tree below the root down to it; else none."""
+        """Return, for each class, the nodes of a label tree below the root to it; else none."""
         return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
-        """(seq, fingerprint) of the event that had this id, among the last million with one."""
+        """Return (seq, fingerprint) of the event with this id, among the last million with one."""
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
-        """Raise what stands against applying the event now: UnknownName, OptionError."""
+        """Raise UnknownName or OptionError if the event cannot be applied now."""
         if event.kind == "forget_class":
             if not any(each.learner.has_class(event.name) for each in self.enrolled):
                 raise UnknownName("class", event.name)
@@ -250,9 +250,9 @@ class Model:
             raise RulesDiffer(self.rules, rules.RULES)
 
     def agreed(self, asked: ModelSet) -> ModelSet:
-        """The learners there are when these are asked for, as `ModelSet.after` has them.
+        """Return the learners in force after a request for these, see `ModelSet.after`.
 
-        OptionError when another learner is to answer, unless nothing was learned yet.
+        OptionError if the primary learner would change, unless nothing was learned yet.
         """
         try:
             return asked.after(self.model_set)
@@ -310,12 +310,11 @@ class Model:
                 yield self.apply(self.seq + 1, event, clock)
 
     def apply(self, seq: int, event: Event, clock: Callable[[], float] | None = None) -> Outcome:
-        """Change the state as a checked event says.
+        """Apply a checked event, the next one of the log.
 
-        `clock` tells what each learner takes. Raises EventError, changing nothing, unless `seq` is
-        the next number, and RulesDiffer, unless it is an event of the rules this release has. A
-        "restore" mark cannot be applied: the state it goes back to is loaded, then `restored` is
-        called.
+        `clock` measures the time of each learner. Before any change, raises EventError unless `seq`
+        is the next number, and RulesDiffer unless the rules in force are those of this release. A
+        "restore" mark cannot be applied: load the state of its snapshot, then call `restored`.
         """
         if seq != self.seq + 1:
             raise EventError(f"event {seq} cannot follow event {self.seq}")
@@ -357,7 +356,7 @@ class Model:
         return tuple(outcomes)
 
     def _change(self, event: Event) -> None:
-        """What every event does that is not to be learned."""
+        """Apply an event other than "learn"."""
         if event.kind == "restore":
             seq = self.seq + 1
             raise EventError(f"event {seq} goes back to snapshot {event.restored}: load that first")
@@ -374,7 +373,7 @@ class Model:
         try:
             model_set = self.agreed(asked)
         except OptionError:
-            return  # `check` passed it; another learner was promoted while it was on its way
+            return  # `check` accepted it; another learner was promoted since
         origins = model_set.origins(before)
         enrolled = self.enrolled
         self._enroll(
@@ -396,22 +395,22 @@ class Model:
         return Enrolled.begun(options.specification, make(options, self._hash_seed))
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
-        """Use these learners from here on, the first of them to answer."""
+        """Replace the learners; the first is the primary one."""
         self.answering, *shadows = enrolled
         self.shadows = {each.label: each for each in shadows}
 
     def use_rules(self, version: int) -> None:
         """Put a newer version of the rules in force; RulesDiffer if this release lacks it.
 
-        An older one changes nothing: two processes may have raised the version at a time.
+        An older version changes nothing: two processes may have raised it at the same time.
         """
         if version > rules.RULES:
             raise RulesDiffer(version, rules.RULES)
         self.rules = max(self.rules, version)
 
     def restored(self, seq: int, snapshot_seq: int, rules: int | None = None) -> None:
-        """Make this freshly loaded state the one at `seq`, the mark in the log, where this version
-        of the rules is in force; None: that of the state.
+        """Place this freshly loaded state at `seq`, the mark in the log, with this version of the
+        rules in force; None keeps that of the state.
         """
         self.seq = seq
         self.rules = self.rules if rules is None else rules
@@ -419,7 +418,7 @@ class Model:
         del self.restores[:-MOST_RESTORES]
 
     def freeze(self) -> Frozen:
-        """A copy of the state as it is now. The one step for which events have to wait."""
+        """Copy the current state. Events have to wait for this step only."""
         facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules
@@ -431,13 +430,13 @@ class Model:
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
     def dump(self) -> list[memoryview]:
-        """A snapshot of the state as it is now, in pieces; later events do not change it."""
+        """Return a snapshot of the current state, in pieces; later events do not change it."""
         return self.freeze().pieces()
 
     @classmethod
     def load(cls, chunks: Iterable[bytes | memoryview], hash_seed: int = 0) -> "Model":
-        """The model that was dumped; SnapshotError when the bytes are damaged or from elsewhere,
-        RulesDiffer when they are of newer rules than this release has.
+        """Restore a model from a snapshot; SnapshotError for damaged or foreign bytes, RulesDiffer
+        for newer rules than those of this release.
         """
         facts, arrays = snapshot.read(chunks)
         in_force = _rules(facts)
@@ -459,13 +458,13 @@ class Model:
         return model
 
     def digest(self) -> str:
-        """The digest of the state as it is now."""
+        """Return the digest of the current state."""
         return self.freeze().digest()
 
 
 def _continued(before: Enrolled, options: Options) -> Enrolled:
-    """The learner with other options. Its score is that of its specification, so it begins anew
-    when that changes.
+    """Configure the learner with other options. Its accuracy is that of its specification, so it
+    begins anew when that changes.
     """
     before.learner.configure(options)
     label = options.specification
@@ -476,7 +475,7 @@ def _continued(before: Enrolled, options: Options) -> Enrolled:
 
 def _marks(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
-    # Releases without shadows wrote the options of the one learner there was.
+    # Releases without shadows wrote the options of their only learner.
     described = facts.keys() - {"rules"}
     if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
         raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
@@ -555,7 +554,7 @@ def _prefix(place: int) -> str:
 
 
 def _sections(place: int, arrays: snapshot.Arrays) -> snapshot.Arrays:
-    """The arrays of the learner at this place."""
+    """Return the arrays of the learner at this place, without their prefix."""
     if place == 0:
         return {name: array for name, array in arrays.items() if not name.startswith("shadow")}
     prefix = _prefix(place)

@@ -1,4 +1,4 @@
-"""Progressive accuracy: every instance is ranked before it is learned, and this keeps the score."""
+"""Progressive validation: each example is ranked before it is learned, and its rank counted."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
 
 HITS_AT = (1, 5, 10)
-DEEPEST = max(HITS_AT)  # place of which there is a recall
+DEEPEST = max(HITS_AT)  # largest k of a recall at k
 WINDOWS = (100, 1_000, 10_000)
 _LONGEST = max(WINDOWS)
 _NOT_RETRIEVED = 0
@@ -19,9 +19,9 @@ SECTIONS = {
 
 
 class ProgressiveValidation:
-    """Totals since the model began, and the ranks of the last 10,000 examples.
+    """Totals over all examples, and the ranks of the last 10,000.
 
-    Part of the state: it follows from the events alone.
+    It is part of the state and depends on the events only.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class ProgressiveValidation:
         self._ranks = np.zeros(_LONGEST, np.uint32)
 
     def add(self, rank: int) -> None:
-        """Count an example whose best true class stood at `rank`; 0: it was not retrieved."""
+        """Count the rank of an example's best true class; 0 means not retrieved."""
         self._ranks[self.examples % _LONGEST] = rank
         self.examples += 1
         if rank == _NOT_RETRIEVED:
@@ -42,7 +42,7 @@ class ProgressiveValidation:
                 self.hits[k] += 1
 
     def windows(self) -> dict[int, dict[str, float]]:
-        """By window size: the examples in it, r1, r5, r10 and mrr (0 when it is empty)."""
+        """Return, by window size, the number of examples, r1, r5, r10 and mrr (0 if empty)."""
         return {size: self._window(size) for size in WINDOWS}
 
     def _window(self, size: int) -> dict[str, float]:
@@ -53,7 +53,7 @@ class ProgressiveValidation:
         return {"examples": size, **shares, "mrr": float((1 / found).sum() / max(size, 1))}
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The score as flat arrays."""
+        """Return the sections of a snapshot."""
         counts = [self.examples, *(self.hits[k] for k in HITS_AT)]
         return {
             "progress_counts": np.array(counts, "<u8"),
@@ -63,7 +63,7 @@ class ProgressiveValidation:
 
     @classmethod
     def load(cls, sections: Sections) -> "ProgressiveValidation":
-        """Return the score that was dumped; SnapshotError when the arrays do not make one."""
+        """Restore from the sections of a snapshot; SnapshotError if they are inconsistent."""
         arrays = runs(sections, SECTIONS)
         counts: list[int] = arrays["progress_counts"].tolist()
         sums: list[float] = arrays["progress_reciprocal_ranks"].tolist()

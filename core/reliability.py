@@ -1,12 +1,11 @@
-"""How far confidence is from what comes true: by bins, and as one number."""
+"""Reliability of confidence: outcomes by bins, and the expected calibration error."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Bin(NamedTuple):
-    """Outcomes of about the same confidence: how many, and the sums over them of the confidence and
-    of what came true (1 right, 0 wrong)."""
+    """Outcomes of similar confidence: their number, their summed confidence, and the right ones."""
 
     outcomes: int
     confidence: float
@@ -14,8 +13,11 @@ class Bin(NamedTuple):
 
 
 def calibration_error(bins: Sequence[Bin]) -> float | None:
-    """The expected calibration error: |mean confidence - share right| of each bin, weighed by its
-    outcomes (Naeini, Cooper, Hauskrecht 2015); None without outcomes."""
+    """Return the expected calibration error (Naeini, Cooper, Hauskrecht 2015).
+
+    It is the mean of |mean confidence - share right| over the bins, weighted by their outcomes;
+    None without outcomes.
+    """
     outcomes = sum(each.outcomes for each in bins)
     if not outcomes:
         return None

@@ -1,15 +1,15 @@
 """The version of the rules by which events change the state.
 
-All processes on one log must make the same state of the same events. So raise RULES, by one and
-nowhere else, in the commit after which the same events make another state than before: another
-rule of learning or of eviction, another order of additions, another default that no event holds.
+All processes on one log must derive the same state from the same events. Raise RULES, by one and
+only here, in the commit after which the same events lead to another state: another rule of
+learning or of eviction, another order of additions, another default that no event holds.
 
-The version in force is part of the state. A log begins under the version of the release that made
+The version in force is part of the state. A log begins with the version of the release that made
 it; the event "rules" raises it. States and logs without a version are of version 1. A release has
-the rules of its own version only: it applies no event under another, see RulesDiffer.
+the rules of its own version only and raises RulesDiffer for any other.
 
 1: evicts one name in 64 at once.
-2: evicts one name at a time by a clock hand; a class that goes leaves the rows step by step. In a
+2: evicts one name at a time by a clock hand; an evicted class leaves the rows step by step. In a
    label tree new classes take the room of evicted ones, a search after an eviction is bounded, and
    a light weight stays while a node below has weights of its feature. A demand on an `svm` whose
    multiplier is subnormal is forgotten.

@@ -1,4 +1,4 @@
-"""Reads the named arrays of a snapshot, each with the type it has to have."""
+"""Reads the named arrays of a snapshot and checks their types."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,9 +1,9 @@
-"""A snapshot: named flat arrays under a header, every part with its checksum. Nothing executable.
+"""The snapshot format: a header and named flat arrays, each with a checksum; nothing executable.
 
     magic 8 bytes | header size u32 | header checksum 16 bytes | header (JSON) | arrays, end to end
 
-The header says the format's version, free facts, and each array's name, type, length and checksum
-(BLAKE2b, 16 bytes). Numbers are little-endian. Equal states make equal snapshots.
+The header holds the format version, free facts, and each array's name, type, shape and checksum
+(BLAKE2b, 16 bytes). Numbers are little-endian. Equal states give equal bytes.
 """
 
 import json
@@ -23,12 +23,12 @@ from manyclass.core.errors import SnapshotError
 Arrays = dict[str, NDArray[np.generic]]
 
 MAGIC = b"MANYCLAS"
-# All have one layout. 1 is of the releases that had one learner, 2 of those with shadows. 3 names
-# the version of the rules, if that is not 1: releases that know no versions must refuse it.
+# All versions have one layout. 1: releases with one learner. 2: with shadows. 3: with a version of
+# the rules other than 1, so that releases without rules versions refuse it.
 VERSION = 2
 VERSION_WITH_RULES = 3
 READS = (1, VERSION, VERSION_WITH_RULES)
-DTYPES = ("|u1", "<u2", "<u4", "<u8", "<f4", "<f8")  # of which arrays are
+DTYPES = ("|u1", "<u2", "<u4", "<u8", "<f4", "<f8")  # of arrays
 _PREFIX = struct.Struct("<8sI16s")
 _LONGEST_HEADER = 1 << 20
 
@@ -42,7 +42,7 @@ def _raw(array: NDArray[np.generic]) -> memoryview:
 
 
 def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> list[memoryview]:
-    """The snapshot's bytes, in order; the arrays themselves are not copied."""
+    """Return the snapshot's bytes in order, as views; the arrays are not copied."""
     sections = [
         {
             "name": name,
@@ -61,9 +61,9 @@ def write(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -
 
 
 def read(chunks: Iterable[bytes | memoryview]) -> tuple[dict[str, Any], Arrays]:
-    """The facts and arrays that were written, however the bytes were cut.
+    """Return the facts and arrays of a snapshot, given its bytes in chunks of any size.
 
-    Raises SnapshotError, which names the part, for anything that is not whole and unharmed.
+    Raises SnapshotError, which names the damaged part.
     """
     data = memoryview(b"".join(chunks))
     if len(data) < _PREFIX.size:

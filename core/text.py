@@ -1,19 +1,19 @@
-"""Text -> features, the same way when ranking and when learning."""
+"""Converts a text to features, equally for ranking and learning."""
 
 import re
 from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 
-# A longer text is read in slices, so that others can have the processor in between.
+# A longer text is read in slices, so that the event loop can run in between.
 SLICE_CHARACTERS = 65_536
 
 _WORD = re.compile(r"\w+")
 
 
 def features_of(text: str) -> list[str]:
-    """The lower-cased words of the text and its pairs of neighbouring words, repeats included.
+    """Return the lower-cased words of the text and its word bigrams, repeats included.
 
-    A word is a run of Unicode letters, digits and underscores; a pair is joined by one space.
+    A word is a run of Unicode letters, digits and underscores; a bigram is joined by one space.
     """
     return with_pairs([*chain.from_iterable(words_by_slice(text))])
 
@@ -24,12 +24,12 @@ def with_pairs(words: list[str]) -> list[str]:
 
 
 def most_words(features: int) -> int:
-    """Return how many words a text of at most so many features has, at most."""
+    """Return the largest number of words of a text with at most so many features."""
     return (features + 1) // 2  # n words make 2n - 1 features
 
 
 def has_more_features(text: str, most: int) -> bool:
-    """Whether the text has more than `most` features, found out without making them."""
+    """Return whether the text has more than `most` features, without creating them."""
     limit = most_words(most)
     if len(text) <= limit:
         return False  # a character is one word at most
@@ -38,9 +38,9 @@ def has_more_features(text: str, most: int) -> bool:
 
 
 def words_by_slice(text: str) -> Iterator[list[str]]:
-    """Yield the lower-cased words of the text, those of one slice after the other.
+    """Yield the lower-cased words of the text, slice by slice.
 
-    A word in several slices is given with the last of them.
+    A word that spans several slices is in the list of the last one.
     """
     begun: list[str] = []  # parts of a word that may go on in the next slice
     for piece in _slices(text):
@@ -65,7 +65,7 @@ def words_by_slice(text: str) -> Iterator[list[str]]:
 def _slices(text: str) -> Iterator[str]:
     """Cut the text behind blanks if possible.
 
-    How a letter is lower-cased depends on its neighbours, in Greek, but not beyond a blank.
+    The lower case of a Greek letter depends on its neighbours, but not beyond a blank.
     """
     begin = 0
     while len(text) - begin > SLICE_CHARACTERS:

@@ -1,14 +1,14 @@
-"""Word prediction: a text becomes instances whose class is a word and whose features are around it.
+"""Word prediction: instances whose class is a word and whose features are its neighbours.
 
-A feature is written as the pattern it stands for, the gap being `_` and a word left open `*`:
-`of the _`, `of * _`, `the _ of`. A word holds neither sign, so that no two patterns read the same.
+A feature is written as a pattern, with `_` for the gap and `*` for any word:
+`of the _`, `of * _`, `the _ of`. No word contains these signs, so patterns are unambiguous.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-# Where the words of a feature stand, counted from the gap. Six neighbours, then nine conjunctions.
+# Positions of a feature's words, relative to the gap: six neighbours, then nine conjunctions.
 PATTERNS: Final[tuple[tuple[int, ...], ...]] = (
     (-1,),
     (-2,),
@@ -27,21 +27,21 @@ PATTERNS: Final[tuple[tuple[int, ...], ...]] = (
     (-1, 1, 2),
 )
 
-REACH: Final = 3  # words looked at on each side
+REACH: Final = 3  # words on each side
 BEYOND: Final = (".",) * REACH
 
 # Letters and digits only, so "fifty-four" is two words and so is "Elliot's". Other rules were tried
-# on the whole of Jane Austen; docs/measurements.md says how they compare.
+# on the whole of Jane Austen; docs/measurements.md compares them.
 WORD = re.compile(r"[^\W_]+")
 PARAGRAPH = re.compile(r"\n\s*\n")
-# A stop, whatever closes with it, and a next word that does not begin in lower case:
+# A stop, closing signs, and a next word that does not begin in lower case:
 # `"Where?" said she` is one sentence.
 SENTENCE_END = re.compile(r"[.!?]+[\"'\u2019\u201d)\]]*\s+(?=[^a-z\s]*[A-Z0-9])")
 ABBREVIATIONS: Final = frozenset({"Mr", "Mrs", "Ms", "Dr", "St", "Messrs", "Esq", "Col", "Capt"})
 
 
 def sentences(text: str, word: re.Pattern[str] = WORD) -> Iterator[list[str]]:
-    """The words of each sentence, in the order of the text; case is kept, punctuation is not."""
+    """Yield the words of each sentence in order, with their case, without punctuation."""
     for paragraph in PARAGRAPH.split(text):
         start = 0
         for end in SENTENCE_END.finditer(paragraph):
@@ -57,21 +57,21 @@ def sentences(text: str, word: re.Pattern[str] = WORD) -> Iterator[list[str]]:
 
 
 def instances(words: Sequence[str]) -> Iterator[tuple[list[str], str]]:
-    """For each word of a sentence: the features around it, and the word itself."""
+    """Yield (features, word) for each word of a sentence."""
     within = _with_ends(words)
     for gap, word in enumerate(words, REACH):
         yield _features(within, gap), word
 
 
 def with_gap(sentence: str) -> tuple[list[str], int]:
-    """The words of a sentence that has one `_` for a word, and the place of that gap."""
+    """Return the words of a sentence with one gap `_`, and the position of the gap."""
     before, _, after = sentence.partition("_")
     left = WORD.findall(before)
     return [*left, "_", *WORD.findall(after)], len(left)
 
 
 def features(words: Sequence[str], gap: int) -> list[str]:
-    """The fifteen patterns around the place `gap` of a sentence."""
+    """Return the fifteen patterns around the position `gap` of a sentence."""
     return _features(_with_ends(words), gap + REACH)
 
 
@@ -80,12 +80,12 @@ def _features(words: Sequence[str], gap: int) -> list[str]:
 
 
 def _with_ends(words: Sequence[str]) -> list[str]:
-    """The words between full stops, so that where a sentence ends is something to learn from."""
+    """Put full stops around the words, so that patterns include the ends of a sentence."""
     return [*BEYOND, *words, *BEYOND]
 
 
 def pattern(words: Sequence[str], gap: int, places: tuple[int, ...]) -> str:
-    """How the words at these places read around the gap: `of * _`."""
+    """Return the pattern of the words at these positions: `of * _`."""
     first, last = min(places[0], 0), max(places[-1], 0)
     return " ".join(
         "_" if place == 0 else words[gap + place] if place in places else "*"

@@ -12,7 +12,7 @@ HEIGHT = 8
 
 
 def series(name, **labels):
-    """A metric of the service, of the processes that are selected.
+    """Return the series of a metric of the service, for the selected processes.
 
     A label's value is compared as it is, or as a regular expression when it begins with "~".
     """
@@ -24,7 +24,7 @@ def series(name, **labels):
 
 
 def own(name):
-    """A metric of the process or of its target, which the service does not name itself."""
+    """Return the series of a metric of the process or target, not named by the service."""
     return f"{name}{{{SELECTED}}}"
 
 
@@ -52,14 +52,14 @@ def of_the_examples(name, **labels):
 
 
 def of_each_learner(name, **labels):
-    """What `name` counts for each event learned, by learner; legend and expression."""
+    """Return the rate of `name` per learned event, as legend -> expression for each learner."""
     parts = (per_second(name, **labels), per_second("progressive_examples_total"))
     counted, examples = (f"sum by (learner) ({part})" for part in parts)
     return {"{{learner}}": f"{counted} / {examples}"}
 
 
 def panel(title, unit, lines, description="", width=8, kind="timeseries", least=0):
-    """`lines` is legend -> expression; the legend may name labels, as {{label}}."""
+    """Describe a panel. `lines` is legend -> expression; a legend may name labels: {{label}}."""
     return {
         "title": title,
         "unit": unit,
@@ -497,7 +497,7 @@ DASHBOARDS = {  # name of the file -> title, panels
 
 
 def dashboard(name):
-    """What Grafana reads from the file of this name."""
+    """Return the JSON model of the dashboard of this name."""
     title, panels = DASHBOARDS[name]
     source = {"type": "prometheus", "uid": "${datasource}"}
     return {
@@ -533,7 +533,7 @@ def _variables(source):
             "datasource": source,
             "definition": query,
             "query": {"query": query, "refId": name},
-            "refresh": 2,  # whenever the time range changes, for processes come and go
+            "refresh": 2,  # on every change of the time range, because processes come and go
             "sort": 1,
             "multi": several,
             "includeAll": several,
@@ -542,7 +542,7 @@ def _variables(source):
 
 
 def _laid_out(panels, source):
-    """The panels from left to right, and below when a row is full."""
+    """Yield the panels with their places: from left to right, row by row."""
     x = y = 0
     height = HEIGHT
     for number, described in enumerate(panels, 1):

@@ -5,10 +5,10 @@ import socket
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on, and that the system gives to no outgoing connection.
+    """Return an unused port outside the system's range for outgoing connections.
 
-    While the server of the port is down, an outgoing connection could take such a port, or even
-    reach itself there.
+    While the server is down, an outgoing connection could take a port of that range, or even
+    connect to itself.
     """
     while True:
         port = random.randrange(15_000, 30_000)

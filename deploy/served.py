@@ -1,4 +1,4 @@
-"""A service that a check started as a process: teach it, ask it, stop it."""
+"""The service under check: start it as a process, teach it, rank, stop it."""
 
 import json
 import os
@@ -82,7 +82,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) ->
         try:
             ask(port, "/readyz")
             return
-        except OSError:  # it does not listen yet, or answers 503
+        except OSError:  # the service does not listen yet, or answers 503
             time.sleep(0.2)
     raise CheckFailed(f"it was not ready after {START_SECONDS} s:\n{log.read_text()}")
 

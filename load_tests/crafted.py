@@ -45,7 +45,7 @@ LINEUPS = [
     ["frequency", "ff(tfidf=yes,normalize=none)"],
     ["iplt(sample=30,arity=3,max_leaves=2)", "oplt(arity=2,max_leaves=1,policy=random)"],
     ["oplt(arity=3,max_leaves=2)", "frequency"],
-    ["iplt(sample=500)", "ema"],  # whose sample is not over
+    ["iplt(sample=500)", "ema"],  # its sample is not complete
     ["committee(members=ff+pa(shuffle=5)+arow(subsample=0.5,shuffle=3),seed=3)", "ind"],
     ["committee(members=oplt(arity=2,max_leaves=2)+iplt(sample=15),vote=probability)"],
     ["ff", "committee(members=frequency+svm(replay_size=5),vote=rarest)"],
@@ -120,7 +120,7 @@ class Parts:
 
     @classmethod
     def of(cls, original: Original) -> "Parts":
-        """The parts of a real snapshot, to be changed."""
+        """Split a real snapshot into parts that can be changed."""
         header = {"version": snapshot.VERSION, "facts": json.loads(json.dumps(original.facts))}
         sections = [
             (
@@ -132,7 +132,7 @@ class Parts:
         return cls(header, sections, [])
 
     def sealed(self) -> bytes:
-        """The snapshot, with right checksums."""
+        """Return the snapshot with right checksums."""
         described = [
             {"checksum": blake2b(data, digest_size=16).hexdigest(), **entry}
             for entry, data in self.sections
@@ -143,7 +143,7 @@ class Parts:
         return b"".join([prefix, header, *(data for _, data in self.sections)])
 
     def array(self, place: int) -> Array:
-        """The numbers of a section."""
+        """Return a copy of the numbers of a section."""
         entry, data = self.sections[place]
         return np.frombuffer(data, entry["dtype"]).reshape(entry["shape"]).copy()
 
@@ -155,7 +155,7 @@ class Parts:
 
 
 def crafted(seed: int, number: int, of: list[Original]) -> tuple[Original, Parts]:
-    """The parts of one crafted snapshot, which follow from the seed and the number alone."""
+    """Craft a snapshot; return its original and parts. Depends on seed and number only."""
     drawn = random.Random(f"{seed}:{number}")
     original = drawn.choice(of)
     parts = Parts.of(original)
@@ -207,7 +207,7 @@ def swap(flat: Array, drawn: random.Random) -> Array:
 
 
 def transfer(flat: Array, drawn: random.Random) -> Array:
-    """One number more here and less there: the sum stays right."""
+    """Add one to a number and subtract it from another, so that the sum stays right."""
     one, other = drawn.randrange(flat.size), drawn.randrange(flat.size)
     if flat[other] >= 1:
         with np.errstate(over="ignore"):
@@ -252,7 +252,7 @@ WAYS: list[Callable[[Array, random.Random], Array]] = [
 
 
 def boundary(flat: Array, drawn: random.Random) -> Any:
-    """A number at some boundary, or near one that is there."""
+    """Return a number at a boundary of the type, or near an existing one."""
     own = flat[drawn.randrange(flat.size)]
     if flat.dtype.kind == "f":
         most = np.finfo(flat.dtype)
@@ -398,7 +398,7 @@ def check_dumps_what_it_loaded(model: Model, parts: Parts) -> None:
 
 
 def exercise(model: Model) -> None:
-    """Do everything with a model; whatever is raised that is not documented goes through."""
+    """Call every operation of a model; let undocumented exceptions through."""
     look(model)
     for event in (*lessons(6), *forgetting(model), *lessons(3)):
         apply(model, event)
@@ -422,7 +422,7 @@ def exercise(model: Model) -> None:
 
 
 def apply(model: Model, *several: Event) -> None:
-    """Apply the events as a service does: those that pass their check."""
+    """Apply the events that pass their check, as a service does."""
     for event in several:
         try:
             model.check(event)
@@ -522,7 +522,7 @@ def run(count: int, seed: int, first: int = 0) -> Counter[str]:
 
 
 def main() -> None:
-    """Run as the arguments say and print what came of it."""
+    """Run as the arguments say and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)

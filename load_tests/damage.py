@@ -1,4 +1,4 @@
-"""Damages the files of a SQLite store again and again, and sees what a start makes of each.
+"""Damages the files of a SQLite store at random and checks each start on them.
 
 python load_tests/damage.py [--count 5000] [--seed 1] [--folder /dev/shm]
 
@@ -99,7 +99,7 @@ def _build(folder, seed, stop):
     shutil.copytree(folder, folder / "earlier")
     store = SqliteStore(folder / NAME, clock)
     model = recovered(store)
-    if stop == "kill":  # what is in the database itself is of several ages
+    if stop == "kill":  # the database file then holds pages of several ages
         learn(store, model, random, 40)
         with closing(sqlite3.connect(folder / NAME)) as connection:
             connection.execute("PRAGMA wal_checkpoint")
@@ -150,7 +150,7 @@ def snapshot_ranges(path):
 
 
 def subjects(folder, seed):
-    """The stores that are damaged: after a clean stop, and as a killed process left them."""
+    """Make the stores to damage: after a clean stop, and as a killed process leaves them."""
     for name in ("clean", "kill", "foreign"):
         (folder / name).mkdir()
     clean = build(folder / "clean", seed, "clean")
@@ -290,7 +290,7 @@ def start(subject, content, folder, goes_on=True):
 
 
 def _go_on(store, model):
-    """The digest after some more events and a snapshot; None when the store refuses to learn."""
+    """Learn more, take a snapshot, return the digest; None if the store refuses to learn."""
     try:
         learn(store, model, Random(model.seq), 60)
     except StoreError:
@@ -318,7 +318,7 @@ def _refused(error):
 
 
 def run(folder, seed, count, say=None):
-    """Damage the stores `count` times; the tally is the same for the same seed."""
+    """Damage the stores `count` times; equal seeds give equal results."""
     tally = Tally()
     chosen = subjects(folder, seed)
     for subject in chosen:

@@ -55,7 +55,7 @@ def arguments():
 
 
 def teach(server):
-    """A state of some megabytes, copied once so that the base has what a copy leaves behind."""
+    """Teach a state of some megabytes and copy it once, so that the base includes a copy."""
     for begin in range(0, STATE_FEATURES, 1000):
         events = [
             {"features": [f"{'x' * 300} {begin + at}"], "classes": [f"class {at % 100}"]}
@@ -66,7 +66,7 @@ def teach(server):
 
 
 def attack(server, chosen):
-    """The figures of one attack."""
+    """Run one attack and return its figures."""
     base = server.memory()[0]
     log_before = os.fstat(server.log.fileno()).st_size
     end = time.monotonic() + chosen.seconds
@@ -180,7 +180,7 @@ class Hostile:
             self.end(selector)
 
     def end(self, selector):
-        """The server has closed the connection."""
+        """Record that the server has closed the connection."""
         statuses = [part[:3].decode() for part in self.received.split(b"HTTP/1.1 ")[1:]]
         told = b'"kind":"failure"' in self.received
         self.fate = " ".join(["closed", *statuses[-1:], *(["failure told"] if told else [])])
@@ -288,7 +288,7 @@ KINDS = (EndlessLine, SlowBody, StateReader, ManyMembers, Garbage)
 
 
 class Ranking(threading.Thread):
-    """Somebody who ranks meanwhile, on one connection, opened again when it is closed."""
+    """A well-behaved client that ranks on one connection and reopens it when it is closed."""
 
     def __init__(self, port, end):
         super().__init__()
@@ -331,7 +331,7 @@ class Ranking(threading.Thread):
 
 
 def whole_answer(connection):
-    """The bytes of an answer with a content-length; none when the server closes before its end."""
+    """Read an answer with a content-length; return b"" if the server closes before its end."""
     answer = b""
     while True:
         head, found, body = answer.partition(b"\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Two processes reach for one SQLite store by every way there is, while appends fail.
+"""Two processes open one SQLite store under every name of its file, while appends fail.
 
 python load_tests/interleavings.py [--count 200] [--seed 1] [--folder FOLDER]
 

@@ -14,7 +14,7 @@ from locust import FastHttpUser, constant, events, stats, task
 from manyclass.cli.demo.novel import text
 from manyclass.core.words import instances, sentences
 
-PREPARED = 20_000  # bodies made before the start, so that making them is no part of the load
+PREPARED = 20_000  # bodies made before the start, so that the load does not include making them
 
 INSTANCES = list(
     islice(
@@ -29,7 +29,7 @@ stats.STATS_NAME_WIDTH = 30  # the tables fit a page also where there is no term
 
 
 class Progress:
-    """Where the true class of each learned event stood before: the load is a real job or none."""
+    """Ranks of the true classes before learning: proof that the service really learns."""
 
     learned = first = among_five = 0
 
@@ -73,7 +73,7 @@ class Mixed(FastHttpUser):
             self.ask("/learn", msgspec.json.encode(label), "/learn, a late label")
 
     def ask(self, path, body, name=None):
-        """The answer; None, and a failure in the results, when it is not what it must be."""
+        """Return the answer to a request; None, with a failure in the results, if it is wrong."""
         with self.client.post(
             path, data=body, headers=self.headers, name=name or path, catch_response=True
         ) as response:

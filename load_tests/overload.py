@@ -21,9 +21,9 @@ import numpy as np
 
 from load_tests.own_service import own_service
 
-FEATURES = 80  # of an instance, half of those that are known
+FEATURES = 80  # of an instance, half of the known ones
 BODIES = 500
-GROWTH = 1.1  # of the rate, below which twice the connections were no use
+GROWTH = 1.1  # of the rate by doubling the connections; below it the service is saturated
 MOST_SATURATING = 64
 FACTOR = 10
 SHED = "503"
@@ -52,7 +52,7 @@ def arguments():
 
 
 def measure(port, requests, chosen):
-    """The figures of one service."""
+    """Measure one service and return its figures."""
     unloaded = run(port, requests, 1, chosen.seconds)
     steps = [(1, unloaded)]
     while steps[-1][0] < (chosen.saturating or MOST_SATURATING):
@@ -111,7 +111,7 @@ class Client:
         self.socket.sendall(request)
 
     def receive(self):
-        """The status of an answer once it is whole; raises ConnectionError."""
+        """Return the status once the answer is complete; raises ConnectionError."""
         data = self.socket.recv(1 << 18)
         if not data:
             raise ConnectionError("closed")

@@ -1,4 +1,4 @@
-"""A service of a load test's own, on one core, while its clients have the other."""
+"""The service of a load test, on one core; its clients have the other."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Every learner over one log of 50,000 events: the same answers and contents as those recorded.
+"""Runs every learner over one log of 50,000 events and compares with recorded answers and states.
 
 python load_tests/recorded.py [SPECIFICATION ...] [--events 50000] [--record]
 

@@ -99,7 +99,7 @@ def arguments():
 
 
 def break_things(run, chosen, scenario):
-    """In the background, each at its own pace."""
+    """Start the faults in the background, each at its own pace."""
     downs = itertools.cycle([0.0, 1.0, 3.0])
     redis_downs = itertools.cycle([(1.0, False), (5.0, True), (2.0, True), (8.0, False)])
     short_faults, long_faults = itertools.cycle(FAULTS), itertools.cycle(FAULTS)
@@ -137,7 +137,7 @@ def watch(run, seconds):
 
 
 def totals(done):
-    """How often what was done, all faults together."""
+    """Return the number of each kind of fault."""
     return {
         "kills": done["kill"],
         "Redis kills": done["kill redis"],
@@ -150,7 +150,7 @@ def totals(done):
 
 
 def summary(recorded):
-    """The result for people."""
+    """Return the result as text."""
     lines = ["", f"{recorded['seconds']:.0f} s, {recorded['machine']}", ""]
     rows = [
         ("processes", recorded["processes"]),

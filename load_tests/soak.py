@@ -1,4 +1,4 @@
-"""Every learner taught ever-new features and classes for long, each in a process of its own.
+"""Teaches each learner millions of new features and classes, in a process of its own.
 
 python load_tests/soak.py [LEARNER ...] [--events 5000000] [--megabytes 64]
 
@@ -113,7 +113,7 @@ def soak(specification: str, count: int, limit: int) -> bool:
     tenths: list[Tenth] = []
     learn, rank, yard = (Times(-(-count // TENTHS)) for _ in range(3))
     yardstick = Yardstick()
-    for event in events(1000):  # what the process takes with an index that is small
+    for event in events(1000):  # the memory of the process with a small index
         model.apply(model.seq + 1, event)
     model = Model(Options.parse(specification, max_bytes=limit))
     for number in range(REMEMBERED):  # a full window of event ids, which has a size of its own

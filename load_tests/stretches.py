@@ -66,7 +66,7 @@ def features_of(path: str, features: bytes) -> Body:
 
 
 def many_of(path: str, each: bytes, size: int) -> Body:
-    """As many copies of an element as the size allows."""
+    """Return a body with as many copies of an element as the size allows."""
     place = b"events" if path == LEARN else b"instances"
     count = max(1, (size - 32) // (len(each) + 1))
     return Body(path, b'{"%s":[' % place + b",".join([each] * count) + b"]}")
@@ -79,7 +79,7 @@ def numbered(count: int, size: int, prefix: str = "") -> dict[str, int]:
 
 
 def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]:
-    """The worst bodies of at most `size` bytes, by name."""
+    """Yield the worst bodies of at most `size` bytes, by name."""
     room = size - 200
     for path in (RANK, LEARN):
         texts = {

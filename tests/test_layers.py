@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def imported(source, package):
-    """The full names of what a module of this package imports, wherever in it."""
+    """Yield the full names that a module of this package imports, at any depth."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
@@ -33,7 +33,7 @@ def imported(source, package):
 
 
 def imports_of(package):
-    """(file, name) of all that the modules of a package import."""
+    """Yield (file, name) for each import in the modules of a package."""
     folder = ROOT.joinpath(*package.removeprefix("manyclass.").split("."))
     files = sorted([*folder.rglob("*.py"), *folder.rglob("*.pyi")])
     assert files

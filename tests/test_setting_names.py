@@ -27,14 +27,14 @@ MODULES = [*(ROOT / "service").rglob("*.py"), ROOT / "deploy" / "dashboards.py"]
 
 
 def text_of(module):
-    """Every string of a module, docstrings among them, a line each."""
+    """Return the strings of a module, docstrings included, one to a line."""
     nodes = ast.walk(ast.parse(module.read_text()))
     constants = (node.value for node in nodes if isinstance(node, ast.Constant))
     return "\n".join(value for value in constants if isinstance(value, str))
 
 
 def short(text):
-    """The names of settings without the prefix. The page that explains it has some as examples."""
+    """Find settings without the prefix, but for the examples on the page that explains it."""
     explained = text.partition("The prefix is part of each name.")
     rest = explained[2].partition("other programs use them.")[2] if explained[2] else ""
     return [match[0] for match in SHORT.finditer(explained[0] + rest)]

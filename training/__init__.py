@@ -1,1 +1,1 @@
-"""Offline training: instances of files as rows, learned in passes, and the state that makes."""
+"""Offline training: read labelled instances from files and learn them in passes."""

@@ -1,4 +1,4 @@
-"""How good a learner's rankings are, by where the best true class of each instance stands."""
+"""Accuracy of rankings: recall and mean reciprocal rank of the best true class."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,7 +10,7 @@ from manyclass.core.index import Columns
 from manyclass.core.learners.learner import Learner
 from manyclass.training.rows import Rows
 
-PLACES = 50  # looked at when rows are ranked; a true class further down counts as not retrieved
+PLACES = 50  # ranked for each row; a true class further down counts as not retrieved
 RANKED_AT_ONCE = 4096
 
 
@@ -25,7 +25,7 @@ class Accuracy:
 
     @classmethod
     def of(cls, ranks: NDArray[np.int32]) -> Self:
-        """The accuracy of ranks k_x, 0 being a true class that was not retrieved."""
+        """Return the accuracy of ranks k_x; rank 0 means that no true class was retrieved."""
         found = ranks[ranks > 0]
         rows = max(len(ranks), 1)
         return cls(
@@ -39,9 +39,9 @@ class Accuracy:
 def ranks_of(
     learner: Learner, rows: Rows, features: Columns, classes: Columns
 ) -> NDArray[np.int32]:
-    """Where the best true class of each row stands among the first 50; 0 when it does not.
+    """Return the rank (rows,) of each row's best true class among the first 50, else 0.
 
-    `features` and `classes` are the columns of the rows. Nothing is learned.
+    `features` and `classes` are the columns of the rows. The learner does not change.
     """
     ids_of_classes = learner.class_ids(classes)
     ranks = np.zeros(len(rows), np.int32)
@@ -57,9 +57,9 @@ def ranks_of(
 def best_places(
     ranked: NDArray[np.int32], class_indptr: NDArray[np.int64], true: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """For each row of `ranked` (n, k), class ids, the place of the first that is true; 0: none is.
+    """Return (n,) the place of the first true class in each row of class ids (n, k), else 0.
 
-    `true` are the ids of the rows' true classes, end to end, -1 for one the learner does not know.
+    `true` holds the ids of the rows' true classes, end to end; -1 is an unknown class.
     """
     row_of = np.repeat(np.arange(len(ranked)), np.diff(class_indptr))
     hits = (ranked[row_of] == true[:, None]) & (true[:, None] >= 0)

@@ -18,13 +18,13 @@ CHUNK_BYTES = 64 * 1024
 EXPANDED_AT_ONCE = 512  # compressed bytes: up to 128 KiB of zeros are stored in 4 bytes of zstd
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 GZIP_BEGINS = b"\x1f\x8b"
-GZIP_PADDING = b"\0"  # may follow, as tapes have it
+GZIP_PADDING = b"\0"  # may follow, as tapes are padded
 ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class FileFault(Exception):
-    """A file that cannot be read, or not to its end. The lines before the fault were given."""
+    """A file that cannot be read to its end. The lines before the fault were yielded."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"{name}: {reason}")
@@ -33,7 +33,7 @@ class FileFault(Exception):
 
 
 class LineFault(Exception):
-    """A line that does not hold what it has to."""
+    """A line that does not hold a valid instance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Line:
 
     file: str
     number: int
-    kept: bytes | None  # None of one that is longer than LONGEST_LINE
+    kept: bytes | None  # None if longer than LONGEST_LINE
 
     @property
     def data(self) -> bytes:
-        """What it holds; LineFault of one that is too long to be held."""
+        """The bytes of the line; LineFault if it was too long to be kept."""
         if self.kept is None:
             raise LineFault(
                 f"it is longer than {LONGEST_LINE:,} bytes; an instance has a line of its own"
@@ -55,15 +55,15 @@ class Line:
 
     @property
     def place(self) -> str:
-        """Where a person finds it."""
+        """File and line number, for messages."""
         return f"{self.file}:{self.number}"
 
 
 class Source:
-    """The lines of a file, or of standard input for `-`; blank ones are passed over.
+    """The lines of a file, or of standard input for `-`; blank lines are skipped.
 
-    How it is compressed is seen from its first bytes, so standard input may be compressed too. A
-    byte order mark in front of the first line is no part of it.
+    The first bytes determine the compression, so standard input may be compressed too. A byte order
+    mark in front of the first line is dropped.
     """
 
     def __init__(self, file: str) -> None:
@@ -73,7 +73,7 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """How many bytes are stored; None where only the end will tell."""
+        """Stored bytes; None if they are not known before the end."""
         if self.file == STANDARD_INPUT:
             return None
         try:
@@ -101,7 +101,7 @@ class Source:
                 yield Line(self.name, number, data)
 
     def _chunks(self, opened: BinaryIO) -> Iterator[bytes]:
-        """What there is to read, as it comes; the first chunk tells how it is compressed."""
+        """Yield the stored bytes as they arrive; the first chunk determines the compression."""
         buffered = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
         chunk = buffered.read(len(ZSTD_BEGINS))
         while chunk:
@@ -111,7 +111,7 @@ class Source:
 
 
 def _plain(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The chunks, decompressed when they begin as a compressed file does."""
+    """Yield the chunks, decompressed if they begin with a signature of gzip or zstd."""
     first = next(chunks, b"")
     if first.startswith(ZSTD_BEGINS):
         yield from _decompressed(first, _cut(chunks), zstd.ZstdDecompressor)
@@ -133,7 +133,7 @@ class _Decompressor(Protocol):
 
 
 def _cut(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, so few at once that there is room for what they are expanded to."""
+    """Cut the chunks so small that their expanded bytes fit into memory."""
     for chunk in chunks:
         for begin in range(0, len(chunk), EXPANDED_AT_ONCE):
             yield chunk[begin : begin + EXPANDED_AT_ONCE]
@@ -145,9 +145,9 @@ def _decompressed(
     begin: Callable[[], _Decompressor],
     padding: bytes = b"",
 ) -> Iterator[bytes]:
-    """What was compressed, in one part or several in a row; EOFError when the last is cut short.
+    """Yield the bytes of one or more compressed parts; EOFError if the last is cut short.
 
-    Bytes of `padding` behind a part are passed over.
+    Bytes of `padding` behind a part are skipped.
     """
     part: _Decompressor | None = None
     chunk = first
@@ -166,7 +166,7 @@ def _decompressed(
 
 
 def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
-    """The lines without their ends; None in place of one that is longer than LONGEST_LINE."""
+    """Yield the lines without their ends; None for a line longer than LONGEST_LINE."""
     line = _Unfinished()
     for chunk in chunks:
         *ends, rest = chunk.split(b"\n")
@@ -178,7 +178,7 @@ def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
 
 
 class _Unfinished:
-    """The pieces of a line whose end was not seen yet, joined once: a line may have many."""
+    """The pieces of an incomplete line, joined once at its end: a line may have many."""
 
     def __init__(self) -> None:
         self._pieces = list[bytes]()
@@ -192,7 +192,7 @@ class _Unfinished:
             self._pieces.append(piece)
 
     def ended(self) -> bytes | None:
-        """The line, None if it is too long; the next one begins."""
+        """Return the line, None if it is too long, and begin the next one."""
         line = b"".join(self._pieces) if self._size <= LONGEST_LINE else None
         self._pieces.clear()
         self._size = 0

@@ -1,4 +1,4 @@
-"""An index written out for people and their programs: every class, feature and edge, in order."""
+"""A readable listing of an index: every class, feature and edge, in order."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,15 +6,15 @@ from typing import Any, cast
 
 from manyclass.core.learners.learner import Learner
 
-NAMES_AT_ONCE = 200_000  # all names are gone over for each page
+NAMES_AT_ONCE = 200_000  # each page costs a pass over all names
 ESCAPED = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def text_of(learner: Learner) -> Iterator[str]:
-    """Lines of fields that are parted by tabs, each without its end:
+    """Yield lines of fields separated by tabs, without line ends:
 
-        class    NAME  how often it was learned
-        feature  NAME  how often it was seen
+        class    NAME  times learned
+        feature  NAME  times seen
         edge     FEATURE  CLASS  weight
 
     Classes come first, then each feature with its edges. Names are in the order of their UTF-8
@@ -31,7 +31,7 @@ def text_of(learner: Learner) -> Iterator[str]:
 
 
 def json_of(learner: Learner) -> Iterator[str]:
-    """JSON objects, one to a line, each without its end, in the order that `text_of` has:
+    """Yield JSON objects, one to a line, without line ends, in the order of `text_of`:
 
     {"class": NAME, "learned": 3}
     {"feature": NAME, "times_seen": 7, "rating": 0.7, "edges": [{"class": …, "weight": …}, …]}
@@ -45,18 +45,18 @@ def json_of(learner: Learner) -> Iterator[str]:
 
 
 def classes_of(learner: Learner) -> Iterator[tuple[str, int]]:
-    """Every class and how often it was learned, in the order of the names' UTF-8 bytes."""
+    """Yield every class and its number of events, in the order of the names' UTF-8 bytes."""
     return _pages(learner.class_page)
 
 
 def features_of(learner: Learner) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every feature and what `Learner.feature` says of it, in the order of the names' bytes."""
+    """Yield every feature with its `Learner.feature`, in the order of the names' bytes."""
     for name, _ in _pages(learner.feature_page):
         yield name, cast(dict[str, Any], learner.feature(name))
 
 
 def escaped(name: str) -> str:
-    """The name without the letters that end a field or a line."""
+    """Escape the letters of a name that would end a field or a line."""
     return name.translate(ESCAPED)
 
 

@@ -1,4 +1,4 @@
-"""From files to rows: each line checked as the service checks an event, bad ones left out."""
+"""Reads files into rows; each line is checked as the service checks an event."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from manyclass.training.rows import Rows
 
 @dataclass(slots=True)
 class Account:
-    """What reading came to, so far."""
+    """Counts of the lines read so far."""
 
     instances: int = 0
     rejected: int = 0
-    values_left_out: int = 0  # 0 or less: an instance holds only what is above 0
+    values_left_out: int = 0  # 0 or less: an instance holds only values above 0
 
 
 def read(
@@ -26,10 +26,10 @@ def read(
     rejected: Callable[[Rejected], None] = lambda line: None,
     moved: Callable[[Account], None] = lambda account: None,
 ) -> tuple[Rows, Account]:
-    """The labelled instances of the files, in order; the format is told by each name unless given.
+    """Read the labelled instances of the files, in order.
 
-    `rejected` hears of each line that is left out, `moved` of each that is read. Raises
-    FormatUnknown before anything is read, and FileFault.
+    Without `format`, the name of each file determines its format. `rejected` is called with each
+    rejected line, `moved` after each line. Raises FormatUnknown before reading, and FileFault.
     """
     account = Account()
     readers = [reader_of(format or format_of(source.file)) for source in sources]
@@ -59,7 +59,7 @@ def _checked(
 
 
 def _event(given: Given) -> Event | Rejected:
-    """What the service would learn of the line."""
+    """Return the event that the service would learn from the line."""
     try:
         return Event.learn(Instance(given.features), given.classes)
     except InstanceError as error:

@@ -1,4 +1,4 @@
-"""Labelled sparse instances as CSR arrays, and the orders and shares they are learned in."""
+"""Labelled sparse instances as CSR arrays: order, split, oversample."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from manyclass.core.index import Columns
 
 Instance = Mapping[str, float] | Iterable[str]
 
-# What `learn_csr` and `plant_csr` take: columns and CSR arrays of instances, then of true classes.
+# Arguments of `learn_csr`: columns and CSR arrays of instances, then of true classes.
 Labelled = tuple[
     Columns,
     NDArray[np.int64],
@@ -25,7 +25,7 @@ Labelled = tuple[
 
 
 class Ids(dict[str, int]):
-    """Gives every new name the next number."""
+    """A dict that assigns the next number to each new name."""
 
     def __missing__(self, name: str) -> int:
         self[name] = number = len(self)
@@ -46,9 +46,9 @@ class Rows:
 
     @classmethod
     def of(cls, labelled: Iterable[tuple[Instance, Iterable[str]]]) -> Self:
-        """The rows of (instance, true classes) pairs; a bare name in an instance is worth 1.
+        """Collect (instance, true classes) pairs; a bare name in an instance has the value 1.
 
-        They are taken one by one: what this needs beside one of them are the arrays.
+        Pairs are consumed one by one: only the arrays are held in memory.
         """
         features, classes = Ids(), Ids()
         indptr, indices, values = array("q", [0]), array("i"), array("f")
@@ -76,7 +76,7 @@ class Rows:
         return len(self.indptr) - 1
 
     def labelled(self, features: Columns, classes: Columns) -> Labelled:
-        """The rows as a learner takes them, by the columns of all features and classes."""
+        """Return the arguments of `Learner.learn_csr`, given the columns of all names."""
         return (
             features,
             self.indptr,
@@ -88,7 +88,7 @@ class Rows:
         )
 
     def take(self, order: NDArray[np.int64]) -> Self:
-        """These rows in this order."""
+        """Return the rows at these positions, in this order."""
         places, indptr = runs(self.indptr, order)
         class_places, class_indptr = runs(self.class_indptr, order)
         return replace(
@@ -104,15 +104,14 @@ class Rows:
         return self.take(np.random.default_rng(seed).permutation(len(self)))
 
     def split(self, share: float) -> tuple[Self, Self]:
-        """The first `share` of the rows, and the others."""
+        """Split off the first `share` of the rows; return both parts."""
         first = round(len(self) * share)
         return self.take(np.arange(first)), self.take(np.arange(first, len(self)))
 
     def oversampling(self, least: int) -> NDArray[np.int64]:
-        """An order in which a class stands in `least` rows or more, its rows being repeated.
+        """Return row positions, repeated so that each class has at least `least` rows.
 
-        A row stands in it as often as its rarest class needs, next to itself; once when no class
-        of its is rarer than `least`.
+        A row is repeated as often as its rarest class needs, in adjacent positions.
         """
         counts = np.bincount(self.class_indices, minlength=len(self.classes))
         rarest = np.full(len(self), max(least, 1))
@@ -121,7 +120,7 @@ class Rows:
         return np.repeat(np.arange(len(self)), -(-least // rarest) if least > 0 else 1)
 
     def without_singletons(self) -> Self:
-        """These rows without the features that stand in one row only."""
+        """Return the rows without the features that occur in one row only."""
         kept = np.bincount(self.indices, minlength=len(self.features)) > 1
         stays = kept[self.indices]
         number = np.cumsum(kept) - 1
@@ -137,7 +136,7 @@ class Rows:
 def runs(
     indptr: NDArray[np.int64], order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the entries of rows taken in `order` are, and the indptr they then have."""
+    """Return the positions of the entries of rows taken in `order`, and their new indptr."""
     sizes = np.diff(indptr)[order]
     taken = np.concatenate([[0], np.cumsum(sizes)])
     places = np.arange(taken[-1]) + np.repeat(indptr[:-1][order] - taken[:-1], sizes)

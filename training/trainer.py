@@ -1,4 +1,4 @@
-"""Learns rows in passes, and stops when that no longer helps on rows it has not learned."""
+"""Learns rows in passes and stops early when held-out accuracy no longer rises."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from manyclass.core.sections import Sections
 from manyclass.training.accuracy import Accuracy, ranks_of
 from manyclass.training.rows import Rows
 
-LEARNED_AT_ONCE = 4096  # rows: as often Ctrl-C is heard, and what a pass copies
+LEARNED_AT_ONCE = 4096  # rows copied at a time, and learned between two checks for Ctrl-C
 
-Heard = Callable[[int, int, int], None]  # number of the pass, rows learned in it, rows it has
+OnProgress = Callable[[int, int, int], None]  # number of the pass, rows learned in it, its rows
 
 
 class PlanError(ValueError):
-    """A plan that cannot be carried out: which part of it, and why."""
+    """A plan that cannot be carried out. `option` names the part at fault, `reason` says why."""
 
     def __init__(self, option: str, reason: str) -> None:
         super().__init__(f"{option}: {reason}")
@@ -30,14 +30,14 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How rows are learned. PlanError for a value out of its range."""
+    """Passes, order and early stopping of a training. PlanError for a value out of its range."""
 
     passes: int = 1  # at most
-    shuffle: bool = True  # the rows of each pass, anew; without, the order is that of the files
-    held_out: float = 0.0  # share of the rows that are not learned: drawn, or the last in order
-    oversample: int = 0  # rows, at least, in which a class stands in a pass; 0: as they are
-    patience: int = 0  # passes that held-out R1 may stay without rising; 0: all passes are made
-    seed: int = 0  # of what is held out and of the orders
+    shuffle: bool = True  # the rows before each pass; without it, rows keep the files' order
+    held_out: float = 0.0  # share of the rows for validation: random, or the last without shuffle
+    oversample: int = 0  # minimum rows of each class in a pass; 0: off
+    patience: int = 0  # passes without a rise of held-out R1 before stopping; 0: all passes
+    seed: int = 0  # of the split and of the orders
 
     def __post_init__(self) -> None:
         def need(condition: bool, option: str, message: str) -> None:
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass came to."""
+    """The accuracy and time of one pass."""
 
     number: int  # 1 is the first
     rows: int
@@ -69,15 +69,15 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A learner that was trained, and how it went."""
+    """A trained learner and the passes that made it."""
 
     learner: Learner
-    passes: list[Pass]  # all that were made
-    kept: Pass  # the one after which the learner is as it is
+    passes: list[Pass]  # in order, discarded ones included
+    kept: Pass  # the last pass that the learner contains
 
     @property
     def learned(self) -> int:
-        """The instances that made the learner, those of every pass counted."""
+        """The number of instances the learner learned, summed over its passes."""
         return sum(each.rows for each in self.passes[: self.kept.number])
 
 
@@ -85,31 +85,31 @@ def train(
     rows: Rows,
     options: Options,
     plan: Plan,
-    heard: Heard = lambda number, learned, rows: None,
+    on_progress: OnProgress = lambda number, learned, rows: None,
     ended: Callable[[Pass], None] = lambda made: None,
 ) -> Training:
-    """A learner with these options that has learned the rows as planned.
+    """Train a learner with these options on the rows, as planned.
 
-    With patience it is as it was after the pass with the best held-out R1, the first of equal
-    ones; else as after the last pass. The same rows, options and plan make the same state. `heard`
-    is told how far a pass is, `ended` of each pass that was made. Raises PlanError when nothing is
-    left to learn or to be held out.
+    With patience, the state after the pass with the best held-out R1 is returned (the first of
+    equal ones), else the state after the last pass. The same rows, options and plan make the same
+    state. `on_progress` is called within a pass, `ended` after each. Raises PlanError if no rows
+    are left to learn or to hold out.
     """
-    kept_back, learned = held_out_and_learned(rows, plan)
+    validation, learned = held_out_and_learned(rows, plan)
     features, classes = Columns(rows.features), Columns(rows.classes)
     learner = make(options)
-    if may_be_planted(options):  # the rows to learn are a copy
+    if may_be_planted(options):
         learner.plant_csr(*rows.take(learned).labelled(features, classes))
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
         began = perf_counter()
         order = order_of_pass(rows, learned, plan, number)
-        ranks = _learn(learner, rows, order, features, classes, number, heard)
+        ranks = _learn(learner, rows, order, features, classes, number, on_progress)
         seconds = perf_counter() - began
         held_out = None
-        if len(kept_back):
-            held_out = Accuracy.of(ranks_of(learner, kept_back, features, classes))
+        if len(validation):
+            held_out = Accuracy.of(ranks_of(learner, validation, features, classes))
         made = Pass(number, len(order), Accuracy.of(ranks), held_out, seconds)
         passes.append(made)
         ended(made)
@@ -125,9 +125,9 @@ def train(
 
 
 def held_out_and_learned(rows: Rows, plan: Plan) -> tuple[Rows, NDArray[np.int64]]:
-    """The rows that are held out, and which of the others are learned, oversampled ones repeated.
+    """Return the held-out rows, and the positions to learn, oversampled ones repeated.
 
-    PlanError when there is none to learn, or none to hold out where the plan wants some.
+    Raises PlanError if no row is left to learn, or none to hold out although the plan needs it.
     """
     order = np.arange(len(rows))
     if plan.shuffle:
@@ -137,16 +137,16 @@ def held_out_and_learned(rows: Rows, plan: Plan) -> tuple[Rows, NDArray[np.int64
         raise PlanError("held_out", f"{plan.held_out} of {len(rows)} rows is not one row")
     if held_out == len(rows):
         raise PlanError("held_out", f"of {len(rows)} rows nothing is left to learn")
-    learned, kept_back = np.split(order, [len(rows) - held_out])
+    learned, validation = np.split(order, [len(rows) - held_out])
     if plan.oversample:
         learned = learned[rows.take(learned).oversampling(plan.oversample)]
-    return rows.take(kept_back), learned
+    return rows.take(validation), learned
 
 
 def order_of_pass(
     rows: Rows, learned: NDArray[np.int64], plan: Plan, number: int
 ) -> NDArray[np.int64]:
-    """The rows of a pass in the order in which they are learned."""
+    """Return the positions of the rows of a pass, in the order of learning."""
     if not plan.shuffle:
         return learned
     return np.random.default_rng([plan.seed, number]).permutation(learned)
@@ -159,15 +159,15 @@ def _learn(
     features: Columns,
     classes: Columns,
     number: int,
-    heard: Heard,
+    on_progress: OnProgress,
 ) -> NDArray[np.int32]:
-    """Learn the rows in this order; their ranks before that."""
+    """Learn the rows in this order; return the rank of each before it was learned."""
     ranks = np.empty(len(order), np.int32)
     for begin, some in _portions(rows, order):
         ranks[begin : begin + len(some)] = learner.learn_csr(
             *some.labelled(features, classes), passes_done=number - 1
         )
-        heard(number, begin + len(some), len(order))
+        on_progress(number, begin + len(some), len(order))
     return ranks
 
 

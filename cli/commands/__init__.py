@@ -1,1 +1,1 @@
-"""The command line `manyclass`, a module for each of its commands and for what they share."""
+"""The commands of `manyclass`, a module for each."""

@@ -1,4 +1,4 @@
-"""manyclass copy: what one store holds, to another."""
+"""manyclass copy: copy a store to a new one."""
 
 import time
 from contextlib import closing
@@ -20,16 +20,16 @@ def copy(
     source: Annotated[
         str,
         typer.Argument(
-            help="The store to read, as MANYCLASS_STORE has it, or file:PATH for a state that"
+            help="The store to read, written as in MANYCLASS_STORE, or file:PATH for a state that"
             " `manyclass snapshot save` wrote."
         ),
     ],
     target: Annotated[str, typer.Argument(help="The store to write, a new one.")],
 ) -> None:
-    """Copy a store: its snapshots, and the events behind the oldest of them.
+    """Copy a store: its snapshots, and the events after the oldest of them.
 
-    No service may use either meanwhile. A service that is started on the target goes on where the
-    one on the source stopped.
+    No service may write to either meanwhile. A service on the target continues where the one on
+    the source stopped.
     """
     try:
         with (

@@ -1,24 +1,26 @@
-"""manyclass demo: teach a service one novel, watch it get better, ask it for missing words."""
+"""manyclass demo: teach a service a novel, show its accuracy, predict missing words."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from manyclass.cli.connection import INTERRUPTED, Key, connected
 from manyclass.cli.demo.novel import TITLE, text
-from manyclass.cli.demo.window import Window
 from manyclass.cli.environment import URL_VARIABLE, without_settings
-from manyclass.cli.ephemeral_service import FreshServiceFailed, ephemeral_service
+from manyclass.cli.ephemeral_service import EphemeralServiceFailed, ephemeral_service
 from manyclass.client.client import Client
 from manyclass.client.types import EventBody, RankedClass
 from manyclass.core.words import features, instances, sentences, with_gap
+from manyclass.training.accuracy import Accuracy
 
 BATCH = 500
-WINDOW = 5_000  # events between two lines of the table, and what each looks back on
-BAR = 40  # how long the bar of a recall of 1 would be
+WINDOW = 5_000  # events of each line of the table
+BAR = 40  # length of the bar at a recall of 1
 
 QUESTIONS = (
     "Captain _ was in the room",
@@ -36,7 +38,7 @@ def demo(
         typer.Option(
             "--url",
             envvar=URL_VARIABLE,
-            help="Teach the service there; without it, one is started and ended again.",
+            help="Teach the service there; without it, a temporary one is started.",
             metavar="URL",
         ),
     ] = None,
@@ -44,9 +46,9 @@ def demo(
 ) -> None:
     """Teach a service the words of a novel.
 
-    Each is predicted from the three on each side, then learned; the accuracy is seen to rise.
-    Without --url a service of its own is started, which keeps nothing: its store is in a folder
-    that is removed at the end.
+    Each is predicted from three words on each side, then learned, and the accuracy is printed.
+    Without --url a temporary service is started, whose store is in a folder that is removed at
+    the end.
     """
     try:
         if url is not None:
@@ -55,7 +57,7 @@ def demo(
             typer.echo("Starting a service of our own; it is gone when this ends.")
             with ephemeral_service(without_settings()) as own:
                 _demonstrate(own, None)
-    except FreshServiceFailed as error:
+    except EphemeralServiceFailed as error:
         typer.echo(f"manyclass: {error}", err=True)
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
@@ -77,21 +79,22 @@ def _demonstrate(url: str, key: str | None) -> None:
 
 
 def teach(client: Client, novel: str, window_size: int) -> int:
-    """Teach the words of the novel in their order and print how it goes; how many they were."""
+    """Teach the words of the novel in order, print the accuracy, return the number of words."""
     typer.echo(f"of the last {window_size:,} words, those whose class stood first (R1), among the")
     typer.echo("first five (R5), and the mean of 1/rank (MRR), all before the word was learned\n")
     typer.echo(" events     R1     R5    MRR   events/s")
-    window = Window(window_size)
+    ranks: deque[int] = deque(maxlen=window_size)
     done = 0
     began = window_began = time.monotonic()
     shown = 0
     events = _events(novel)
     while batch := list(islice(events, min(BATCH, window_size - (done - shown)))):
-        window.add(client.learn_many(batch).ranks)
+        ranks.extend(rank or 0 for rank in client.learn_many(batch).ranks)
         done += len(batch)
         if done - shown == window_size:
             now = time.monotonic()
-            _show(done, window, window_size / max(now - window_began, 1e-9))
+            accuracy = Accuracy.of(np.array(ranks, np.int32))
+            _show(done, accuracy, window_size / max(now - window_began, 1e-9))
             shown, window_began = done, now
     seconds = time.monotonic() - began
     stats = client.stats()
@@ -109,11 +112,10 @@ def _events(novel: str) -> Iterator[EventBody]:
             yield {"features": around, "classes": [word]}
 
 
-def _show(done: int, window: Window, rate: float) -> None:
-    first, among_five = window.recall(1), window.recall(5)
-    bar = ("█" * round(first * BAR)).ljust(round(among_five * BAR), "░")
+def _show(done: int, accuracy: Accuracy, rate: float) -> None:
+    bar = ("█" * round(accuracy.r1 * BAR)).ljust(round(accuracy.r5 * BAR), "░")
     typer.echo(
-        f"{done:7,}  {first:5.3f}  {among_five:5.3f}  {window.reciprocal_rank():5.3f}"
+        f"{done:7,}  {accuracy.r1:5.3f}  {accuracy.r5:5.3f}  {accuracy.mrr:5.3f}"
         f"  {rate:9,.0f}   {bar}"
     )
 
@@ -122,7 +124,7 @@ def _show(done: int, window: Window, rate: float) -> None:
 
 
 def ask(client: Client, question: str) -> None:
-    """Print which words the service puts into the gap, and why."""
+    """Print the words that the service ranks first for the gap, and the features of each."""
     words, gap = with_gap(question)
     ranking = client.rank({"features": features(words, gap)}, k=3, explain=True)
     typer.echo(f"\n  {question}")

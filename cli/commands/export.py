@@ -1,4 +1,4 @@
-"""manyclass export: what an index holds, as readable text."""
+"""manyclass export: print an index as readable text."""
 
 import os
 import sys
@@ -6,20 +6,26 @@ import time
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
-
-if TYPE_CHECKING:
-    from manyclass.core.model import Model
+from manyclass.core.errors import RulesDiffer, SnapshotError
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
+from manyclass.service.errors import with_hint
+from manyclass.service.log.recovery import Recovery, RecoveryError, recover
+from manyclass.service.store import open_store
+from manyclass.service.store.errors import StoreError
+from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20
 
 
 class Form(StrEnum):
-    """How it is written."""
+    """The format of the output."""
 
     text = "text"
     jsonl = "jsonl"
@@ -29,7 +35,7 @@ def export(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="What `manyclass train --out` or `manyclass snapshot save` wrote.",
+            help="A file that `manyclass train --out` or `manyclass snapshot save` wrote.",
             metavar="[FILE]",
             show_default=False,
         ),
@@ -38,7 +44,7 @@ def export(
         str | None,
         typer.Option(
             "--store",
-            help="The store of a service that is stopped, as MANYCLASS_STORE has it.",
+            help="The store of a stopped service, written as in MANYCLASS_STORE.",
             metavar="URL",
             show_default=False,
         ),
@@ -47,12 +53,9 @@ def export(
 ) -> None:
     """Print every class, feature and edge of an index, in the order of the names.
 
-    Of a service that runs, export what `manyclass snapshot save` writes. Shadows are left out: what
-    is printed is the learner that answers.
+    For a running service, export the file that `manyclass snapshot save` writes. Only the primary
+    learner is printed, not the shadows.
     """
-    # Here, not above: the other commands start without loading the engine.
-    from manyclass.training.listing import json_of, text_of
-
     if (file is None) == (store is None):
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
@@ -63,16 +66,13 @@ def export(
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What was not written would be tried again, and complained of, at the end of the process.
+        # Python would flush the unwritten rest at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         complain(f"standard output cannot be written: {error.strerror or error}")
         raise typer.Exit(FAILED) from error
 
 
-def _of_file(file: Path) -> "Model":
-    from manyclass.core.errors import RulesDiffer, SnapshotError
-    from manyclass.core.model import Model
-
+def _of_file(file: Path) -> Model:
     try:
         with file.open("rb") as opened:
             return Model.load(iter(lambda: opened.read(READ_BYTES), b""))
@@ -84,15 +84,8 @@ def _of_file(file: Path) -> "Model":
         raise typer.Exit(FAILED) from error
 
 
-def _of_store(url: str) -> "Model":
-    """The state after the last event; the store is not written."""
-    from manyclass.core.learners.options import Options
-    from manyclass.core.model_set import ModelSet
-    from manyclass.service.errors import RecoveryError, with_hint
-    from manyclass.service.log.recovery import Recovery, recover
-    from manyclass.service.store import open_store
-    from manyclass.service.store.errors import StoreError
-
+def _of_store(url: str) -> Model:
+    """Restore the state after the last event, without writing to the store."""
     try:
         with closing(open_store(url, time.time, make_new=False)) as opened:
             if not opened.snapshots():

@@ -20,12 +20,12 @@ def learn(
 ) -> None:
     """Teach a running service the events of files.
 
-    A line is a JSON object, an event as POST /learn takes it: {"features": {"ice": 1.5},
+    A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
     that was ranked before.
 
-    The recall shown, R1 and R5, is progressive: where the best true class stood before the event
-    was learned. A bad line is named on standard error and left out; the exit code is then 1.
+    Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
+    learned. A bad line is named on standard error and left out; the exit code is then 1.
     """
     with connected(url, key) as client:
 
@@ -36,7 +36,7 @@ def learn(
         run("learned", files, batch, read, send, _count)
 
 
-def _count(tally: RunSummary, answer: LearnedMany) -> None:
-    tally.add(answer.accepted + answer.duplicates, answer.duplicates)
-    if not answer.duplicates:  # the answer does not say which ones they were, nor where they stood
-        tally.add_ranks(answer.ranks)
+def _count(summary: RunSummary, answer: LearnedMany) -> None:
+    summary.add(answer.accepted + answer.duplicates, answer.duplicates)
+    if not answer.duplicates:  # else the ranks of the duplicates are unknown
+        summary.add_ranks(answer.ranks)

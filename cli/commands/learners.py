@@ -1,4 +1,4 @@
-"""manyclass learners: which of a running service's learners does best, and which one answers."""
+"""manyclass learners: compare the learners of a running service, promote one."""
 
 from typing import Annotated, Final, Literal
 
@@ -7,7 +7,7 @@ import typer
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.client.types import Learner
 
-app = typer.Typer(help="Compare the learners of a running service, and let another one answer.")
+app = typer.Typer(help="Compare the learners of a running service, and promote one.")
 
 HEADS: Final = ("learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes")
 
@@ -18,13 +18,13 @@ def list_learners(
     key: Key = None,
     window: Annotated[
         Literal["100", "1000", "10000"],
-        typer.Option(help="The number of events looked back on for the accuracy."),
+        typer.Option(help="The number of latest events that count for the accuracy."),
     ] = "10000",
 ) -> None:
-    """Print the learners, the one that answers first.
+    """Print the learners, the primary one first.
 
-    R1, R5 and MRR are progressive: where the best true class of an event stood before it was
-    learned. Those of a shadow compare with the others' when its events fill the window too.
+    R1, R5 and MRR are progressive: they use the rank of the best true class before the event was
+    learned. Compare learners with the same number of events only.
     """
     with connected(url, key) as client:
         rows = [_row(learner, window) for learner in client.learners()]
@@ -42,9 +42,9 @@ def promote(
     key: Key = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Let a shadow answer from here on, without a restart.
+    """Make a shadow the primary learner, without a restart.
 
-    The one that answered becomes a shadow, and can be promoted back.
+    The former primary becomes a shadow, and can be promoted back.
     """
     if not yes:
         typer.confirm(f"Let {learner} answer at {url}?", abort=True)

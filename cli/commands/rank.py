@@ -1,4 +1,4 @@
-"""manyclass rank: the classes of the instances of files, from a running service."""
+"""manyclass rank: rank the instances of files by a running service."""
 
 import sys
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_R
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` numbers the last event the ranking has seen."""
+    """A line of the results. `seq` is the number of the last event applied before the ranking."""
 
     id: str
     ranked: tuple[RankedClass, ...]
@@ -41,7 +41,7 @@ def rank(
     threshold: Annotated[
         float | None,
         typer.Option(
-            callback=_finite, help="Only scores above it; otherwise whatever is retrieved."
+            callback=_finite, help="Return only scores above it; else all retrieved classes."
         ),
     ] = None,
     min_confidence: Annotated[
@@ -50,22 +50,22 @@ def rank(
             min=0,
             max=1,
             callback=_finite,
-            help="Withhold rankings whose first class is less certain.",
+            help="Return no classes if the first is less certain.",
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say which features voted for each class.")
+        bool, typer.Option("--explain", help="Add the features behind each class.")
     ] = False,
     min_seq: Annotated[
-        int, typer.Option(min=0, help="The number of an event the rankings must have seen.")
+        int, typer.Option(min=0, help="Rank after the event with this number is applied.")
     ] = 0,
     batch: Batch = 200,
     ignore_unknown: IgnoreUnknown = False,
 ) -> None:
     """Rank the instances of files and print the results.
 
-    A line is a JSON object, an instance as POST /rank takes it: {"features": {"ice": 1.5}} or
-    {"text": "..."}, with an "id" if the result is to carry it. A result is a line of JSON too, on
+    A line is a JSON object, an instance as for POST /rank: {"features": {"ice": 1.5}} or
+    {"text": "..."}, with an optional "id", which the result repeats. A result is a line of JSON on
     standard output, in the order of the instances. A bad line is named on standard error and left
     out; the exit code is then 1.
     """
@@ -87,15 +87,15 @@ def rank(
 
 
 def _most_at_once(k: int, explain: bool) -> int:
-    """So many instances the service ranks in one request."""
+    """Return the largest number of instances that the service ranks in one request."""
     return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
 
 
-def _print(tally: RunSummary, answer: Rankings) -> None:
+def _print(summary: RunSummary, answer: Rankings) -> None:
     results = (
         RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
         for result in answer.results
     )
     sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))
     sys.stdout.buffer.flush()
-    tally.add(len(answer.results))
+    summary.add(len(answer.results))

@@ -1,4 +1,4 @@
-"""manyclass snapshot: the stored states of a running service."""
+"""manyclass snapshot: list, take, save and restore the states of a running service."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.client.types import Snapshot
 
-app = typer.Typer(help="List, take and go back to snapshots of a running service.")
+app = typer.Typer(help="List, take, save and restore snapshots of a running service.")
 
 
 @app.command("list")
@@ -38,7 +38,7 @@ def save(
 ) -> None:
     """Write the state as it is now to a file.
 
-    The service's store is not asked, so this works while it is away or lost. `manyclass copy
+    It does not use the store, so it works while the store is unreachable or lost. `manyclass copy
     file:FILE TARGET` makes a store of the file.
     """
     part = file.with_name(file.name + ".part")
@@ -63,7 +63,7 @@ def restore(
 ) -> None:
     """Go back to a snapshot, without a restart.
 
-    What was learned after it no longer counts.
+    Events learned after it no longer count.
     """
     if not yes:
         typer.confirm(f"Go back to the state after event {seq} at {url}?", abort=True)

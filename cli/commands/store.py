@@ -1,4 +1,4 @@
-"""manyclass store: the files of a store that no service uses."""
+"""manyclass store: manage the files of a store that no service uses."""
 
 from typing import Annotated
 
@@ -10,26 +10,26 @@ from manyclass.service.store import sqlite_path
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.sqlite.store import accept_store
 
-app = typer.Typer(help="Look after a store that no service uses.")
+app = typer.Typer(help="Manage a store that no service uses.")
 
 
 @app.callback()
 def store() -> None:
-    """Look after a store that no service uses."""
+    """Manage a store that no service uses."""
 
 
 @app.command()
 def accept(
     store: Annotated[
         str,
-        typer.Argument(help="the store, as MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
+        typer.Argument(help="The store, written as in MANYCLASS_STORE: sqlite:PATH", metavar="URL"),
     ],
 ) -> None:
-    """Go on with what a store holds, though it is less than was acknowledged.
+    """Accept a store that holds fewer events than were acknowledged.
 
-    For a backup that is to take the place of a newer store: the service refuses to start on it,
-    for it cannot tell a backup from a loss. Events behind the last one in the store are given up,
-    and their numbers are given again.
+    Use it for a backup that replaces a newer store. The service refuses to start on one, because it
+    cannot distinguish a backup from a loss. Events after the last one in the store are given up,
+    and their numbers are used again.
     """
     path = sqlite_path(store)
     if path is None:

@@ -1,1 +1,1 @@
-"""The demonstration: a novel that ships with the service, and predicting its words."""
+"""The data of `manyclass demo`: a novel whose words are predicted."""

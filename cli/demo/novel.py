@@ -1,4 +1,4 @@
-"""The novel that ships with the service; persuasion.md beside it says where it comes from."""
+"""The novel that ships with the command line; persuasion.md names its source."""
 
 import gzip
 from importlib.resources import files
@@ -8,6 +8,6 @@ TITLE: Final = "Persuasion, by Jane Austen (1818)"
 
 
 def text() -> str:
-    """The whole novel."""
+    """Return the text of the novel."""
     stored = files("manyclass.cli.demo").joinpath("persuasion.txt.gz").read_bytes()
     return gzip.decompress(stored).decode("ascii")

@@ -1,6 +1,6 @@
-"""All that can be asked of two processes on one Redis, well and badly, until told to stop.
+"""Sends every kind of request, good and bad, to two processes on one Redis until stopped.
 
-What they answer is not looked at: what they count is.
+The tests read the metrics of the processes, not these answers.
 """
 
 import random

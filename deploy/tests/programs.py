@@ -23,7 +23,7 @@ def program(name):
 
 
 def replaced(text, *changes):
-    """The text with each (what, by what, how often it is there) changed."""
+    """Apply each change (old, new, number of occurrences) to the text."""
     for what, by, times in changes:
         assert text.count(what) == times, f"{what!r} is there {text.count(what)} times"
         text = text.replace(what, by)
@@ -141,7 +141,7 @@ class Prometheus(Program):
         return answer.json()["data"]
 
     def query(self, expression):
-        """Every value the expression has now."""
+        """Return all current values of the expression."""
         found = self.ask("query", query=expression)
         if found["resultType"] == "scalar":
             return [float(found["result"][1])]
@@ -149,7 +149,7 @@ class Prometheus(Program):
 
 
 def instant(expression):
-    """The expression as Grafana would send it, for all processes of the job, over some seconds."""
+    """Fill in the variables as Grafana would, for all processes of the job."""
     return re.sub(
         r"\$\w+",
         lambda variable: {"$job": "manyclass", "$instance": ".*", "$__rate_interval": "10s"}[

@@ -9,7 +9,7 @@ from tests.system.process import Service
 
 @contextmanager
 def two_on_one_redis(folder, **settings):
-    """The Redis, and the processes, which all end in the end."""
+    """Yield a Redis server and two processes of the service; stop them afterwards."""
     with ExitStack() as stack:
         redis = stack.enter_context(RedisServer(folder / "redis"))
         processes = []

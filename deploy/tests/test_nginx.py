@@ -43,7 +43,7 @@ def pair(tmp_path):
 
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory):
-    """Two processes of the service on one Redis, nginx in front of them, and the Redis."""
+    """Yield nginx, the two processes of the service behind it, and their Redis."""
     folder = tmp_path_factory.mktemp("nginx")
     with (
         two_on_one_redis(folder, store_seconds=1) as (redis, processes),
@@ -61,7 +61,7 @@ def head(nginx, path, *lines):
 
 
 def begun(nginx, length=100):
-    """A connection on which a ranking was begun, whose body does not come."""
+    """Open a connection and begin a ranking whose body never arrives."""
     connection = connect(nginx)
     lines = ("Content-Type: application/json", f"Content-Length: {length}")
     connection.sendall(head(nginx, "/rank", *lines).encode() + b'{"features"')
@@ -179,7 +179,7 @@ def test_what_no_process_took_is_asked_of_the_other_one(tmp_path):
 
 @pytest.mark.parametrize("status", [502, 503])
 def test_a_refusal_by_all_does_not_shut_the_door(pair, status):
-    """Or a client that asks for a `min_seq` that never comes would do so for everybody."""
+    """Else one client with a `min_seq` in the far future would stop the rankings of all."""
     nginx, upstreams = pair
     for upstream in upstreams:
         upstream.status = status
@@ -331,7 +331,7 @@ def test_bodies_that_are_too_large_are_told_so(replicas):
 
 
 def test_a_stream_may_be_of_any_size_and_faster_than_it_is_learned(replicas):
-    """The processes stand still for a while, so that all on the way to them is full."""
+    """Suspend the processes for a while, so that all buffers on the way are full."""
     nginx, running, _ = replicas
     lines, faulty = 20_000, b'{"faulty": 1}\n'
     names = ", ".join(f'"feature-{n}"' for n in range(100))

@@ -24,7 +24,7 @@ DASHBOARDS = [json.loads(path.read_text()) for path in sorted(DEPLOY.glob("grafa
 
 @pytest.fixture(scope="session")
 def prometheus(tmp_path_factory):
-    """One that has scraped two loaded processes on one Redis for a while, and still does."""
+    """Yield a Prometheus that scrapes two loaded processes on one Redis."""
     folder = tmp_path_factory.mktemp("prometheus")
     with ExitStack() as stack:
         redis, services = stack.enter_context(two_on_one_redis(folder, **SETTINGS))
@@ -74,7 +74,7 @@ def test_every_variable_has_values(prometheus, dashboard):
 
 
 def selectors(expression):
-    """The series an expression names, without range and offset."""
+    """Return the series in an expression, without range and offset."""
     found = re.findall(r"\b(?:manyclass_\w+|up)(?:\{[^}]*\})?", expression)
     assert found
     return found

@@ -8,14 +8,14 @@ from manyclass.cli.main import app
 
 @pytest.fixture(scope="session")
 def service():
-    """The URL of a real service; the tests that share it use classes of their own."""
+    """Yield the URL of a real service; each test uses its own classes."""
     with ephemeral_service(without_settings()) as url:
         yield url
 
 
 @pytest.fixture
 def manyclass(monkeypatch):
-    """Calls the command line: `manyclass("learn", "-", input=b"...")`."""
+    """Return a function that runs the command line: `manyclass("learn", "-", input=b"...")`."""
     for variable in ("MANYCLASS_URL", "MANYCLASS_KEY"):
         monkeypatch.delenv(variable, raising=False)
 
@@ -27,5 +27,5 @@ def manyclass(monkeypatch):
 
 @pytest.fixture
 def nobody():
-    """A URL where nothing listens."""
+    """Return a URL without a service."""
     return "http://127.0.0.1:9"

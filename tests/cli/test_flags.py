@@ -9,7 +9,7 @@ COMMANDS = Path(__file__).parents[2] / "cli"
 
 
 def options(module):
-    """Every call of typer.Option in a module."""
+    """Yield every call of typer.Option in a module."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "typer.Option":
             yield node

@@ -11,7 +11,7 @@ def test_a_clean_run():
     tally.add(1000)
     tally.add_ranks([1, 5, 6, None])
     assert tally.clean
-    assert tally.summary("learned") == ("learned 1,000 in 2.0 s, 500 a second · R1 0.250  R5 0.500")
+    assert tally.text("learned") == ("learned 1,000 in 2.0 s, 500 a second · R1 0.250  R5 0.500")
 
 
 def test_a_run_with_something_left_out(capsys):
@@ -20,7 +20,7 @@ def test_a_run_with_something_left_out(capsys):
     tally.bad_line(Line("events.jsonl", 4, b"{"), "not JSON")
     tally.bad_file(FileFault("more.gz", "ends in the middle"))
     assert not tally.clean
-    assert tally.summary("learned") == (
+    assert tally.text("learned") == (
         "learned 3 in 1.0 s, 3 a second · 2 duplicates among them"
         " · 1 bad line left out · 1 file not read to the end"
     )

@@ -47,7 +47,7 @@ def panels():
 
 
 def summed(expression):
-    """The metrics of the service that the expression adds up over processes, with labels."""
+    """Return the service's metrics, with labels, that an expression sums over processes."""
     return re.findall(r"\bsum(?: by \([\w, ]+\))? ?\((?:\w+\()*manyclass_(\w+\{[^}]*)", expression)
 
 

@@ -56,7 +56,7 @@ def test_everything_selects_the_same_pods(pod):
         ("service-monitor.yaml", "selector"),
     ):
         assert resource(file)["spec"][selector] == {"matchLabels": NAME}
-    assert resource("service.yaml")["metadata"]["labels"] == NAME  # what the monitor selects by
+    assert resource("service.yaml")["metadata"]["labels"] == NAME  # the monitor selects by them
     for constraint in pod["spec"]["topologySpreadConstraints"]:
         assert constraint["labelSelector"] == {"matchLabels": NAME}
 

@@ -30,7 +30,7 @@ def versions(name):
 
 
 def group(name):
-    """The requirements of a dependency group, with those of the groups it includes."""
+    """Yield the requirements of a dependency group, included groups too."""
     for each in PROJECT["dependency-groups"][name]:
         if isinstance(each, dict):
             yield from group(each["include-group"])
@@ -39,7 +39,7 @@ def group(name):
 
 
 def declared(name):
-    """The requirements a lock is made from."""
+    """Return the requirements that a lock is made from."""
     serving = PROJECT["project"]["dependencies"]
     return {
         "build": [*group("build")],

@@ -14,7 +14,7 @@ def write(path, *bodies):
 
 
 def named(rows):
-    """The rows as (features, classes) again."""
+    """Yield the rows as (features, classes)."""
     for row in range(len(rows)):
         part = slice(rows.indptr[row], rows.indptr[row + 1])
         true = rows.class_indices[rows.class_indptr[row] : rows.class_indptr[row + 1]]

@@ -17,7 +17,7 @@ def rows():
 
 
 def named(rows):
-    """The rows as dictionaries again."""
+    """Return the rows as dictionaries."""
     instances = []
     for row in range(len(rows)):
         part = slice(rows.indptr[row], rows.indptr[row + 1])

@@ -184,9 +184,9 @@ def test_a_pass_says_what_it_took():
     assert made.seconds > 0
 
 
-def test_a_label_tree_is_planted_over_the_classes_that_will_be_learned():
-    """Twenty classes are more than one node holds: planted, they make a tree of two levels, whose
-    classes stand in the order of their names' first rows, also before they are learned."""
+def test_a_label_tree_is_built_over_the_classes_that_will_be_learned():
+    """Twenty classes are more than one node holds. The tree built from them has two levels, with
+    the classes in the order of their first rows, also before they are learned."""
     rows = Rows.of(labelled(40, classes=20))
     planted, grown = (
         train(rows, Options.parse(each), Plan(shuffle=False)).learner

@@ -1,7 +1,7 @@
-"""The forms in which labelled instances are written: one module for each.
+"""File formats of labelled instances, a module for each; its docstring shows a line.
 
-Each has `read(lines)`, which gives a `Given` for a line that holds an instance, a `Rejected` for
-one that does not, in the order of the lines; and a docstring that says what a line looks like.
+To add a format, write a module with `read(lines)`, which yields a `Given` for each line that holds
+an instance and a `Rejected` for each other line, in order; then list it in FORMATS and SUFFIXES.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -42,11 +42,11 @@ COMPRESSED: Final = (".gz", ".zst")
 
 
 class FormatUnknown(Exception):
-    """A file whose name does not say how it is written, or a format that nobody reads."""
+    """A file name without a known suffix, or the name of an unknown format."""
 
 
 def format_of(file: str) -> str:
-    """The format a file's name tells, JSON lines for standard input; FormatUnknown."""
+    """Return the format by the file's name, JSON lines for standard input; FormatUnknown."""
     if file == STANDARD_INPUT:
         return "jsonl"
     path = PurePath(file)
@@ -61,7 +61,7 @@ def format_of(file: str) -> str:
 
 
 def reader_of(format: str) -> Read:
-    """What reads this format; FormatUnknown."""
+    """Return the reader of this format; FormatUnknown."""
     try:
         return FORMATS[format]
     except KeyError:

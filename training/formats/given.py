@@ -1,4 +1,4 @@
-"""What a line of any format gives, and what the formats that hold words and numbers share."""
+"""Results of reading a line, and helpers shared by the formats of words and numbers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^ \t\r\v\f\0]+")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An instance and its true classes, as they were written: nothing is checked yet."""
+    """An instance and its true classes as written, before any check."""
 
     line: Line
     features: Mapping[str, float] | list[str | int]  # of a list, each is worth 1
@@ -27,14 +27,14 @@ class Rejected:
     reason: str
 
 
-Held = tuple[Mapping[str, float] | list[str | int], list[str | int]]
+Parsed = tuple[Mapping[str, float] | list[str | int], list[str | int]]
 
 
-def each(lines: Iterable[Line], held_by: Callable[[str], Held]) -> Iterator[Given | Rejected]:
-    """What `held_by` finds in the text of each line; a LineFault of its rejects the line."""
+def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterator[Given | Rejected]:
+    """Yield the instance of each line by `parse_line`; its LineFault rejects the line."""
     for line in lines:
         try:
-            features, classes = held_by(line.data.decode())
+            features, classes = parse_line(line.data.decode())
         except UnicodeDecodeError as error:
             yield Rejected(line, f"byte {error.start + 1} is not UTF-8")
         except LineFault as error:
@@ -44,19 +44,19 @@ def each(lines: Iterable[Line], held_by: Callable[[str], Held]) -> Iterator[Give
 
 
 def words(text: str) -> list[str]:
-    """The text cut at blanks, as programs written in C cut it."""
+    """Split the text at ASCII blanks, as programs written in C do."""
     return _WORD.findall(text)
 
 
 def quoted(text: str) -> str:
-    """The text as a reason quotes it: of a long one the beginning."""
+    """Return the text in quotes, cut to MOST_QUOTED letters."""
     return repr(text) if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]!r}..."
 
 
 def number(text: str) -> float:
-    """The number a text is; LineFault when it is none."""
+    """Parse a number; LineFault if the text is not one."""
     try:
-        if "_" in text:  # which Python would read over
+        if "_" in text:  # float() accepts 1_000
             raise ValueError
         return float(text)
     except ValueError:
@@ -64,7 +64,7 @@ def number(text: str) -> float:
 
 
 def numbered(pairs: Iterable[str]) -> dict[str, float]:
-    """The features of `number:value` pairs, named by the number; repeated ones add up."""
+    """Parse `number:value` pairs into features named by the number; repeated ones add up."""
     features: dict[str, float] = {}
     for pair in pairs:
         name, colon, value = pair.partition(":")

@@ -1,10 +1,10 @@
-"""JSON lines: what POST /learn takes, an event to a line.
+"""JSON lines: an event as POST /learn takes it, one to a line.
 
     {"features": {"ice": 1.5, "puck": 2}, "classes": ["hockey"]}
     {"features": ["ice", "puck", "puck"], "classes": ["hockey", "sports"]}
     {"text": "The goalie stopped the puck", "classes": ["hockey"]}
 
-Exactly one of `features` and `text`. Other keys are passed over: data sets have many.
+Exactly one of `features` and `text` is required. Other keys are ignored: data sets have many.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _EVENT = msgspec.json.Decoder(_Event)
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The events of the lines."""
+    """Yield the instance of each line."""
     for line in lines:
         try:
             event = _EVENT.decode(line.data)

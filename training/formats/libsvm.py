@@ -9,20 +9,20 @@ that `1`, `+1` and `1.0` are three; a feature by its number.
 
 from collections.abc import Iterable, Iterator
 
-from manyclass.training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
+from manyclass.training.formats.given import Given, Parsed, Rejected, numbered, parse, quoted, words
 from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines; lines that are comments only are passed over."""
-    return each((line for line in lines if not _is_comment(line)), _held)
+    """Yield the instance of each line; lines with a comment only are skipped."""
+    return parse((line for line in lines if not _is_comment(line)), _parse_line)
 
 
 def _is_comment(line: Line) -> bool:
     return line.kept is not None and line.kept.lstrip().startswith(b"#")
 
 
-def _held(text: str) -> Held:
+def _parse_line(text: str) -> Parsed:
     instance, _, _ = text.partition("#")
     if instance[:1].isspace():
         raise LineFault("no true class: the line begins with a blank")

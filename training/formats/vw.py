@@ -15,16 +15,16 @@ Costs of classes (`3:0.5`), importances other than 1, and features without a nam
 
 from collections.abc import Iterable, Iterator
 
-from manyclass.training.formats.given import Given, Held, Rejected, each, number, quoted, words
+from manyclass.training.formats.given import Given, Parsed, Rejected, number, parse, quoted, words
 from manyclass.training.lines import Line, LineFault
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines."""
-    return each(lines, _held)
+    """Yield the instance of each line."""
+    return parse(lines, _parse_line)
 
 
-def _held(text: str) -> Held:
+def _parse_line(text: str) -> Parsed:
     head, *namespaces = text.split("|")
     if not namespaces:
         raise LineFault("there is no | in front of the features")
@@ -37,13 +37,13 @@ def _held(text: str) -> Held:
 
 
 def _classes(head: str) -> list[str | int]:
-    """The true classes in front of the first bar."""
-    said = words(head)
-    if said and (not head[-1].isspace() or said[-1].startswith("'")):
-        said.pop()  # the tag
-    if not said:
+    """Parse the true classes in front of the first bar."""
+    tokens = words(head)
+    if tokens and (not head[-1].isspace() or tokens[-1].startswith("'")):
+        tokens.pop()  # the tag
+    if not tokens:
         raise LineFault("no true class in front of the first | (a word that touches it is a tag)")
-    joined, *more = said
+    joined, *more = tokens
     if ":" in joined:
         raise LineFault(
             f"{quoted(joined)} is a class with a cost or weight, which cannot be learned"
@@ -54,13 +54,13 @@ def _classes(head: str) -> list[str | int]:
 
 
 def _features(namespace: str) -> Iterator[tuple[str, float]]:
-    """The names and values behind one bar."""
-    said = words(namespace)
+    """Yield the names and values behind one bar."""
+    tokens = words(namespace)
     prefix, weight = "", 1.0
-    if said and not namespace[0].isspace():
-        name, weight = _weighted(said.pop(0))
+    if tokens and not namespace[0].isspace():
+        name, weight = _weighted(tokens.pop(0))
         prefix = f"{name}^" if name else ""
-    for word in said:
+    for word in tokens:
         name, value = _weighted(word)
         if not name:
             raise LineFault(f"{quoted(word)} is a feature without a name")
@@ -68,6 +68,6 @@ def _features(namespace: str) -> Iterator[tuple[str, float]]:
 
 
 def _weighted(word: str) -> tuple[str, float]:
-    """The name, and the number behind its colon; 1 without one."""
+    """Split a name from the number behind its colon, which is 1 if absent."""
     name, colon, value = word.partition(":")
     return name, number(value) if colon else 1.0

@@ -12,20 +12,20 @@ and are rejected.
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from manyclass.training.formats.given import Given, Held, Rejected, each, numbered, quoted, words
+from manyclass.training.formats.given import Given, Parsed, Rejected, numbered, parse, quoted, words
 from manyclass.training.lines import FileFault, Line, LineFault
 
 MOST_DIGITS = 10  # of a number in the header, or of an instance
 
 
 def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
-    """The instances of the lines. FileFault without a header, and unless it counts the lines."""
+    """Yield the instance of each line. FileFault unless a header comes first and counts them."""
     remaining = iter(lines)
     header = next(remaining, None)
     if header is None:
         return
     instances, features, classes = _sizes(header)
-    held = partial(_held, features=features, classes=classes)
+    parse_line = partial(_parse_line, features=features, classes=classes)
     last = header
     for last in remaining:
         if last.number - header.number > instances:
@@ -33,7 +33,7 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
                 header.file,
                 f"the header says {instances} instances, but line {last.number} holds another",
             )
-        yield from each([last], held)
+        yield from parse([last], parse_line)
     if last.number - header.number < instances:
         raise FileFault(
             header.file,
@@ -52,7 +52,7 @@ def _sizes(header: Line) -> list[int]:
     return [int(size) for size in sizes]
 
 
-def _held(text: str, features: int, classes: int) -> Held:
+def _parse_line(text: str, features: int, classes: int) -> Parsed:
     if text[:1].isspace():
         raise LineFault("no true class: the line begins with a blank")
     joined, *pairs = words(text)

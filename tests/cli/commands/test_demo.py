@@ -5,7 +5,7 @@ import pytest
 from manyclass.cli.commands.demo import QUESTIONS, ask, teach
 from manyclass.cli.demo.novel import text
 from manyclass.cli.environment import without_settings
-from manyclass.cli.ephemeral_service import FreshServiceFailed, ephemeral_service
+from manyclass.cli.ephemeral_service import EphemeralServiceFailed, ephemeral_service
 from manyclass.client.client import Client
 
 EXCERPT = text()[:60_000]
@@ -13,7 +13,7 @@ EXCERPT = text()[:60_000]
 
 @pytest.fixture(scope="module")
 def service():
-    """One that has read nothing else: the novel's words would be in the way of other tests."""
+    """Yield the URL of a service for this module only, because the novel would disturb others."""
     with ephemeral_service(without_settings()) as url:
         yield url
 
@@ -85,7 +85,7 @@ def test_ctrl_c_ends_the_service_it_started(manyclass, monkeypatch):
 
 def test_a_service_that_cannot_start_says_why():
     with (
-        pytest.raises(FreshServiceFailed, match="the service ended at once") as caught,
+        pytest.raises(EphemeralServiceFailed, match="the service ended at once") as caught,
         ephemeral_service({"MANYCLASS_PORT": "x"}),
     ):
         pass

@@ -15,7 +15,7 @@ def speed_is_measured_shortly(monkeypatch):
 
 @pytest.fixture
 def data(tmp_path):
-    """A folder that has two of the public sets, as small ones."""
+    """Return a folder with small versions of two public data sets."""
     for name in ("clinc150", "banking77"):
         rows = [
             {"split": "test" if at % 4 == 0 else "train", "classes": [word], "text": f"{word} {at}"}

@@ -15,7 +15,7 @@ def events(name, count):
 
 
 def learned(url, name):
-    """How often each class whose name begins so was learned."""
+    """Return the number of events of each class with this prefix."""
     with Client(url) as client:
         return {each.name: each.learned for each in client.classes(prefix=name)}
 

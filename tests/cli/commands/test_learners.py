@@ -7,7 +7,7 @@ from manyclass.client.client import Client
 
 @pytest.fixture(scope="module")
 def several():
-    """A real service with a shadow."""
+    """Yield the URL of a real service with a shadow."""
     chosen = {"MANYCLASS_LEARNER": "ff(rating=0)", "MANYCLASS_SHADOWS": "pa(replay=2)"}
     with ephemeral_service({**without_settings(), **chosen}) as url:
         with Client(url) as client:
