@@ -82,7 +82,7 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         uint32_t max_outdegree
         uint32_t rating
         uint32_t retrieval_window
-        uint32_t rivals
+        uint32_t negatives
         uint32_t replay
         uint32_t replay_size
         uint32_t max_features
@@ -100,14 +100,14 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         double score
         uint32_t cls
 
-    cdef cppclass Lead:
+    cdef cppclass TopTwoScores:
         double first
         double second
 
     cdef cppclass NativeLearned "manyclass::Learned":
         uint32_t rank
         cpp_bool updated
-        Lead lead
+        TopTwoScores top_two
 
     cdef cppclass Row:
         double mass

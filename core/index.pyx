@@ -143,7 +143,7 @@ cdef NativeOptions native(object options) except *:
     out.aggressiveness = options.aggressiveness
     out.caution = options.caution
     out.pairs = options.demands == "pairs"
-    out.rivals = options.rivals
+    out.negatives = options.rivals
     out.replay = options.replay
     out.replay_size = options.replay_size
     out.seed = options.seed
@@ -363,7 +363,7 @@ cdef class Index:
         result = deref(self._native).learn(
             PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
         )
-        return Learned(result.rank, result.updated, result.lead.first, result.lead.second)
+        return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":

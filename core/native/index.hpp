@@ -1,5 +1,5 @@
 // The sparse index: RankedRetrieval (Madani et al., JMLR 2009, section 3) and learning by any of the
-// rules of normalized_weights.hpp and update_context.hpp. Names, rows and past instances are in their own headers; here
+// rules of normalized_weights.hpp and update_context.hpp. Vocabulary, rows and past instances are in their own headers; here
 // they meet.
 #pragma once
 
@@ -43,7 +43,7 @@ namespace manyclass {
 struct Learned {
     std::uint32_t rank;  // of the best true class before learning; 0: not retrieved
     bool updated;
-    Lead lead;  // as `rank` would have had it
+    TopTwoScores top_two;  // as `rank` would have had it
 };
 
 struct ClassRecord {
@@ -59,7 +59,7 @@ constexpr std::uint64_t BYTES_PER_VARIANCE = 4;
 constexpr std::uint64_t BYTES_PER_BIRTH = 8;  // of a feature, if past instances are kept
 constexpr std::uint64_t BYTES_PER_PLACE = 64;  // of a class in the order of Popular
 constexpr std::uint64_t KEPT_SHARE = 4;  // past instances take at most one in so many of the bytes
-constexpr std::size_t MOST_RIVALS = 1000;
+constexpr std::size_t MOST_NEGATIVES = 1000;
 // A limit that was lowered is approached by at most so much an event.
 constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
 // Nodes that a search of a label tree opens at most: it is exact below that. Once names were evicted
@@ -117,13 +117,13 @@ public:
                   double* scores) {
         constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
         std::vector<Ranked> best;
-        std::vector<Active> coming[2];
+        std::vector<ActiveFeature> coming[2];
         for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
             const Read lock = reading();
             Workspace& work = workspace();
             const auto in_use = columns.meet(2 * number_, features_);
             const std::int64_t end = std::min(rows, begin + BLOCK);
-            const auto read_row = [&](std::int64_t row, std::vector<Active>& active) {
+            const auto read_row = [&](std::int64_t row, std::vector<ActiveFeature>& active) {
                 active.clear();
                 if (row < end)
                     read_csr(active, columns, indptr[row], indptr[row + 1], indices, values);
@@ -159,12 +159,12 @@ public:
             const std::uint32_t cls = classes_.find(name);
             auto& votes = explained.emplace_back();
             if (options_.kind == Kind::label_tree) explain_by_path(work, cls, votes);
-            for (const Active& active : work.active) {
+            for (const ActiveFeature& active : work.active) {
                 if (active.feature == NO_ID) continue;
                 const Row& row = rows_[active.feature];
-                const auto edge = static_cast<const Rows&>(rows_).edges(row);
+                const auto edge = static_cast<const Postings&>(rows_).edges(row);
                 const std::uint32_t voting = scored(row);
-                const std::uint32_t at = Rows::place_of(cls, edge.classes, voting);
+                const std::uint32_t at = Postings::place_of(cls, edge.classes, voting);
                 if (at < voting)
                     votes.emplace_back(
                         std::string(active.name),
@@ -232,7 +232,7 @@ public:
         note_values(work);
         prepare(work);
         count_features(work, first_pass);
-        for (Active& active : work.active)
+        for (ActiveFeature& active : work.active)
             if (active.feature == NO_ID) active.feature = make_feature(active.name);
         work.true_ids.clear();
         for (const std::string_view cls : true_classes) work.true_ids.push_back(classes_.find(cls));
@@ -256,7 +256,7 @@ public:
         note_values(work);
         prepare(work);
         count_features(work, first_pass);
-        for (Active& active : work.active)
+        for (ActiveFeature& active : work.active)
             if (active.feature == NO_ID) {
                 active.feature = make_feature(active.name);
                 if (active.feature != NO_ID) columns.set(active.column, active.feature, features_);
@@ -345,7 +345,7 @@ public:
         std::vector<float> weights;
         for (std::uint32_t id = 0; id < rows_.end(); ++id) {
             const Row& row = rows_[id];
-            const float* of_row = static_cast<const Rows&>(rows_).edges(row).masses;
+            const float* of_row = static_cast<const Postings&>(rows_).edges(row).masses;
             for (std::uint32_t at = 0; at < row.outdegree; ++at)
                 weights.push_back(std::fabs(of_row[at]));
         }
@@ -357,7 +357,7 @@ public:
             const float least = weights[wanted];
             std::uint64_t equals = wanted;
             for (std::uint64_t i = 0; i < wanted; ++i) equals -= weights[i] > least;
-            Weights rows(rows_, options_.max_outdegree);
+            SignedWeights rows(rows_, options_.max_outdegree);
             for (std::uint32_t id = 0; id < rows_.end(); ++id)
                 rows.keep_heaviest(rows_[id], least, equals);
         }
@@ -441,7 +441,7 @@ public:
     }
 
     // How often a class was learned and the features with an edge to it, heaviest weight first.
-    // Rows are read block by block, so that a change need not wait for all of them; what it takes
+    // Postings are read block by block, so that a change need not wait for all of them; what it takes
     // away meanwhile is left out.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              std::vector<std::pair<std::string, double>>& edges) const {
@@ -557,8 +557,8 @@ public:
             state.class_last_learned[id] = class_records_[id].last_learned;
         }
         past_.dump(
-            state, [this](const Kept& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
-            [this](const Kept& kept, std::uint32_t id) { return class_is_gone(kept, id); });
+            state, [this](const StoredExample& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
+            [this](const StoredExample& kept, std::uint32_t id) { return class_is_gone(kept, id); });
         return true;
     }
 
@@ -606,13 +606,13 @@ public:
 private:
     // What one call needs; each thread has its own and keeps its room from call to call.
     struct Workspace {
-        std::vector<Active> active;
+        std::vector<ActiveFeature> active;
         std::vector<std::uint32_t> true_ids;
-        Lesson lesson;
+        UpdateContext context;
         std::vector<float> given;  // the values as they were before they were prepared
         std::vector<Input> input;  // of a label tree
         std::vector<std::uint32_t> new_classes;
-        Scores scores;
+        ScoreTable scores;
         std::uint64_t features_before, classes_before, bytes_before;  // the event
     };
 
@@ -670,7 +670,7 @@ private:
                        : static_cast<double>(tree_.leaf_weight(feature, cls));
         const Row& row = rows_[feature];
         const auto edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         return at < row.outdegree ? weight(row, edge.masses[at]) : 0;
     }
 
@@ -680,7 +680,7 @@ private:
 
     // The next names and their counts. The lock is given up between the leaves of the order.
     template <class F>
-    void name_page(const Names& names, NameOrder& order, std::string_view prefix,
+    void name_page(const Vocabulary& names, NameOrder& order, std::string_view prefix,
                    std::string_view after, std::size_t limit,
                    std::vector<std::pair<std::string, std::uint64_t>>& page, F&& count) const {
         if (limit == 0) return;
@@ -717,7 +717,7 @@ private:
     // By name, what was moved by the inputs that are features of the instance.
     static void named(const Workspace& work, const std::vector<double>& moved, Votes& votes) {
         std::size_t input = 0;
-        for (const Active& active : work.active) {
+        for (const ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) continue;
             if (moved[input] != 0) votes.emplace_back(std::string(active.name), moved[input]);
             ++input;
@@ -736,27 +736,27 @@ private:
             features_.prefetch(hash);
             work.active.push_back({NO_ID, 0, reader.value(), hash, reader.name()});
         }
-        for (Active& active : work.active) {
+        for (ActiveFeature& active : work.active) {
             active.feature = features_.candidate(active.hash);
             if (active.feature == NO_ID) continue;
             features_.prefetch_place(active.feature);
             rows_.prefetch(active.feature);
         }
-        for (const Active& active : work.active)
+        for (const ActiveFeature& active : work.active)
             if (active.feature != NO_ID) features_.prefetch_name(active.feature);
-        for (Active& active : work.active)
+        for (ActiveFeature& active : work.active)
             if (active.feature != NO_ID && features_.name(active.feature) != active.name)
                 active.feature = features_.find(active.name, active.hash);
         prefetch_edges(work.active);
     }
 
-    void prefetch_edges(const std::vector<Active>& active) const {
-        for (const Active& one : active)
+    void prefetch_edges(const std::vector<ActiveFeature>& active) const {
+        for (const ActiveFeature& one : active)
             if (one.feature != NO_ID)
                 rows_.prefetch_edges(rows_[one.feature], options_.max_outdegree);
     }
 
-    void read_csr(std::vector<Active>& active, Columns& columns, std::int64_t begin,
+    void read_csr(std::vector<ActiveFeature>& active, Columns& columns, std::int64_t begin,
                   std::int64_t end, const std::int32_t* indices, const float* values) const {
         active.clear();
         for (std::int64_t at = begin; at < end; ++at) {
@@ -772,23 +772,23 @@ private:
     // Damp, weigh by tf-idf and scale to unit length, as the options say.
     void prepare(Workspace& work) const {
         if (options_.boolean) {
-            for (Active& active : work.active) active.value = 1.0;
+            for (ActiveFeature& active : work.active) active.value = 1.0;
             return;
         }
         if (options_.sublinear)
-            for (Active& active : work.active)
+            for (ActiveFeature& active : work.active)
                 if (active.value > 1) active.value = 1 + natural_log(active.value);
         if (options_.tfidf)
-            for (Active& active : work.active) {
+            for (ActiveFeature& active : work.active) {
                 const double seen =
                     active.feature == NO_ID ? 0.0 : static_cast<double>(rows_[active.feature].times_seen);
                 active.value += active.value * natural_log((1.0 + static_cast<double>(counted_)) / (1.0 + seen));
             }
         if (!options_.l2) return;
         double squares = 0;  // the limits on values keep them far from overflow and from nothing
-        for (const Active& active : work.active) squares += active.value * active.value;
+        for (const ActiveFeature& active : work.active) squares += active.value * active.value;
         const double scale = 1.0 / std::sqrt(squares);
-        for (Active& active : work.active) active.value *= scale;
+        for (ActiveFeature& active : work.active) active.value *= scale;
     }
 
     // --- RankedRetrieval -----------------------------------------------------------------------
@@ -813,7 +813,7 @@ private:
             masses);
     }
 
-    double coefficient(const Active& active, const Row& row) const {
+    double coefficient(const ActiveFeature& active, const Row& row) const {
         const double vote = rating_of(row) * active.value;
         return options_.shares() ? vote / row.mass : vote;
     }
@@ -858,17 +858,17 @@ private:
             return;
         }
         std::size_t edges = 0, known = 0;
-        for (const Active& active : work.active) {
+        for (const ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) continue;
             edges += scored(rows_[active.feature]);
             ++known;
         }
         work.scores.start(edges, classes_.end());
-        for (const Active& active : work.active) {
+        for (const ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) continue;
             const Row& row = rows_[active.feature];
             if (row.outdegree == 0) continue;
-            const auto edge = static_cast<const Rows&>(rows_).edges(row);
+            const auto edge = static_cast<const Postings&>(rows_).edges(row);
             work.scores.add(edge.classes, edge.masses, scored(row), coefficient(active, row));
         }
         active_features_ranked_.fetch_add(known, std::memory_order_relaxed);
@@ -889,9 +889,9 @@ private:
         const double least = options_.signed_weights() ? threshold : std::max(threshold, 0.0);
         double last = least;  // the k-th score so far; an equal one may stand before it
         for (std::size_t i = 0; i < work.scores.count(); ++i) {
-            const Scores::Slot& slot = work.scores.touched(i);
+            const ScoreTable::Slot& slot = work.scores.touched(i);
             if (!(slot.score > least) || slot.score < last || slot.score == 0) continue;
-            if (slot.is_true) continue;  // while learning, rivals are looked for
+            if (slot.is_true) continue;  // while learning, negatives are looked for
             if (!retired_.empty() && is_retired_[slot.cls]) continue;
             best.push_back({slot.score, slot.cls});
             if (k > SHORT) continue;
@@ -917,7 +917,7 @@ private:
         work.bytes_before = counted_bytes();
         ++learned_;
         counted_ += first_pass;
-        for (const Active& active : work.active) {
+        for (const ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) continue;
             Row& row = rows_[active.feature];
             if (first_pass && row.times_seen != 0xffffffffu) ++row.times_seen;
@@ -976,16 +976,16 @@ private:
         count_classes(work);
         for (std::size_t i = 0; i < work.true_ids.size(); ++i)
             if (work.true_ids[i] == NO_ID) work.true_ids[i] = make(i);
-        work.lesson.demands.clear();
+        work.context.constraints.clear();
         if (options_.kind != Kind::frequency) learned = improve(work, first_pass);
         if (options_.replay > 0) {
-            Kept instance = to_keep(work);
+            StoredExample instance = to_keep(work);
             for (std::uint32_t i = 0; i < options_.replay && !past_.empty(); ++i) {
                 const std::size_t at = past_.draw();
                 if (!refresh_past(at)) continue;
                 read_past(work, past_[at]);
                 improve(work);
-                past_.put_demands(at, work.lesson.demands);
+                past_.put_constraints(at, work.context.constraints);
             }
             past_.offer(std::move(instance));
         } else if (options_.kind == Kind::label_tree && !planted_) {
@@ -1001,14 +1001,14 @@ private:
     Learned improve(Workspace& work, bool counted = false) {
         if (options_.kind == Kind::label_tree) return improve_tree(work);
         if (!retired_.empty())
-            for (const Active& active : work.active)
+            for (const ActiveFeature& active : work.active)
                 if (active.feature != NO_ID) forget_retired(rows_[active.feature]);
         retrieve(work);
         Learned learned = take_stand(work);
-        if (counted && vote_less_before(work)) learned.lead = lead_of(work);
+        if (counted && vote_less_before(work)) learned.top_two = lead_of(work);
         work.scores.undo();
         if (learned.updated)
-            learned.updated = Updates(rows_, options_, work.active, work.lesson).apply();
+            learned.updated = Updates(rows_, options_, work.active, work.context).apply();
         return learned;
     }
 
@@ -1029,7 +1029,7 @@ private:
         }
         const auto meet = [&](std::uint32_t cls, double probability) {
             ++rank;
-            if (rank <= 2) learned.lead.meet(probability);
+            if (rank <= 2) learned.top_two.meet(probability);
             if (learned.rank == 0 && rank <= window && is_true(cls)) learned.rank = rank;
             return rank < 2 || (learned.rank == 0 && rank < window);
         };
@@ -1076,7 +1076,7 @@ private:
     // How often features and classes are in the rows that a tree is planted from.
     void count_for_planting(Workspace& work, Columns& class_columns,
                             const std::int32_t* class_indices) {
-        for (Active& active : work.active) {
+        for (ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) make_feature(active.name);
             else ++rows_[active.feature].times_seen;
         }
@@ -1099,7 +1099,7 @@ private:
                      const std::vector<std::size_t>& place_of) const {
         if (options_.tree != Shape::kmeans) return;
         for (const std::uint32_t cls : work.true_ids)
-            for (const Active& active : work.active)
+            for (const ActiveFeature& active : work.active)
                 if (cls != NO_ID && active.feature != NO_ID)
                     leaves[place_of[cls]].add(active.feature, active.value);
     }
@@ -1115,33 +1115,33 @@ private:
         return leaves;
     }
 
-    // The lesson of what was retrieved, and whether there is anything to learn from it.
+    // The context of what was retrieved, and whether there is anything to learn from it.
     Learned take_stand(Workspace& work) {
-        Scores& scores = work.scores;
-        Lesson& lesson = work.lesson;
+        ScoreTable& scores = work.scores;
+        UpdateContext& context = work.context;
         for (const std::uint32_t cls : work.true_ids)
-            if (Scores::Slot* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
-        find_rivals(work);
+            if (ScoreTable::Slot* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
+        find_negatives(work);
         Learned result{0, false, {}};
-        for (const Ranked& rival : lesson.rivals) result.lead.meet(rival.score);
-        keep_most_rivals(work);
-        lesson.trues.clear();
+        for (const Ranked& negative : context.negatives) result.top_two.meet(negative.score);
+        keep_most_negatives(work);
+        context.positives.clear();
         for (const std::uint32_t cls : work.true_ids) {
             if (cls == NO_ID) continue;
-            const Scores::Slot* slot = scores.find(cls);
+            const ScoreTable::Slot* slot = scores.find(cls);
             double score = 0;
             if (slot != nullptr && is_retrieved(slot->score)) {
                 const std::uint32_t rank = rank_of({slot->score, cls}, scores);
                 if (!options_.has_window() || rank <= options_.retrieval_window)
                     score = slot->score;
                 if (result.rank == 0 || rank < result.rank) result.rank = rank;
-                result.lead.meet(slot->score);
+                result.top_two.meet(slot->score);
             }
-            lesson.trues.push_back({score, cls});
+            context.positives.push_back({score, cls});
         }
         find_others(work);
-        leave_out_those_that_stand_well(lesson);
-        result.updated = !lesson.trues.empty();
+        leave_out_those_that_stand_well(context);
+        result.updated = !context.positives.empty();
         return result;
     }
 
@@ -1150,7 +1150,7 @@ private:
     bool vote_less_before(Workspace& work) const {
         if (options_.rating == 0) return false;
         bool any = false;
-        for (const Active& active : work.active) {
+        for (const ActiveFeature& active : work.active) {
             if (active.feature == NO_ID) continue;
             const Row& row = rows_[active.feature];
             if (row.times_seen > options_.rating || row.outdegree == 0) continue;
@@ -1164,69 +1164,69 @@ private:
         return any;
     }
 
-    static Lead lead_of(Workspace& work) {
-        Lead lead;
+    static TopTwoScores lead_of(Workspace& work) {
+        TopTwoScores top_two;
         for (std::size_t i = 0; i < work.scores.count(); ++i)
-            if (const double score = work.scores.touched(i).score; score != 0) lead.meet(score);
-        return lead;
+            if (const double score = work.scores.touched(i).score; score != 0) top_two.meet(score);
+        return top_two;
     }
 
-    void leave_out_those_that_stand_well(Lesson& lesson) const {
+    void leave_out_those_that_stand_well(UpdateContext& context) const {
         if (options_.kind == Kind::independent || options_.kind == Kind::frequency ||
             options_.kind == Kind::vector_machine)
             return;
         const double margin =
             options_.kind == Kind::perceptron ? 0.0 : options_.margin_threshold;
-        const double best = lesson.best_rival();
+        const double best = context.best_negative();
         const auto stands_well = [&](const Ranked& each) { return each.score - best > margin; };
-        lesson.trues.erase(std::remove_if(lesson.trues.begin(), lesson.trues.end(), stands_well),
-                           lesson.trues.end());
+        context.positives.erase(std::remove_if(context.positives.begin(), context.positives.end(), stands_well),
+                           context.positives.end());
     }
 
     // The wrong classes that score highest, best first: all a learner wants to know of, and two at
     // least.
-    void find_rivals(Workspace& work) const {
-        std::vector<Ranked>& rivals = work.lesson.rivals;
+    void find_negatives(Workspace& work) const {
+        std::vector<Ranked>& negatives = work.context.negatives;
         if (!options_.shares()) {
-            const std::uint32_t most = std::max(most_rivals(work), 2u);
-            select(work, most, -std::numeric_limits<double>::infinity(), rivals);
+            const std::uint32_t most = std::max(most_negatives(work), 2u);
+            select(work, most, -std::numeric_limits<double>::infinity(), negatives);
             return;
         }
         Ranked best{0, NO_ID}, second{0, NO_ID};
         for (std::size_t i = 0; i < work.scores.count(); ++i) {
-            const Scores::Slot& slot = work.scores.touched(i);
+            const ScoreTable::Slot& slot = work.scores.touched(i);
             if (slot.is_true || !(slot.score > second.score)) continue;
             second = {slot.score, slot.cls};
             if (second.score > best.score) std::swap(best, second);
         }
-        rivals.clear();
+        negatives.clear();
         for (const Ranked& each : {best, second})
-            if (each.cls != NO_ID) rivals.push_back(each);
+            if (each.cls != NO_ID) negatives.push_back(each);
     }
 
-    void keep_most_rivals(Workspace& work) const {
-        std::vector<Ranked>& rivals = work.lesson.rivals;
-        const std::size_t most = options_.shares() ? 1 : most_rivals(work);
-        if (rivals.size() > most) rivals.resize(most);
+    void keep_most_negatives(Workspace& work) const {
+        std::vector<Ranked>& negatives = work.context.negatives;
+        const std::size_t most = options_.shares() ? 1 : most_negatives(work);
+        if (negatives.size() > most) negatives.resize(most);
     }
 
-    std::uint32_t most_rivals(const Workspace& work) const {
-        if (options_.kind != Kind::vector_machine) return options_.rivals;
+    std::uint32_t most_negatives(const Workspace& work) const {
+        if (options_.kind != Kind::vector_machine) return options_.negatives;
         const auto none = std::count(work.true_ids.begin(), work.true_ids.end(), NO_ID);
-        const std::size_t trues = work.true_ids.size() - static_cast<std::size_t>(none);
-        if (!Demands::are_many(trues)) return options_.rivals;
-        return static_cast<std::uint32_t>(std::min(options_.rivals * trues, MOST_RIVALS));
+        const std::size_t positives = work.true_ids.size() - static_cast<std::size_t>(none);
+        if (!DualSolver::are_many(positives)) return options_.negatives;
+        return static_cast<std::uint32_t>(std::min(options_.negatives * positives, MOST_NEGATIVES));
     }
 
-    // The scores of classes that the instance has made demands of before.
+    // The scores of classes that the instance has made constraints of before.
     void find_others(Workspace& work) const {
-        Lesson& lesson = work.lesson;
-        lesson.others.clear();
-        for (const Demand& demand : work.lesson.demands)
-            for (const std::uint32_t cls : {demand.ahead, demand.behind}) {
+        UpdateContext& context = work.context;
+        context.others.clear();
+        for (const Constraint& constraint : work.context.constraints)
+            for (const std::uint32_t cls : {constraint.ahead, constraint.behind}) {
                 if (cls == NO_ID) continue;
-                const Scores::Slot* slot = work.scores.find(cls);
-                lesson.others.push_back({slot == nullptr ? 0.0 : slot->score, cls});
+                const ScoreTable::Slot* slot = work.scores.find(cls);
+                context.others.push_back({slot == nullptr ? 0.0 : slot->score, cls});
             }
     }
 
@@ -1234,11 +1234,11 @@ private:
         return score > 0 || (options_.signed_weights() && score < 0);
     }
 
-    std::uint32_t rank_of(const Ranked& wanted, Scores& scores) const {
+    std::uint32_t rank_of(const Ranked& wanted, ScoreTable& scores) const {
         std::uint32_t rank = 1;
         for (std::size_t i = 0; i < scores.count(); ++i) {
-            const Scores::Slot& rival = scores.touched(i);
-            rank += rival.score != 0 && ahead({rival.score, rival.cls}, wanted);
+            const ScoreTable::Slot& negative = scores.touched(i);
+            rank += negative.score != 0 && ahead({negative.score, negative.cls}, wanted);
         }
         return rank;
     }
@@ -1283,10 +1283,10 @@ private:
     std::uint64_t removals() const { return features_.removals() + classes_.removals() + 1; }
 
     // Whether a feature was removed after an instance was kept with it. Its id may be another's now.
-    bool feature_is_gone(const Kept& kept, std::uint32_t id) const {
+    bool feature_is_gone(const StoredExample& kept, std::uint32_t id) const {
         return id == GONE_ID || feature_births_[id] > kept.removals;
     }
-    bool class_is_gone(const Kept& kept, std::uint32_t id) const {
+    bool class_is_gone(const StoredExample& kept, std::uint32_t id) const {
         if (id == NO_ID) return false;  // in the place of a class
         return id == GONE_ID || !classes_.alive(id) ||
                class_records_[id].born >= kept.classes_made;
@@ -1296,21 +1296,21 @@ private:
     bool refresh_past(std::size_t at) {
         return past_.refresh(
             at, removals(), births_,
-            [this](const Kept& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
-            [this](const Kept& kept, std::uint32_t id) { return class_is_gone(kept, id); });
+            [this](const StoredExample& kept, std::uint32_t id) { return feature_is_gone(kept, id); },
+            [this](const StoredExample& kept, std::uint32_t id) { return class_is_gone(kept, id); });
     }
 
     // What the instance's values were before they were prepared, for the past to keep.
     void note_values(Workspace& work) const {
         if (most_past() == 0) return;
         work.given.clear();
-        for (const Active& active : work.active)
+        for (const ActiveFeature& active : work.active)
             work.given.push_back(static_cast<float>(active.value));
     }
 
-    Kept to_keep(const Workspace& work) const {
-        Kept kept;
-        const auto lost = std::count_if(work.active.begin(), work.active.end(), [](const Active& one) {
+    StoredExample to_keep(const Workspace& work) const {
+        StoredExample kept;
+        const auto lost = std::count_if(work.active.begin(), work.active.end(), [](const ActiveFeature& one) {
             return one.feature == NO_ID;
         });
         kept.values.reserve(work.active.size() - static_cast<std::size_t>(lost));
@@ -1320,13 +1320,13 @@ private:
         for (const std::uint32_t cls : work.true_ids)
             if (cls != NO_ID) kept.classes.push_back(cls);
         kept.classes.shrink_to_fit();
-        kept.demands = work.lesson.demands;
+        kept.constraints = work.context.constraints;
         kept.removals = removals();
         kept.classes_made = births_;
         return kept;
     }
 
-    void read_past(Workspace& work, const Kept& kept) const {
+    void read_past(Workspace& work, const StoredExample& kept) const {
         work.active.clear();
         for (const auto& [feature, value] : kept.values) {
             rows_.prefetch(feature);
@@ -1335,7 +1335,7 @@ private:
         prefetch_edges(work.active);
         prepare(work);
         work.true_ids = kept.classes;
-        work.lesson.demands = kept.demands;
+        work.context.constraints = kept.constraints;
     }
 
     // --- forgetting ----------------------------------------------------------------------------
@@ -1440,7 +1440,7 @@ private:
     bool evict_feature() {
         if (all_features_in_use_ == learned_) return false;
         const std::uint32_t id = feature_clock_.pick(features_.end(), [this](std::uint32_t each) {
-            rows_.prefetch(each + Clock::WINDOW);  // it is looked at by the next eviction
+            rows_.prefetch(each + EvictionClock::WINDOW);  // it is looked at by the next eviction
             const Row& row = rows_[each];
             const Idleness idle = idleness(stamp() - row.last_seen, row.times_seen);
             return features_.alive(each) ? idle : IN_USE;
@@ -1481,7 +1481,7 @@ private:
         for (const std::uint32_t id : retired_) is_retired_[id] = true;
     }
 
-    static void dump_names(const Names& names, std::uint16_t* sizes, char* bytes,
+    static void dump_names(const Vocabulary& names, std::uint16_t* sizes, char* bytes,
                            std::uint32_t* free_ids) {
         for (std::uint32_t id = 0; id < names.end(); ++id) {
             const std::string_view name = names.name(id);
@@ -1501,19 +1501,19 @@ private:
 
     mutable FairMutex mutex_;
     const std::uint64_t number_ = next_number();
-    Names features_;
-    Names classes_;
-    Rows rows_;
+    Vocabulary features_;
+    Vocabulary classes_;
+    Postings rows_;
     std::vector<ClassRecord> class_records_;
     Popular popular_;  // every class, if the learner is frequency
     Options options_;
     LabelTree tree_;  // of every class, if the learner is one
-    Reservoir past_;
+    ReplayBuffer past_;
     std::uint64_t learned_ = 0;  // instances learned, which is also the time by which idleness goes
     std::uint64_t counted_ = 0;  // of these, in a first pass: N of tf-idf
     std::uint64_t births_ = 0;   // classes ever made
-    Clock feature_clock_;
-    Clock class_clock_;
+    EvictionClock feature_clock_;
+    EvictionClock class_clock_;
     std::uint64_t evicted_features_ = 0;
     std::uint64_t evicted_classes_ = 0;
     // Of an event that could evict nothing, the number; no state, since it would find nothing again.

@@ -26,7 +26,7 @@ struct Options {
     Shape tree;
     double margin_threshold, min_weight, feature_memory, rate, aggressiveness, caution;
     double epsilon, alpha;
-    std::uint32_t max_outdegree, rating, retrieval_window, rivals, replay, replay_size;
+    std::uint32_t max_outdegree, rating, retrieval_window, negatives, replay, replay_size;
     std::uint32_t arity, max_leaves, sample;
     std::uint32_t max_features, max_classes;
     std::uint64_t max_bytes, seed;
@@ -41,7 +41,7 @@ struct Options {
     bool has_window() const {
         return kind == Kind::feature_focus || kind == Kind::moving_average;
     }
-    // Weights, and so scores, may be negative.
+    // SignedWeights, and so scores, may be negative.
     bool signed_weights() const {
         return kind == Kind::passive_aggressive || kind == Kind::perceptron ||
                kind == Kind::confidence || kind == Kind::vector_machine;

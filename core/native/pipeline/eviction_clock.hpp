@@ -22,7 +22,7 @@ inline Idleness idleness(std::uint32_t age, std::uint64_t uses) {
 
 // Picks the id idle longest among the next WINDOW ids only: what an eviction costs does not depend
 // on how many ids there are. The hand's place decides what is evicted next: it is state.
-class Clock {
+class EvictionClock {
 public:
     static constexpr std::uint32_t WINDOW = 64;
 

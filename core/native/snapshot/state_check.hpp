@@ -1,5 +1,5 @@
 // Validates a dumped state before an index is filled with it: the counts, rows, classes and past
-// instances. Names, label trees and their own sections are validated where they are loaded.
+// instances. Vocabulary, label trees and their own sections are validated where they are loaded.
 #pragma once
 
 #include <algorithm>
@@ -208,15 +208,15 @@ private:
     void check_kept() {
         feature_in_.assign(state_.features, 0);
         class_in_.assign(state_.classes, 0);
-        std::uint64_t value = 0, cls = 0, demand = 0;
+        std::uint64_t value = 0, cls = 0, constraint = 0;
         for (std::uint64_t i = 0; i < state_.kept; ++i) {
             value = check_kept_values(i, value);
             cls = check_kept_classes(i, cls);
-            demand = check_kept_demands(i, demand);
+            constraint = check_kept_demands(i, constraint);
         }
         need(value == state_.kept_values, "kept_features", "more past than instances account for");
         need(cls == state_.kept_classes, "kept_true", "more past than instances account for");
-        need(demand == state_.kept_demands, "kept_demanded", "more past than instances account for");
+        need(constraint == state_.kept_demands, "kept_demanded", "more past than instances account for");
     }
 
     std::uint64_t check_kept_values(std::uint64_t instance, std::uint64_t at) {
@@ -256,19 +256,19 @@ private:
         const std::uint64_t count = state_.kept_demanded[instance];
         need(count <= state_.kept_demands - at, "kept_demanded", "past instances are cut short");
         need(count == 0 || options_.kind == Kind::vector_machine, "kept_demanded",
-             "this learner makes no demands");
+             "this learner makes no constraints");
         for (const std::uint64_t end = at + count; at < end; ++at) {
             const std::uint32_t ahead = state_.kept_demands_ahead[at];
             const std::uint32_t behind = state_.kept_demands_behind[at];
             need(ahead == NO_ID || ahead == GONE_ID || has_class(ahead), "kept_demands_ahead",
-                 "a past instance demands something of no class");
+                 "a past instance constraints something of no class");
             need((behind == NO_ID && ahead != NO_ID) || behind == GONE_ID ||
                      (has_class(behind) && behind != ahead),
-                 "kept_demands_behind", "a past instance demands something of no class");
+                 "kept_demands_behind", "a past instance constraints something of no class");
             const float multiplier = state_.kept_demands_multiplier[at];
             // Older releases kept subnormal multipliers, which some processor modes read as 0.
             need(multiplier >= 0 && std::isfinite(multiplier), "kept_demands_multiplier",
-                 "a past instance makes no such demand");
+                 "a past instance makes no such constraint");
         }
         return at;
     }

@@ -68,7 +68,7 @@ struct Row {
 };
 static_assert(sizeof(Row) == 24);
 
-class Rows {
+class Postings {
 public:
     struct Edges {
         std::uint32_t* classes;
@@ -81,14 +81,14 @@ public:
         const float* variances;
     };
 
-    explicit Rows(bool has_variances) : runs_(has_variances ? 3 : 2) { free_.fill(NO_BLOCK); }
+    explicit Postings(bool has_variances) : runs_(has_variances ? 3 : 2) { free_.fill(NO_BLOCK); }
 
     bool has_variances() const { return runs_ == 3; }
 
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
 
-    // Edges that an index may have between events. Blocks have room for at most twice the edges of
+    // Edges that an index may have between events. NodeClassifiers have room for at most twice the edges of
     // their rows, and less than a quarter of all cells is free: this many edges take two thirds of
     // the cells, and one event has the rest to grow in.
     std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
@@ -266,7 +266,7 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    // Free the block of a row that has another by now, and pack on. Blocks may move meanwhile.
+    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move meanwhile.
     void release(const Row& old) {
         if (old.size_class == 0) return;
         if (old.half == cells_.active()) {  // the other half goes as a whole

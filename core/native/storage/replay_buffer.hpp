@@ -35,33 +35,33 @@ inline std::uint64_t block_bytes(std::uint64_t bytes) {
 // An instance as it was given, by feature ids. Its lists have no room to spare. Ids may be freed, and
 // given to others, after it was kept: what is gone since is told by the counts, and stays in the
 // lists until the instance is drawn.
-struct Kept {
+struct StoredExample {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
-    std::vector<Demand> demands;      // if the learner makes any
+    std::vector<Constraint> constraints;      // if the learner makes any
     std::uint64_t removals = 0;       // of features and classes, up to when it was kept or drawn
     std::uint64_t classes_made = 0;   // up to then
 
     std::uint64_t bytes() const {
         return 96 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
-               block_bytes(12 * demands.size());
+               block_bytes(12 * constraints.size());
     }
 };
 
-class Reservoir {
+class ReplayBuffer {
 public:
-    explicit Reservoir(std::uint64_t seed) : random_(seed) {}
+    explicit ReplayBuffer(std::uint64_t seed) : random_(seed) {}
 
     bool empty() const { return kept_.empty(); }
     std::size_t size() const { return kept_.size(); }
     std::uint64_t bytes() const { return bytes_; }
-    const Kept& operator[](std::size_t at) const { return kept_[at]; }
+    const StoredExample& operator[](std::size_t at) const { return kept_[at]; }
     std::size_t draw() { return random_below(random_, kept_.size()); }
 
-    // What an instance demands has changed.
-    void put_demands(std::size_t at, const std::vector<Demand>& demands) {
+    // What an instance constraints has changed.
+    void put_constraints(std::size_t at, const std::vector<Constraint>& constraints) {
         bytes_ -= kept_[at].bytes();
-        kept_[at].demands = std::vector<Demand>(demands);  // of another size than what was there
+        kept_[at].constraints = std::vector<Constraint>(constraints);  // of another size than what was there
         bytes_ += kept_[at].bytes();
         while (bytes_ > most_bytes_) take_out(random_below(random_, kept_.size()));
     }
@@ -75,7 +75,7 @@ public:
     }
 
     // One more instance has come: it takes a place, another's, or none.
-    void offer(Kept&& instance) {
+    void offer(StoredExample&& instance) {
         if (instance.values.empty() || instance.classes.empty()) return;
         ++offered_;
         if (instance.bytes() > most_bytes_) return;
@@ -95,7 +95,7 @@ public:
     template <class F, class C>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
                  F&& feature_is_gone, C&& class_is_gone) {
-        Kept& instance = kept_[at];
+        StoredExample& instance = kept_[at];
         if (instance.removals == removals) {
             instance.classes_made = classes_made;  // none of which has the id of an earlier one
             return true;
@@ -103,8 +103,8 @@ public:
         bytes_ -= instance.bytes();
         remove_if(instance.values, [&](const auto& one) { return feature_is_gone(instance, one.first); });
         remove_if(instance.classes, [&](std::uint32_t cls) { return class_is_gone(instance, cls); });
-        remove_if(instance.demands, [&](const Demand& demand) {
-            return class_is_gone(instance, demand.ahead) || class_is_gone(instance, demand.behind);
+        remove_if(instance.constraints, [&](const Constraint& constraint) {
+            return class_is_gone(instance, constraint.ahead) || class_is_gone(instance, constraint.behind);
         });
         instance.removals = removals;
         instance.classes_made = classes_made;
@@ -123,32 +123,32 @@ public:
     void measure(State& state) const {
         state.kept = kept_.size();
         state.kept_values = state.kept_classes = state.kept_demands = 0;
-        for (const Kept& instance : kept_) {
+        for (const StoredExample& instance : kept_) {
             state.kept_values += instance.values.size();
             state.kept_classes += instance.classes.size();
-            state.kept_demands += instance.demands.size();
+            state.kept_demands += instance.constraints.size();
         }
     }
 
     template <class F, class C>
     void dump(const State& state, F&& feature_is_gone, C&& class_is_gone) const {
-        std::uint64_t value = 0, cls = 0, demand = 0;
+        std::uint64_t value = 0, cls = 0, constraint = 0;
         for (std::size_t i = 0; i < kept_.size(); ++i) {
             const auto known = [&](std::uint32_t id) {
                 return class_is_gone(kept_[i], id) ? GONE_ID : id;
             };
             state.kept_features[i] = static_cast<std::uint32_t>(kept_[i].values.size());
             state.kept_true[i] = static_cast<std::uint32_t>(kept_[i].classes.size());
-            state.kept_demanded[i] = static_cast<std::uint32_t>(kept_[i].demands.size());
+            state.kept_demanded[i] = static_cast<std::uint32_t>(kept_[i].constraints.size());
             for (const auto& [feature, given] : kept_[i].values) {
                 state.kept_feature_ids[value] = feature_is_gone(kept_[i], feature) ? GONE_ID : feature;
                 state.kept_feature_values[value++] = given;
             }
             for (const std::uint32_t id : kept_[i].classes) state.kept_class_ids[cls++] = known(id);
-            for (const Demand& each : kept_[i].demands) {
-                state.kept_demands_ahead[demand] = known(each.ahead);
-                state.kept_demands_behind[demand] = known(each.behind);
-                state.kept_demands_multiplier[demand++] = each.multiplier;
+            for (const Constraint& each : kept_[i].constraints) {
+                state.kept_demands_ahead[constraint] = known(each.ahead);
+                state.kept_demands_behind[constraint] = known(each.behind);
+                state.kept_demands_multiplier[constraint++] = each.multiplier;
             }
         }
     }
@@ -158,22 +158,22 @@ public:
     void load(const State& state) {
         offered_ = state.counts[5];
         random_ = state.counts[6];
-        std::uint64_t value = 0, cls = 0, demand = 0;
+        std::uint64_t value = 0, cls = 0, constraint = 0;
         for (std::uint64_t i = 0; i < state.kept; ++i) {
-            Kept instance;
+            StoredExample instance;
             instance.classes_made = state.counts[2];
             instance.values.reserve(state.kept_features[i]);
-            instance.demands.reserve(state.kept_demanded[i]);
+            instance.constraints.reserve(state.kept_demanded[i]);
             for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
                 instance.values.emplace_back(state.kept_feature_ids[value],
                                              state.kept_feature_values[value]);
             instance.classes.assign(state.kept_class_ids + cls,
                                     state.kept_class_ids + cls + state.kept_true[i]);
             cls += state.kept_true[i];
-            for (std::uint32_t left = state.kept_demanded[i]; left > 0; --left, ++demand)
-                instance.demands.push_back({state.kept_demands_ahead[demand],
-                                            state.kept_demands_behind[demand],
-                                            state.kept_demands_multiplier[demand]});
+            for (std::uint32_t left = state.kept_demanded[i]; left > 0; --left, ++constraint)
+                instance.constraints.push_back({state.kept_demands_ahead[constraint],
+                                            state.kept_demands_behind[constraint],
+                                            state.kept_demands_multiplier[constraint]});
             bytes_ += instance.bytes();
             kept_.push_back(std::move(instance));
         }
@@ -192,7 +192,7 @@ private:
         kept_.pop_back();
     }
 
-    std::deque<Kept> kept_;  // which, unlike a vector, has next to no room to spare
+    std::deque<StoredExample> kept_;  // which, unlike a vector, has next to no room to spare
     std::uint64_t bytes_ = 0;
     std::size_t most_ = 0;
     std::uint64_t most_bytes_ = 0;

@@ -13,7 +13,7 @@
 
 namespace manyclass {
 
-class Scores {
+class ScoreTable {
 public:
     struct Slot {
         std::uint32_t cls;

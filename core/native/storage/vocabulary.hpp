@@ -1,4 +1,4 @@
-// Names and their dense ids, both ways.
+// Vocabulary and their dense ids, both ways.
 //
 //   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
 //                      |
@@ -54,9 +54,9 @@ inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     return mix(mix(hash ^ last, ODD1) ^ ODD2, (ODD1 ^ seed) | 1);
 }
 
-class Names {
+class Vocabulary {
 public:
-    explicit Names(std::uint64_t seed) : seed_(seed) { rebuild(16); }
+    explicit Vocabulary(std::uint64_t seed) : seed_(seed) { rebuild(16); }
 
     // One past the highest id ever given; freed ids are below it.
     std::uint32_t end() const { return static_cast<std::uint32_t>(places_.size()); }

@@ -73,7 +73,7 @@ Options options_of(Kind kind) {
     options.alpha = 0.75;
     options.max_outdegree = LONGEST_ROW;
     options.retrieval_window = 10;
-    options.rivals = 5;
+    options.negatives = 5;
     options.replay = kind == Kind::vector_machine ? 2 : 0;
     options.replay_size = 50;
     options.arity = options.max_leaves = 3;

@@ -1,4 +1,4 @@
-// Rows whose edges share the feature mass: an edge's weight is its mass over the row's. They stand
+// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. They stand
 // heaviest first, so that scoring reads the first of them and dropping takes the last.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace manyclass {
 constexpr double LARGEST_MASS = 1 << 16;  // single precision would swallow updates below 0.004
 constexpr double LARGEST_SCALE = 1LL << 40;
 
-class Shares {
+class NormalizedWeights {
 public:
-    Shares(Rows& rows, const Options& options)
+    NormalizedWeights(Postings& rows, const Options& options)
         : rows_(rows),
           // IND counts exactly and leaves light edges out when it ranks
           min_weight_(options.kind == Kind::independent ? 0.0 : options.min_weight),
@@ -55,8 +55,8 @@ public:
 private:
     // Add to an edge, made if need be, and move it up; what its mass has gained.
     double add(Row& row, std::uint32_t cls, float value) {
-        Rows::Edges edge = rows_.edges(row);
-        std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        Postings::Edges edge = rows_.edges(row);
+        std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             if (row.outdegree == LONGEST_ROW) {
                 drop_last(row);
@@ -96,7 +96,7 @@ private:
     }
 
     void halve(Row& row) {
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         while (row.mass > memory_) {
             row.mass *= 0.5;
             for (std::uint32_t at = 0; at < row.outdegree; ++at) edge.masses[at] *= 0.5f;
@@ -106,13 +106,13 @@ private:
 
     void rescale(Row& row) {
         constexpr double SMALLER = 1 / LARGEST_SCALE;  // a power of two: no rounding
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         row.mass *= SMALLER;
         for (std::uint32_t at = 0; at < row.outdegree; ++at)
             edge.masses[at] *= static_cast<float>(SMALLER);
     }
 
-    Rows& rows_;
+    Postings& rows_;
     const double min_weight_, memory_;
     const bool leak_;
 };

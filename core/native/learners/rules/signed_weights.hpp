@@ -1,4 +1,4 @@
-// Rows whose edges hold their weights as they are, of either sign, in no particular order. A row
+// Postings whose edges hold their weights as they are, of either sign, in no particular order. A row
 // keeps its heaviest edges: one more than it may have costs the lightest.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace manyclass {
 
 constexpr double LARGEST_WEIGHT = 1e30;
 
-class Weights {
+class SignedWeights {
 public:
-    Weights(Rows& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
+    SignedWeights(Postings& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
 
     // Add to the weight of feature -> cls. An edge whose weight is gone is taken away.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             insert(row, cls, bounded(gain), 1);
             return;
@@ -33,8 +33,8 @@ public:
     // edge not there yet, shrinks by `certainty` times its square.
     void add_by_variance(std::uint32_t feature, std::uint32_t cls, double gain, double certainty) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double variance = is_new ? 1.0 : static_cast<double>(edge.variances[at]);
         const auto left = static_cast<float>(variance - certainty * variance * variance);
@@ -51,16 +51,16 @@ public:
 
     double variance(std::uint32_t feature, std::uint32_t cls) const {
         const Row& row = rows_[feature];
-        const auto edge = static_cast<const Rows&>(rows_).edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const auto edge = static_cast<const Postings&>(rows_).edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         return at == row.outdegree ? 1.0 : static_cast<double>(edge.variances[at]);
     }
 
     // OOZ: take at most `most` of the weight of feature -> cls away; how much that was.
     double take(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) return 0;
         const auto before = static_cast<double>(edge.masses[at]);
         const auto left = static_cast<float>(before - std::min(most, before));
@@ -74,8 +74,8 @@ public:
     // the row is heavier then, an edge that made room subtracted.
     double give(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double before = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
         auto after = static_cast<float>(before + most);
@@ -100,7 +100,7 @@ public:
 
     // Take the edge at this place away; the last of the row takes its place.
     void remove(Row& row, std::uint32_t at) {
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         const std::uint32_t last = row.outdegree - 1u;
         edge.classes[at] = edge.classes[last];
         edge.masses[at] = edge.masses[last];
@@ -135,7 +135,7 @@ private:
     }
 
     std::uint32_t lightest(Row& row) {
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         std::uint32_t lightest = 0;
         for (std::uint32_t at = 1; at < row.outdegree; ++at)
             if (std::fabs(edge.masses[at]) < std::fabs(edge.masses[lightest])) lightest = at;
@@ -149,7 +149,7 @@ private:
 
     static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
 
-    Rows& rows_;
+    Postings& rows_;
     const std::uint32_t most_;
 };
 

@@ -17,7 +17,7 @@
 namespace manyclass {
 
 // An active feature. Of column, hash and name what it was found by is set.
-struct Active {
+struct ActiveFeature {
     std::uint32_t feature;
     std::uint32_t column;
     double value;
@@ -31,7 +31,7 @@ struct Ranked {
 };
 
 // The two highest scores of a ranking; 0 where there is no first or second class.
-struct Lead {
+struct TopTwoScores {
     double first = 0, second = 0;
 
     // Take notice of a class's score, which is not 0.
@@ -46,32 +46,32 @@ struct Step {
     double gain;
 };
 
-// What an instance demands of a linear SVM, and the multiplier with which it does: that one class
+// What an instance constraints of a linear SVM, and the multiplier with which it does: that one class
 // scores above another by a margin. In the place of a class that is NO_ID stands a score of 0.
-struct Demand {
+struct Constraint {
     std::uint32_t ahead, behind;
     float multiplier;
 };
 
 // The true classes with their scores, 0 where not retrieved, and the wrong classes that score
 // highest, best first, none with a score of 0.
-struct Lesson {
-    std::vector<Ranked> trues;
-    std::vector<Ranked> rivals;
-    std::vector<Demand> demands;  // that the instance made before, and then those it makes now
+struct UpdateContext {
+    std::vector<Ranked> positives;
+    std::vector<Ranked> negatives;
+    std::vector<Constraint> constraints;  // that the instance made before, and then those it makes now
     std::vector<Ranked> others;   // the classes of these
     double squares = 0;           // of the values, summed
 
-    double best_rival() const { return rivals.empty() ? 0.0 : std::max(rivals[0].score, 0.0); }
+    double best_negative() const { return negatives.empty() ? 0.0 : std::max(negatives[0].score, 0.0); }
 };
 
-// The rivals that come too close to a true class step back together, each by its share: how much too
+// The negatives that come too close to a true class step back together, each by its share: how much too
 // close it comes.
-inline std::vector<double> violations(const Lesson& lesson, double score, double margin) {
+inline std::vector<double> violations(const UpdateContext& context, double score, double margin) {
     std::vector<double> shares;
     double sum = 0;
-    for (const Ranked& rival : lesson.rivals) {
-        const double violation = margin - score + rival.score;
+    for (const Ranked& negative : context.negatives) {
+        const double violation = margin - score + negative.score;
         if (!(violation > 0)) break;
         shares.push_back(violation);
         sum += violation;
@@ -80,67 +80,67 @@ inline std::vector<double> violations(const Lesson& lesson, double score, double
     return shares;
 }
 
-// PA-II (Crammer et al. 2006): each true class whose margin over the best rival is too small steps
-// forward, the rivals that come too close step back, by all of it together. Several true classes
+// PA-II (Crammer et al. 2006): each true class whose margin over the best negative is too small steps
+// forward, the negatives that come too close step back, by all of it together. Several true classes
 // take their parts of such a step each: all of them in full, from the same scores, would be too far.
-inline void passive_aggressive(const Lesson& lesson, const Options& options,
+inline void passive_aggressive(const UpdateContext& context, const Options& options,
                                std::vector<Step>& steps) {
     steps.clear();
-    std::vector<std::size_t> step_of;  // of each rival that steps back: its place among the steps
+    std::vector<std::size_t> step_of;  // of each negative that steps back: its place among the steps
     const double softness = 1 / (2 * options.aggressiveness);
-    for (const Ranked& true_class : lesson.trues) {
-        const double loss = options.margin_threshold - true_class.score + lesson.best_rival();
+    for (const Ranked& positive : context.positives) {
+        const double loss = options.margin_threshold - positive.score + context.best_negative();
         const double forward =
-            loss / (lesson.squares + softness) / static_cast<double>(lesson.trues.size());
-        steps.push_back({true_class.cls, forward});
+            loss / (context.squares + softness) / static_cast<double>(context.positives.size());
+        steps.push_back({positive.cls, forward});
         const std::vector<double> shares =
-            violations(lesson, true_class.score, options.margin_threshold);
+            violations(context, positive.score, options.margin_threshold);
         for (std::size_t i = 0; i < shares.size(); ++i) {
             if (i == step_of.size()) {
                 step_of.push_back(steps.size());
-                steps.push_back({lesson.rivals[i].cls, 0});
+                steps.push_back({context.negatives[i].cls, 0});
             }
             steps[step_of[i]].gain -= forward * shares[i];
         }
     }
 }
 
-// MMP (Crammer and Singer 2003), uniform: every pair of a true class and a rival that is not below
-// it moves the two apart, all pairs together by 1. A true class without such a rival steps forward.
-inline void perceptron(const Lesson& lesson, std::vector<Step>& steps) {
+// MMP (Crammer and Singer 2003), uniform: every pair of a true class and a negative that is not below
+// it moves the two apart, all pairs together by 1. A true class without such a negative steps forward.
+inline void perceptron(const UpdateContext& context, std::vector<Step>& steps) {
     steps.clear();
-    std::vector<std::uint32_t> above(lesson.rivals.size(), 0);  // of each rival, its pairs
+    std::vector<std::uint32_t> above(context.negatives.size(), 0);  // of each negative, its pairs
     std::uint64_t pairs = 0;
-    for (const Ranked& true_class : lesson.trues) {
+    for (const Ranked& positive : context.positives) {
         std::uint32_t its_pairs = 0;
-        while (its_pairs < above.size() && lesson.rivals[its_pairs].score >= true_class.score)
+        while (its_pairs < above.size() && context.negatives[its_pairs].score >= positive.score)
             ++above[its_pairs++];
         pairs += its_pairs;
-        steps.push_back({true_class.cls, static_cast<double>(its_pairs)});
+        steps.push_back({positive.cls, static_cast<double>(its_pairs)});
     }
     for (Step& step : steps) step.gain = step.gain == 0 ? 1 : step.gain / static_cast<double>(pairs);
     for (std::size_t i = 0; i < above.size() && above[i] > 0; ++i)
         steps.push_back(
-            {lesson.rivals[i].cls, -static_cast<double>(above[i]) / static_cast<double>(pairs)});
+            {context.negatives[i].cls, -static_cast<double>(above[i]) / static_cast<double>(pairs)});
 }
 
 // A linear SVM with squared hinge loss, in the dual (Hsieh et al. 2008; LaRank, Bordes et al. 2007):
-// each demand of the instance has its multiplier set to the best it can be with all others as they
-// are. True classes are to score above 0 by the margin; and above each rival by the margin too, or
-// the rival below 0. Demands made before are looked at again; those of no weight are forgotten.
-class Demands {
+// each constraint of the instance has its multiplier set to the best it can be with all others as they
+// are. True classes are to score above 0 by the margin; and above each negative by the margin too, or
+// the negative below 0. DualSolver made before are looked at again; those of no weight are forgotten.
+class DualSolver {
 public:
-    Demands(Lesson& lesson, const Options& options, std::vector<Step>& steps)
-        : lesson_(lesson), options_(options), demands_(lesson.demands), steps_(steps) {
+    DualSolver(UpdateContext& context, const Options& options, std::vector<Step>& steps)
+        : context_(context), options_(options), constraints_(context.constraints), steps_(steps) {
         steps_.clear();
-        for (const std::vector<Ranked>* some : {&lesson.trues, &lesson.rivals, &lesson.others})
+        for (const std::vector<Ranked>* some : {&context.positives, &context.negatives, &context.others})
             for (const Ranked& each : *some) classes_.push_back({each.cls, each.score, NONE});
         const auto by_id = [](const Standing& a, const Standing& b) { return a.cls < b.cls; };
         const auto same = [](const Standing& a, const Standing& b) { return a.cls == b.cls; };
         std::sort(classes_.begin(), classes_.end(), by_id);
         classes_.erase(std::unique(classes_.begin(), classes_.end(), same), classes_.end());
-        for (std::size_t i = 0; i < demands_.size(); ++i)
-            before_.push_back({demands_[i].ahead, demands_[i].behind, i, false});
+        for (std::size_t i = 0; i < constraints_.size(); ++i)
+            before_.push_back({constraints_[i].ahead, constraints_[i].behind, i, false});
         std::sort(before_.begin(), before_.end());
     }
 
@@ -149,22 +149,22 @@ public:
     static bool are_many(std::size_t true_classes) { return true_classes > 8; }
 
     void settle() {
-        const bool pairs = options_.pairs && !are_many(lesson_.trues.size());
-        for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, NO_ID);
-        for (const Ranked& rival : lesson_.rivals) {
+        const bool pairs = options_.pairs && !are_many(context_.positives.size());
+        for (const Ranked& positive : context_.positives) settle(positive.cls, NO_ID);
+        for (const Ranked& negative : context_.negatives) {
             if (!pairs) {
-                settle(NO_ID, rival.cls);
+                settle(NO_ID, negative.cls);
                 continue;
             }
-            for (const Ranked& true_class : lesson_.trues) settle(true_class.cls, rival.cls);
+            for (const Ranked& positive : context_.positives) settle(positive.cls, negative.cls);
         }
         std::sort(before_.begin(), before_.end(),
                   [](const Before& a, const Before& b) { return a.place < b.place; });
         for (const Before& each : before_)
-            if (!each.is_settled) settle(demands_[each.place]);
-        demands_.erase(std::remove_if(demands_.begin(), demands_.end(),
-                                      [](const Demand& each) { return !has_weight(each); }),
-                       demands_.end());
+            if (!each.is_settled) settle(constraints_[each.place]);
+        constraints_.erase(std::remove_if(constraints_.begin(), constraints_.end(),
+                                      [](const Constraint& each) { return !has_weight(each); }),
+                       constraints_.end());
     }
 
 private:
@@ -188,48 +188,48 @@ private:
     };
 
     // A subnormal multiplier is dropped as a subnormal mass is, see SMALLEST_MASS.
-    static bool has_weight(const Demand& demand) { return demand.multiplier >= SMALLEST_MASS; }
+    static bool has_weight(const Constraint& constraint) { return constraint.multiplier >= SMALLEST_MASS; }
 
     void settle(std::uint32_t ahead, std::uint32_t behind) {
         const Before wanted{ahead, behind, 0, false};
         const auto found = std::lower_bound(before_.begin(), before_.end(), wanted);
         if (found != before_.end() && !(wanted < *found)) {
             found->is_settled = true;
-            settle(demands_[found->place]);
+            settle(constraints_[found->place]);
             return;
         }
-        Demand made{ahead, behind, 0};
+        Constraint made{ahead, behind, 0};
         settle(made);
-        if (has_weight(made)) demands_.push_back(made);
+        if (has_weight(made)) constraints_.push_back(made);
     }
 
-    void settle(Demand& demand) {
-        const bool has_ahead = demand.ahead != NO_ID, has_behind = demand.behind != NO_ID;
-        const double softness = 1 / (2 * price(demand));
+    void settle(Constraint& constraint) {
+        const bool has_ahead = constraint.ahead != NO_ID, has_behind = constraint.behind != NO_ID;
+        const double softness = 1 / (2 * price(constraint));
         const double margin = has_ahead ? options_.margin_threshold : 0.0;
-        const double lead = (has_ahead ? score(demand.ahead) : 0.0) -
-                            (has_behind ? score(demand.behind) : 0.0);
-        const double stiffness = (has_ahead && has_behind ? 2 : 1) * lesson_.squares + softness;
-        const auto multiplier = static_cast<double>(demand.multiplier);
+        const double lead = (has_ahead ? score(constraint.ahead) : 0.0) -
+                            (has_behind ? score(constraint.behind) : 0.0);
+        const double stiffness = (has_ahead && has_behind ? 2 : 1) * context_.squares + softness;
+        const auto multiplier = static_cast<double>(constraint.multiplier);
         const double step =
             std::max((margin - lead - multiplier * softness) / stiffness, -multiplier);
         if (!(std::fabs(step) * stiffness > LEAST_STEP * options_.margin_threshold)) return;
-        demand.multiplier = static_cast<float>(multiplier + step);
-        if (has_ahead) move(demand.ahead, step);
-        if (has_behind) move(demand.behind, -step);
+        constraint.multiplier = static_cast<float>(multiplier + step);
+        if (has_ahead) move(constraint.ahead, step);
+        if (has_behind) move(constraint.behind, -step);
     }
 
-    // What a demand may cost: that of a pair is one of as many as there are true classes.
-    double price(const Demand& demand) const {
-        const auto trues = static_cast<double>(lesson_.trues.size());
+    // What a constraint may cost: that of a pair is one of as many as there are true classes.
+    double price(const Constraint& constraint) const {
+        const auto positives = static_cast<double>(context_.positives.size());
         const double of_true =
-            options_.aggressiveness / (are_many(lesson_.trues.size()) ? trues : 1.0);
-        if (demand.behind == NO_ID) return of_true;
-        if (demand.ahead == NO_ID) return std::min(options_.caution, of_true);
-        return options_.caution / trues;
+            options_.aggressiveness / (are_many(context_.positives.size()) ? positives : 1.0);
+        if (constraint.behind == NO_ID) return of_true;
+        if (constraint.ahead == NO_ID) return std::min(options_.caution, of_true);
+        return options_.caution / positives;
     }
 
-    // Of a class that is true, a rival, or in a demand made before; no other is asked for.
+    // Of a class that is true, a negative, or in a constraint made before; no other is asked for.
     Standing& standing(std::uint32_t cls) {
         return *std::lower_bound(classes_.begin(), classes_.end(), cls,
                                  [](const Standing& each, std::uint32_t id) { return each.cls < id; });
@@ -238,7 +238,7 @@ private:
     // A class's score, after the steps so far.
     double score(std::uint32_t cls) {
         const Standing& it = standing(cls);
-        return it.step == NONE ? it.score : it.score + steps_[it.step].gain * lesson_.squares;
+        return it.step == NONE ? it.score : it.score + steps_[it.step].gain * context_.squares;
     }
 
     void move(std::uint32_t cls, double gain) {
@@ -250,29 +250,29 @@ private:
         steps_[it.step].gain += gain;
     }
 
-    const Lesson& lesson_;
+    const UpdateContext& context_;
     const Options& options_;
-    std::vector<Demand>& demands_;
+    std::vector<Constraint>& constraints_;
     std::vector<Step>& steps_;
     std::vector<Standing> classes_;  // of the instance, by id
-    std::vector<Before> before_;     // the demands made before, by their classes
+    std::vector<Before> before_;     // the constraints made before, by their classes
 };
 
-// Compute_Deductions of OOZ (Madani and Huang): how much of `rate` each of the rivals, best first,
+// Compute_Deductions of OOZ (Madani and Huang): how much of `rate` each of the negatives, best first,
 // gives. At step n the n best share the gap to the next score; the last of `most` share the rest.
-inline void deductions(const Lesson& lesson, double least, double rate, std::uint32_t most,
+inline void deductions(const UpdateContext& context, double least, double rate, std::uint32_t most,
                        std::vector<double>& given) {
     given.clear();
-    for (const Ranked& rival : lesson.rivals) {
-        if (given.size() == most || !(rival.score > least)) break;
+    for (const Ranked& negative : context.negatives) {
+        if (given.size() == most || !(negative.score > least)) break;
         given.push_back(0);
     }
     double spent = 0;
     for (std::size_t n = 1; n <= given.size() && spent < rate; ++n) {
         double share = rate - spent;
         if (n < most) {
-            const double next = n < given.size() ? lesson.rivals[n].score : least;
-            share = std::min(share, lesson.rivals[n - 1].score - next);
+            const double next = n < given.size() ? context.negatives[n].score : least;
+            share = std::min(share, context.negatives[n - 1].score - next);
         }
         for (std::size_t i = 0; i < n; ++i) given[i] += share / static_cast<double>(n);
         spent += share;

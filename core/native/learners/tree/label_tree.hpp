@@ -79,9 +79,9 @@ public:
     }
 
     // What classifiers are given of the active features that are known.
-    static void input_of(const std::vector<Active>& active, std::vector<Input>& input) {
+    static void input_of(const std::vector<ActiveFeature>& active, std::vector<Input>& input) {
         input.clear();
-        for (const Active& each : active)
+        for (const ActiveFeature& each : active)
             if (each.feature != NO_ID)
                 input.emplace_back(each.feature, each.value);
         input.emplace_back(BIAS, 1.0);
@@ -246,7 +246,7 @@ public:
     void plant(std::vector<Leaf> leaves, const Options& options) {
         std::vector<std::uint32_t> classes;
         for (const Leaf& leaf : leaves) classes.push_back(leaf.cls);
-        const Branch shape = Planting(std::move(leaves), options, random_).shape();
+        const Branch shape = TreeBuilder(std::move(leaves), options, random_).shape();
         nodes_.clear();
         places_.clear();
         free_.clear();
@@ -388,7 +388,7 @@ private:
         std::uint32_t parent = NO_ID;
         std::uint32_t leaves = 0;             // classes below
         std::vector<std::uint32_t> children;  // classes of a pre-leaf, nodes of an inner node
-        Blocks blocks;
+        NodeClassifiers blocks;
         bool is_preleaf = false;
         bool grows = false;  // more children may come: the first classifier is the auxiliary one
     };
@@ -490,7 +490,7 @@ private:
             std::push_heap(work_.reached.begin(), work_.reached.end(), Later());
         }
 
-        // Meet the children of a node that can be, or lead to, wanted classes.
+        // Meet the children of a node that can be, or top_two to, wanted classes.
         template <class F>
         void each_child(const Reached& at, F&& meet) {
             const Node& node = tree_.nodes_[at.id];
@@ -625,7 +625,7 @@ private:
     // --- classifiers ---------------------------------------------------------------------------
 
     // The blocks of the inputs, NO_ID where there is none, on their way from memory.
-    static void find_blocks(const Blocks& blocks, const std::vector<Input>& input, Work& work) {
+    static void find_blocks(const NodeClassifiers& blocks, const std::vector<Input>& input, Work& work) {
         for (const Input& each : input) blocks.prefetch_slot(each.feature);
         work.blocks.resize(input.size());
         for (std::size_t i = 0; i < input.size(); ++i) {
@@ -720,7 +720,7 @@ private:
 
     // Give every classifier of the node its place in a block.
     void fill(Node& node, std::uint32_t block) {
-        Blocks& blocks = node.blocks;
+        NodeClassifiers& blocks = node.blocks;
         const std::uint32_t wanted = width(node), there = blocks.weights_in(block);
         if (there >= wanted) return;
         float *weights = blocks.weights(block), *squares = blocks.squares(block);
@@ -925,7 +925,7 @@ private:
 
     void free_node(std::uint32_t id) {
         forget(nodes_[id]);
-        const Blocks& blocks = nodes_[id].blocks;
+        const NodeClassifiers& blocks = nodes_[id].blocks;
         for (std::uint32_t block = 0; block < blocks.count(); ++block)
             count_weights(blocks.feature(block), -std::int64_t{blocks.weights_in(block)});
         nodes_[id] = Node{};
@@ -1037,7 +1037,7 @@ private:
     // rules can, which dropped light blocks of any node.
     bool is_held_below_only(const Node& node) const {
         if (node.parent == NO_ID) return false;
-        const Blocks& above = nodes_[node.parent].blocks;
+        const NodeClassifiers& above = nodes_[node.parent].blocks;
         for (std::uint32_t block = 0; block < node.blocks.count(); ++block)
             if (above.find(node.blocks.feature(block)) == NO_ID) return true;
         return false;

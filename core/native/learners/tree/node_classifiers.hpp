@@ -20,7 +20,7 @@
 
 namespace manyclass {
 
-class Blocks {
+class NodeClassifiers {
 public:
     std::uint32_t count() const { return static_cast<std::uint32_t>(features_.size()); }
     std::uint32_t room() const { return room_; }
@@ -61,7 +61,7 @@ public:
     }
 
     // Begin, without any block so far, with the first weight of every block of another node.
-    void copy_first_weights(const Blocks& from) {
+    void copy_first_weights(const NodeClassifiers& from) {
         reserve(from.count());
         slots_ = from.slots_;
         for (std::uint32_t block = 0; block < from.count(); ++block) {

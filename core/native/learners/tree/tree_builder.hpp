@@ -67,10 +67,10 @@ struct Leaf {
     }
 };
 
-class Planting {
+class TreeBuilder {
 public:
     // The leaves stand in the order in which their classes came. `random` moves on.
-    Planting(std::vector<Leaf> leaves, const Options& options, std::uint64_t& random)
+    TreeBuilder(std::vector<Leaf> leaves, const Options& options, std::uint64_t& random)
         : leaves_(std::move(leaves)), options_(options), random_(random) {}
 
     Branch shape() {
