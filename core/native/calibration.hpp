@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "learners/rules/update_context.hpp"
+#include "pipeline/ranking.hpp"
 #include "math/logistic.hpp"
-#include "snapshot/state.hpp"
+#include "snapshot/visitor.hpp"
 
 namespace manyclass {
 

@@ -8,7 +8,7 @@ using namespace manyclass;
 
 int main() {
     constexpr std::uint32_t ROWS = 60000, EDGES = 4, LONG = ROWS, LONG_EDGES = 8000, MOST = 1000;
-    Postings rows(false);
+    Postings rows;
     for (std::uint32_t feature = 0; feature <= ROWS; ++feature) rows.start(feature);
     for (std::uint32_t feature = 0; feature < ROWS; ++feature)
         for (std::uint32_t cls = 0; cls < EDGES; ++cls) rows.append(rows[feature], cls, 1);

@@ -8,7 +8,7 @@ using namespace manyclass;
 
 int main() {
     constexpr std::uint32_t ROWS = 20000, EDGES = 8, ROUNDS = 6;
-    Postings rows(false);
+    Postings rows;
     for (std::uint32_t feature = 0; feature < ROWS; ++feature) rows.start(feature);
     for (std::uint32_t round = 0; round < ROUNDS; ++round) {
         for (std::uint32_t feature = 0; feature < ROWS; ++feature)

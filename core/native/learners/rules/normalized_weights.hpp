@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "learners/options.hpp"
 #include "storage/postings.hpp"
 
 namespace manyclass {
@@ -15,13 +14,13 @@ constexpr double LARGEST_SCALE = 1LL << 40;
 
 class NormalizedWeights {
 public:
-    NormalizedWeights(Postings& rows, const Options& options)
-        : rows_(rows),
-          // IND counts exactly and leaves light edges out when it ranks
-          min_weight_(options.kind == Kind::independent ? 0.0 : options.min_weight),
-          memory_(options.feature_memory > 0 ? std::min(options.feature_memory, LARGEST_MASS)
-                                             : LARGEST_MASS),
-          leak_(options.leak) {}
+    // Edges of a weight below `min_weight` are dropped; with `leak` their mass stays in the row. A row
+    // of more mass than `mass_cap` (0: LARGEST_MASS) is halved.
+    NormalizedWeights(Postings& postings, double min_weight, double mass_cap, bool leak)
+        : rows_(postings),
+          min_weight_(min_weight),
+          mass_cap_(mass_cap > 0 ? std::min(mass_cap, LARGEST_MASS) : LARGEST_MASS),
+          leak_(leak) {}
 
     // FSU (section 3.2): strengthen feature -> cls by value, which weakens the row's other edges.
     void strengthen(std::uint32_t feature, std::uint32_t cls, float value) {
@@ -31,7 +30,7 @@ public:
         // what the edge gained, not the value: so the two masses cannot drift apart by rounding
         row.mass += gained;
         while (last_is_light(row)) drop_last(row);
-        if (row.mass > memory_) halve(row);
+        if (row.mass > mass_cap_) halve(row);
         rows_.shrink(row);
     }
 
@@ -97,7 +96,7 @@ private:
 
     void halve(Row& row) {
         const Postings::Edges edge = rows_.edges(row);
-        while (row.mass > memory_) {
+        while (row.mass > mass_cap_) {
             row.mass *= 0.5;
             for (std::uint32_t at = 0; at < row.outdegree; ++at) edge.masses[at] *= 0.5f;
         }
@@ -113,7 +112,7 @@ private:
     }
 
     Postings& rows_;
-    const double min_weight_, memory_;
+    const double min_weight_, mass_cap_;
     const bool leak_;
 };
 
