@@ -129,6 +129,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
     cdef cppclass Engine:
         Engine(string_view learner, const OptionValues& options,
                uint64_t hash_seed) except +raise_error
+
         @staticmethod
         vector[string] option_names(string_view learner) except +raise_error
         void configure(const OptionValues& options) except +raise_error

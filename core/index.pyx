@@ -219,8 +219,9 @@ cdef void check_labelled(Columns features, const int64_t[::1] indptr, const int3
 class Node(NamedTuple):
     """A node on the path to a class in a label tree.
 
-    `classes` is how many it holds, `probability` that of the node given the one above it, `moved`
-    the (feature, log-odds it added), most first, and `bias` what is added for every instance.
+    `classes` counts the classes below it, `probability` is that of the node given the node above,
+    `moved` holds (feature, change of the log-odds), largest first, and `bias` is the change for
+    every instance.
     """
 
     classes: int
@@ -576,8 +577,8 @@ cdef class Index:
         arrays = runs(
             with_what_older_states_lack(options, dict(sections)), {**SECTIONS, **declared}
         )
-        for name in SECTIONS.keys() - declared.keys():
-            if len(arrays[name]):
+        for name in SECTIONS:
+            if name not in declared and len(arrays[name]):
                 raise SnapshotError(OTHER_LEARNER.decode(), name)
         for i in range(native.size()):
             array = arrays[native[i].name.decode()]

@@ -5,8 +5,8 @@
 //
 // The regression knows the shape within a few hundred outcomes (Platt 1999, learned online). The
 // knots mend what it gets wrong, each from its own recent outcomes, and are pooled where they would
-// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better and
-// its scores grow: what a score meant early it does not mean later.
+// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better
+// and its scores grow: what a score meant early it does not mean later.
 #pragma once
 
 #include <algorithm>
@@ -181,8 +181,8 @@ private:
 
     static double squashed(double x) { return x / (1 + std::fabs(x)); }
 
-    // Of the scores: the lead by the usual size of a first score, the lead by their own size, and the
-    // first by the usual size; each between -1 and 1.
+    // Of the scores: the lead by the usual size of a first score, the lead by their own size, and
+    // the first by the usual size; each between -1 and 1.
     Inputs inputs(const TopTwoScores& scores) const {
         const double first = within_reason(scores.first), second = within_reason(scores.second);
         const double usual = std::max(scale_, 1e-150);

@@ -1,7 +1,7 @@
 // The engine: one learner on its tables, behind a lock. Ranks, learns, forgets, lists and dumps.
 //
 //   bytes or CSR row -> ExampleReader -> Preprocessing -> Learner::rank
-//                                                      -> Trainer -> Learner::learn, replay, eviction
+//                                                   -> Trainer -> Learner::learn, replay, eviction
 //
 // The parts are in storage/ (tables), pipeline/ (steps on the way of an example), learners/ and
 // snapshot/; none but learners/registry.hpp knows a learner by name.
@@ -38,8 +38,11 @@ class Engine {
 public:
     // Throws std::invalid_argument when there is no such learner, or an option is missing.
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
+        : Engine(registered(learner), options, hash_seed) {}
+
+    Engine(const LearnerType& type, const OptionValues& options, std::uint64_t hash_seed)
         : tables_(hash_seed),
-          learner_(make_learner(learner, tables_, options)),
+          learner_(type.make(tables_, seed_of(options), options)),
           replay_(tables_, seed_of(options)) {
         visit_options(options);
         trainer_.limit_replay();
@@ -81,8 +84,8 @@ public:
         }
     }
 
-    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one row
-    // is scored the edges of the next and the counters of the one after it are on their way.
+    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
+    // row is scored the edges of the next and the counters of the one after it are on their way.
     void rank_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
                   const float* values, std::int64_t rows, std::uint32_t k, std::int32_t* ids,
                   double* scores) const {
@@ -184,11 +187,15 @@ public:
         reader.read_csr(example.active, columns, begin, end, indices, values);
         reader.prefetch_edges(example.active);
         read_classes(example, class_columns, class_indices, class_count);
-        const auto column = [&](std::size_t at) { return static_cast<std::size_t>(class_indices[at]); };
+        const auto column = [&](std::size_t at) {
+            return static_cast<std::size_t>(class_indices[at]);
+        };
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
             [&](std::size_t at) { return class_columns.name(column(at)); },
-            [&](const ActiveFeature& each) { columns.set(each.column, each.feature, tables_.features); },
+            [&](const ActiveFeature& each) {
+                columns.set(each.column, each.feature, tables_.features);
+            },
             [&](std::size_t at, std::uint32_t id) {
                 class_columns.set(column(at), id, tables_.classes);
             });
@@ -286,11 +293,10 @@ public:
     }
 
 private:
-    static std::unique_ptr<Learner> make_learner(std::string_view name, Tables& tables,
-                                                 const OptionValues& options) {
+    static const LearnerType& registered(std::string_view name) {
         const LearnerType* type = learner_type_of(name);
         if (type == nullptr) throw std::invalid_argument("learner: it is unknown");
-        return type->make(tables, seed_of(options), options);
+        return *type;
     }
 
     static std::uint64_t seed_of(const OptionValues& options) {

@@ -76,7 +76,8 @@ public:
     }
 
     // A feature's counters and its weights by class; false when it is not known.
-    bool feature(std::string_view name, Row& counters, double& rating, Contributions& weights) const {
+    bool feature(std::string_view name, Row& counters, double& rating,
+                 Contributions& weights) const {
         const StateLock::Read lock(lock_);
         const std::uint32_t id = tables_.features.find(name);
         if (id == NO_ID) return false;
@@ -99,8 +100,8 @@ public:
     }
 
     // How often a class was learned and the features with a weight for it, heaviest first. Rows are
-    // read block by block, so that a change need not wait for all of them; what it removes meanwhile
-    // is left out.
+    // read block by block, so that a change need not wait for all of them; what it removes
+    // meanwhile is left out.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              Contributions& weights) const {
         constexpr std::uint32_t BLOCK = 16384;

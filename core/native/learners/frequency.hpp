@@ -25,7 +25,9 @@ public:
         std::uint32_t window = 0;
         visit_options(names, window);
     }
-    void configure(const OptionValues& options) override { visit_options(options, retrieval_window_); }
+    void configure(const OptionValues& options) override {
+        visit_options(options, retrieval_window_);
+    }
 
     bool ignores_features() const override { return true; }
     bool learns_before_counting() const override { return true; }

@@ -31,8 +31,9 @@ struct PathNode {
 using VisitExample = std::function<void(Example&)>;
 using EachExample = std::function<void(const VisitExample&)>;  // calls it for each of a sample
 
-// Work done since start, to be compared with the number of calls. No state.
-struct RetrievalWork {
+// Work done since start, to be compared with the number of calls. No state. Every ranking thread
+// writes it: nothing that they read shares its cache line.
+struct alignas(64) RetrievalWork {
     std::atomic<std::uint64_t> active_features{0}, edges{0}, nodes{0};
 
     void add(std::uint64_t more_features, std::uint64_t more_edges, std::uint64_t more_nodes = 0) {
@@ -136,8 +137,8 @@ public:
 
     // --- sizes and state -----------------------------------------------------------------------
 
-    // Bytes by count, beyond those of the tables: of all but classes, and of classes alone. The same
-    // for a learner that grew and one that was loaded.
+    // Bytes by count, beyond those of the tables: of all but classes, and of classes alone. The
+    // same for a learner that grew and one that was loaded.
     virtual std::uint64_t bytes() const { return 0; }
     virtual std::uint64_t class_bytes() const { return 0; }
     virtual std::size_t resident_bytes() const { return 0; }

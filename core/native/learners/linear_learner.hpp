@@ -1,6 +1,6 @@
-// A linear learner: ranked retrieval over postings (Madani, Connor and Greiner, JMLR 2009, section 3),
-// with the update of a rule (learners/rules/). All that rules differ in is known when a learner is
-// compiled, so that no loop over edges has a branch on it.
+// A linear learner: ranked retrieval over postings (Madani, Connor and Greiner, JMLR 2009, section
+// 3), with the update of a rule (learners/rules/). All that rules differ in is known when a learner
+// is compiled, so that no loop over edges has a branch on it.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 namespace manyclass {
 
 // Scratch memory of a thread, which keeps its room from call to call. Not inlined: the address of a
-// thread's own variable is costly to find, and a compiler that sees where it comes from finds it anew
-// in every loop.
+// thread's own variable is costly to find, and a compiler that sees where it comes from finds it
+// anew in every loop.
 struct LinearScratch {
     ScoreTable scores;
     UpdateContext context;
@@ -264,7 +264,8 @@ private:
     }
 
     // The wrong classes of the highest scores, best first: `most` of them, and two at least.
-    void find_negatives(ScoreTable& scores, std::size_t most, std::vector<Ranked>& negatives) const {
+    void find_negatives(ScoreTable& scores, std::size_t most,
+                        std::vector<Ranked>& negatives) const {
         if constexpr (!Rule::NORMALIZED) {
             select_top_k<Rule::SIGNED>(
                 scores, tables_, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),

@@ -41,8 +41,15 @@ public:
     void set_word(const std::string& name, const std::string& value) { values_[name] = value; }
 
     void operator()(const char* name, bool& into) const { into = get<bool>(name); }
-    void operator()(const char* name, std::uint64_t& into) const { into = get<std::uint64_t>(name); }
-    void operator()(const char* name, double& into) const { into = get<double>(name); }
+    void operator()(const char* name, std::uint64_t& into) const {
+        into = get<std::uint64_t>(name);
+    }
+    void operator()(const char* name, double& into) const {
+        const auto found = values_.find(name);
+        const bool is_whole =
+            found != values_.end() && std::holds_alternative<std::uint64_t>(found->second);
+        into = is_whole ? static_cast<double>(get<std::uint64_t>(name)) : get<double>(name);
+    }
     void operator()(const char* name, std::uint32_t& into) const {
         into = static_cast<std::uint32_t>(get<std::uint64_t>(name));
     }

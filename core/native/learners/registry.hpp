@@ -26,7 +26,8 @@ namespace manyclass {
 struct LearnerType {
     std::string_view name;
     void (*visit_options)(OptionNames& names);  // lists the options of the learner's own
-    std::unique_ptr<Learner> (*make)(Tables& tables, std::uint64_t seed, const OptionValues& options);
+    std::unique_ptr<Learner> (*make)(Tables& tables, std::uint64_t seed,
+                                     const OptionValues& options);
 };
 
 template <class L>

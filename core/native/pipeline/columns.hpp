@@ -31,9 +31,9 @@ public:
         return std::string_view(bytes_).substr(begin, ends_[column] - begin);
     }
 
-    // Before use, with the index locked at least for reading: drop ids of another owner, which is an
-    // index and whether the columns are its features or its classes, and those of a removal count
-    // whose lower half would come again.
+    // Before use, with the index locked at least for reading: drop ids of another owner, which is
+    // an index and whether the columns are its features or its classes, and those of a removal
+    // count whose lower half would come again.
     [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
                                                            const Vocabulary& names) {
         const std::uint64_t era = names.removals() >> 32;

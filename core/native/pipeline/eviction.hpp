@@ -75,7 +75,8 @@ public:
     // Evict what the event has added beyond the limits, and some of what was beyond them before.
     // Classes go when they take more than half of the bytes, or nothing else can.
     void end_event() {
-        const std::uint64_t features = goal(limits_.max_features, features_before_, SURPLUS_PER_EVENT);
+        const std::uint64_t features =
+            goal(limits_.max_features, features_before_, SURPLUS_PER_EVENT);
         while (tables_.features.count() > features && evict_feature()) {}
         const std::uint64_t classes = goal(limits_.max_classes, classes_before_, SURPLUS_PER_EVENT);
         while (tables_.classes.count() > classes && evict_class()) {}
@@ -164,7 +165,8 @@ private:
     const Limits& limits_;
     EvictionClock feature_clock_, class_clock_;
     std::uint64_t features_before_ = 0, classes_before_ = 0, bytes_before_ = 0;  // the event
-    // Of an event that could evict nothing, the number; no state, since it would find nothing again.
+    // Of an event that could evict nothing, the number; no state, since it would find nothing
+    // again.
     std::uint64_t all_features_in_use_ = NEVER, all_classes_in_use_ = NEVER;
 };
 

@@ -30,8 +30,9 @@ public:
     void set_hand(std::uint32_t hand) { hand_ = hand; }
     std::uint64_t looked_at() const { return looked_at_; }  // ids, by all picks; no state
 
-    // The id idle longest, of equal ones the first that the hand meets, in the next window of the ids
-    // below `end` that has one not IN_USE; NO_ID after a whole round, with the hand where it was.
+    // The id idle longest, of equal ones the first that the hand meets, in the next window of the
+    // ids below `end` that has one not IN_USE; NO_ID after a whole round, with the hand where it
+    // was.
     template <class F>
     std::uint32_t pick(std::uint32_t end, F&& idleness_of) {
         for (std::uint32_t looked = 0; looked < end;) {

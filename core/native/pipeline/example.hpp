@@ -27,9 +27,9 @@ struct Constraint {
 
 struct Example {
     std::vector<ActiveFeature> active;
-    std::vector<float> raw_values;         // of the active features before preprocessing, for replay
-    std::vector<std::uint32_t> classes;    // the true classes; NO_ID: not in the vocabulary
-    std::vector<Constraint> constraints;   // stored with the example from one learning to the next
+    std::vector<float> raw_values;        // of the active features, before preprocessing
+    std::vector<std::uint32_t> classes;   // the true classes; NO_ID: not in the vocabulary
+    std::vector<Constraint> constraints;  // stored with the example from one learning to the next
 };
 
 }  // namespace manyclass

@@ -1,4 +1,4 @@
-// The limits on what the engine holds, with the options that all learners share.
+// The limits on the sizes of an engine, and on replay.
 #pragma once
 
 #include <cstdint>

@@ -31,9 +31,9 @@ public:
         if (tfidf_) {
             const double instances = 1.0 + static_cast<double>(tables.counted);
             for (ActiveFeature& each : active) {
-                const double seen = each.feature == NO_ID
-                                        ? 0.0
-                                        : static_cast<double>(tables.postings[each.feature].times_seen);
+                const std::uint32_t times_seen =
+                    each.feature == NO_ID ? 0 : tables.postings[each.feature].times_seen;
+                const auto seen = static_cast<double>(times_seen);
                 each.value += each.value * natural_log(instances / (1.0 + seen));
             }
         }

@@ -59,8 +59,9 @@ public:
 
     StoredExample stored(const Example& example) const {
         StoredExample stored;
-        const auto lost = std::count_if(example.active.begin(), example.active.end(),
-                                        [](const ActiveFeature& each) { return each.feature == NO_ID; });
+        const auto lost =
+            std::count_if(example.active.begin(), example.active.end(),
+                          [](const ActiveFeature& each) { return each.feature == NO_ID; });
         stored.values.reserve(example.active.size() - static_cast<std::size_t>(lost));
         for (std::size_t i = 0; i < example.active.size(); ++i)
             if (example.active[i].feature != NO_ID)

@@ -12,7 +12,8 @@
 
 namespace manyclass {
 
-// An error, such as a failed allocation, ended a change of the state. No call reads the state again.
+// An error, such as a failed allocation, ended a change of the state. No call reads the state
+// again.
 struct StateHalfChanged : std::exception {};
 
 class StateLock {

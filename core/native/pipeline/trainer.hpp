@@ -56,9 +56,9 @@ public:
         return outcome;
     }
 
-    // Build the learner from rows, which `read_row` reads into the example. Features and classes are
-    // known from here on, but do not count as seen. False, with nothing changed, when the learner is
-    // not built from rows, or has learned.
+    // Build the learner from rows, which `read_row` reads into the example. Features and classes
+    // are known from here on, but do not count as seen. False, with nothing changed, when the
+    // learner is not built from rows, or has learned.
     template <class R, class N>
     bool build(Example& example, std::int64_t rows, R&& read_row, N&& class_name) {
         if (!learner_.can_be_built() || tables_.learned != 0) return false;

@@ -101,9 +101,9 @@ public:
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
 
-    // Edges that an index may have between events. NodeClassifiers have room for at most twice the edges of
-    // their rows, and less than a quarter of all cells is free: this many edges take two thirds of
-    // the cells, and one event has the rest to grow in.
+    // Edges that an index may have between events. NodeClassifiers have room for at most twice the
+    // edges of their rows, and less than a quarter of all cells is free: this many edges take two
+    // thirds of the cells, and one event has the rest to grow in.
     std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
@@ -323,7 +323,8 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move meanwhile.
+    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move
+    // meanwhile.
     void release(const Row& old) {
         if (old.size_class == 0) return;
         if (old.half == cells_.active()) {  // the other half goes as a whole

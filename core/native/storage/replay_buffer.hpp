@@ -22,9 +22,9 @@ inline std::uint64_t block_bytes(std::uint64_t bytes) {
     return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
 }
 
-// An example with its raw values, by feature ids. Its lists have no room to spare. Ids may be freed,
-// and given to others, after it was stored: the counts show which ids are gone since; they stay in
-// the lists until the example is drawn.
+// An example with its raw values, by feature ids. Its lists have no room to spare. Ids may be
+// freed, and given to others, after it was stored: the counts show which ids are gone since; they
+// stay in the lists until the example is drawn.
 struct StoredExample {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
@@ -48,15 +48,15 @@ public:
     const StoredExample& operator[](std::size_t at) const { return stored_[at]; }
     std::size_t draw() { return random_below(random_, stored_.size()); }
 
-    // What an instance constraints has changed.
+    // The constraints of an example have changed.
     void put_constraints(std::size_t at, const std::vector<Constraint>& constraints) {
         bytes_ -= stored_[at].bytes();
-        stored_[at].constraints = std::vector<Constraint>(constraints);  // of another size than what was there
+        stored_[at].constraints = std::vector<Constraint>(constraints);  // no room to spare
         bytes_ += stored_[at].bytes();
         while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()));
     }
 
-    // Keep at most so many instances and bytes from here on.
+    // Store at most so many examples and bytes from here on.
     void limit(std::size_t most, std::uint64_t most_bytes) {
         most_ = most;
         most_bytes_ = most_bytes;
@@ -64,42 +64,42 @@ public:
             take_out(random_below(random_, stored_.size()));
     }
 
-    // One more instance has come: it takes a place, another's, or none.
-    void offer(StoredExample&& instance) {
-        if (instance.values.empty() || instance.classes.empty()) return;
+    // Offer one more example: it takes a free place, another's, or none.
+    void offer(StoredExample&& example) {
+        if (example.values.empty() || example.classes.empty()) return;
         ++offered_;
-        if (instance.bytes() > most_bytes_) return;
-        if (stored_.size() >= most_ || bytes_ + instance.bytes() > most_bytes_) {
+        if (example.bytes() > most_bytes_) return;
+        if (stored_.size() >= most_ || bytes_ + example.bytes() > most_bytes_) {
             const std::uint64_t at = random_below(random_, offered_);
             if (at >= stored_.size()) return;
             take_out(at);
         }
-        while (bytes_ + instance.bytes() > most_bytes_)
+        while (bytes_ + example.bytes() > most_bytes_)
             take_out(random_below(random_, stored_.size()));
-        bytes_ += instance.bytes();
-        stored_.push_back(std::move(instance));
+        bytes_ += example.bytes();
+        stored_.push_back(std::move(example));
     }
 
-    // Take what is gone out of an instance. False, and the instance is gone too, when it is left
-    // without features or without classes.
+    // Remove the features and classes that are gone from an example. False, and the example is gone
+    // too, when it has no features or no classes left.
     template <class F, class C>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
                  F&& feature_is_gone, C&& class_is_gone) {
-        StoredExample& instance = stored_[at];
-        if (instance.removals == removals) {
-            instance.classes_made = classes_made;  // none of which has the id of an earlier one
+        StoredExample& stored = stored_[at];
+        if (stored.removals == removals) {
+            stored.classes_made = classes_made;  // none of which has the id of an earlier one
             return true;
         }
-        bytes_ -= instance.bytes();
-        remove_if(instance.values, [&](const auto& one) { return feature_is_gone(instance, one.first); });
-        remove_if(instance.classes, [&](std::uint32_t cls) { return class_is_gone(instance, cls); });
-        remove_if(instance.constraints, [&](const Constraint& constraint) {
-            return class_is_gone(instance, constraint.ahead) || class_is_gone(instance, constraint.behind);
+        bytes_ -= stored.bytes();
+        remove_if(stored.values, [&](const auto& one) { return feature_is_gone(stored, one.first); });
+        remove_if(stored.classes, [&](std::uint32_t cls) { return class_is_gone(stored, cls); });
+        remove_if(stored.constraints, [&](const Constraint& each) {
+            return class_is_gone(stored, each.ahead) || class_is_gone(stored, each.behind);
         });
-        instance.removals = removals;
-        instance.classes_made = classes_made;
-        bytes_ += instance.bytes();
-        if (!instance.values.empty() && !instance.classes.empty()) return true;
+        stored.removals = removals;
+        stored.classes_made = classes_made;
+        bytes_ += stored.bytes();
+        if (!stored.values.empty() && !stored.classes.empty()) return true;
         take_out(at);
         return false;
     }
@@ -158,7 +158,8 @@ private:
             runs.classes.data[i] = static_cast<std::uint32_t>(example.classes.size());
             runs.constraints.data[i] = static_cast<std::uint32_t>(example.constraints.size());
             for (const auto& [feature, given] : example.values) {
-                runs.feature_ids.data[value] = feature_is_gone(example, feature) ? GONE_ID : feature;
+                const bool is_gone = feature_is_gone(example, feature);
+                runs.feature_ids.data[value] = is_gone ? GONE_ID : feature;
                 runs.values.data[value++] = given;
             }
             for (const std::uint32_t id : example.classes) runs.class_ids.data[cls++] = known(id);

@@ -47,14 +47,14 @@ public:
         swept_ = sweeping_ = 0;
     }
 
-    // `classes`: ids ever given.
+    // Visit the ids; `load` takes them in.
     Run<std::uint32_t> visit(SnapshotVisitor& visitor) {
         Run<std::uint32_t> run = visitor.run<std::uint32_t>("class_retired", ids_.size());
         if (visitor.is_dumping()) std::copy(ids_.begin(), ids_.end(), run.data);
         return run;
     }
 
-    // `features` and `classes`: how many ids of each there are.
+    // Visit the place of the sweep; `features`: rows, free ids included.
     void visit_hands(SnapshotVisitor& visitor, std::uint64_t features) {
         std::uint64_t swept = swept_, sweeping = sweeping_;
         visitor.count(Count::swept, swept);

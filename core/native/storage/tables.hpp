@@ -76,7 +76,8 @@ struct Tables {
     // Visit all sections but those of the learner and of replay. `check_row` checks a row that is
     // loaded, as the learner does; `least_learned` is what a class was learned at least.
     template <class F>
-    void visit(SnapshotVisitor& visitor, bool has_edges, std::uint64_t least_learned, F&& check_row) {
+    void visit(SnapshotVisitor& visitor, bool has_edges, std::uint64_t least_learned,
+               F&& check_row) {
         visitor.count(Count::learned, learned);
         visitor.count(Count::counted, counted);
         visitor.count(Count::classes_made, classes_made);

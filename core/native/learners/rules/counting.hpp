@@ -1,4 +1,5 @@
-// IND: class-conditional proportions by counting (the baseline of Madani, Connor and Greiner, JMLR 2009).
+// IND: class-conditional proportions by counting (the baseline of Madani, Connor and Greiner, JMLR
+// 2009).
 #pragma once
 
 #include "learners/rules/rule.hpp"

@@ -1,5 +1,5 @@
-// A linear SVM with squared hinge loss, solved in the dual (Hsieh et al., ICML 2008; LaRank, Bordes et
-// al., ICML 2007).
+// A linear SVM with squared hinge loss, solved in the dual (Hsieh et al., ICML 2008; LaRank, Bordes
+// et al., ICML 2007).
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct DualSvm : SignedRule {
         option.choice("demands", pairs, {{"pairs", true}, {"each", false}});
     }
 
-    // With so many positives each class is constrained alone: there would be too many pairs, and C of
-    // each would be too low.
+    // With so many positives each class is constrained alone: there would be too many pairs, and C
+    // of each would be too low.
     static bool are_many(std::size_t positives) { return positives > 8; }
 
     std::size_t most_negatives(std::size_t positives) const {
@@ -77,16 +77,17 @@ private:
                       [](const Earlier& a, const Earlier& b) { return a.place < b.place; });
             for (const Earlier& each : earlier_)
                 if (!each.is_solved) solve(constraints_[each.place]);
-            constraints_.erase(std::remove_if(constraints_.begin(), constraints_.end(),
-                                              [](const Constraint& each) { return !is_active(each); }),
-                               constraints_.end());
+            constraints_.erase(
+                std::remove_if(constraints_.begin(), constraints_.end(),
+                               [](const Constraint& each) { return !is_active(each); }),
+                constraints_.end());
             return steps_;
         }
 
     private:
         static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
-        // A smaller share of the step that a class with a score of 0 would take is not worth touching
-        // the rows.
+        // A smaller share of the step that a class with a score of 0 would take is not worth
+        // touching the rows.
         static constexpr double LEAST_STEP = 0.02;
 
         struct Score {
@@ -122,7 +123,8 @@ private:
         }
 
         void solve(Constraint& constraint) {
-            const bool has_ahead = constraint.ahead != NO_ID, has_behind = constraint.behind != NO_ID;
+            const bool has_ahead = constraint.ahead != NO_ID;
+            const bool has_behind = constraint.behind != NO_ID;
             const double softness = 1 / (2 * cost(constraint));
             const double margin = has_ahead ? rule_.margin : 0.0;
             const double lead = (has_ahead ? score(constraint.ahead) : 0.0) -

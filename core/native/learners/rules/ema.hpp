@@ -8,7 +8,8 @@ namespace manyclass {
 
 struct MovingAverage : NormalizedRule {
     static constexpr bool HAS_WINDOW = true, MASS_IS_SCALE = true;
-    // a scale above the largest is brought down; weights add up to 1 but for the rounding of updates
+    // a scale above the largest is brought down; weights add up to 1 but for the rounding of
+    // updates
     static constexpr double MOST_MASS = LARGEST_SCALE * LARGEST_SCALE, MOST_SUM = 2;
 
     double margin = 0, min_weight = 0, rate = 0;

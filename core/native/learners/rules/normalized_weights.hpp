@@ -1,5 +1,5 @@
-// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. They stand
-// heaviest first, so that scoring reads the first of them and dropping takes the last.
+// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. They
+// stand heaviest first, so that scoring reads the first of them and dropping takes the last.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ constexpr double LARGEST_SCALE = 1LL << 40;
 
 class NormalizedWeights {
 public:
-    // Edges of a weight below `min_weight` are dropped; with `leak` their mass stays in the row. A row
-    // of more mass than `mass_cap` (0: LARGEST_MASS) is halved.
+    // Edges of a weight below `min_weight` are dropped; with `leak` their mass stays in the row. A
+    // row of more mass than `mass_cap` (0: LARGEST_MASS) is halved.
     NormalizedWeights(Postings& postings, double min_weight, double mass_cap, bool leak)
         : rows_(postings),
           min_weight_(min_weight),

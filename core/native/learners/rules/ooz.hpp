@@ -1,4 +1,5 @@
-// OOZ: online updates that move weight from negatives to the true class (Madani and Huang, Flat Techniques).
+// OOZ: online updates that move weight from negatives to the true class (Madani and Huang, Flat
+// Techniques).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace manyclass {
 
 struct Ooz : Rule {
     static constexpr double MOST_MASS = 1 + 1e-9;
-    static constexpr double ROUNDING = 1e-9;  // of the mass, which is a difference of larger numbers
+    static constexpr double ROUNDING = 1e-9;  // of the mass, a difference of larger numbers
 
     double margin = 0, rate = 0;
     std::uint32_t negatives = 1;
@@ -45,7 +46,8 @@ private:
         each_known(active, [&](const ActiveFeature& each) {
             double allowed = each.value * step, boost = 0;
             for (std::size_t i = 0; i < given.size() && allowed > 0; ++i) {
-                const double most = std::min({left[i] / each.value, each.value * given[i], allowed});
+                const double most =
+                    std::min({left[i] / each.value, each.value * given[i], allowed});
                 if (!(most > 0)) continue;
                 const double taken = weights.take(each.feature, context.negatives[i].cls, most);
                 boost += taken;
@@ -60,8 +62,8 @@ private:
         });
     }
 
-    // Compute_Deductions: how much of `step` each of the negatives, best first, gives. In round n the
-    // n best share the gap to the next score; the last of them share the rest.
+    // Compute_Deductions: how much of `step` each of the negatives, best first, gives. In round n
+    // the n best share the gap to the next score; the last of them share the rest.
     std::vector<double> deductions(const UpdateContext& context, double least, double step) const {
         std::vector<double> given;
         for (const Ranked& negative : context.negatives) {

@@ -24,12 +24,12 @@ struct PassiveAggressive : SignedRule {
     }
 
 private:
-    // Each positive whose margin over the best negative is too small steps forward, and the negatives
-    // within the margin step back, by all of it together. Of several positives each takes its part of
-    // such a step: all of them in full, from the same scores, would be too far.
+    // Each positive whose margin over the best negative is too small steps forward, and the
+    // negatives within the margin step back, by all of it together. Of several positives each takes
+    // its part of such a step: all of them in full, from the same scores, would be too far.
     std::vector<Step> steps(const UpdateContext& context, double squares) const {
         std::vector<Step> steps;
-        std::vector<std::size_t> step_of;  // of each negative that steps back: its place among the steps
+        std::vector<std::size_t> step_of;  // of each negative that steps back
         const double softness = 1 / (2 * C);
         for (const Ranked& positive : context.positives) {
             const double loss = margin - positive.score + context.best_negative();

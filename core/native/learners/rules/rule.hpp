@@ -15,7 +15,7 @@
 namespace manyclass {
 
 struct Rule {
-    static constexpr bool NORMALIZED = false;       // an edge's weight is its share of the row's mass
+    static constexpr bool NORMALIZED = false;       // a weight is the share of the row's mass
     static constexpr bool SIGNED = false;           // weights, and so scores, may be negative
     static constexpr bool HAS_WINDOW = false;       // a positive ranked far down scores 0
     static constexpr bool HAS_VARIANCES = false;    // of the edges

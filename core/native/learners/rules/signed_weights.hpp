@@ -1,5 +1,5 @@
-// Postings whose edges hold their weights as they are, of either sign, in no particular order. A row
-// keeps its heaviest edges: one more than it may have costs the lightest.
+// Postings whose edges hold their weights as they are, of either sign, in no particular order. A
+// row keeps its heaviest edges: one more than it may have costs the lightest.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ constexpr double LARGEST_WEIGHT = 1e30;
 
 class SignedWeights {
 public:
-    SignedWeights(Postings& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
+    SignedWeights(Postings& rows, std::uint32_t max_outdegree)
+        : rows_(rows), most_(max_outdegree) {}
 
     // Add to the weight of feature -> cls. An edge whose weight is gone is taken away.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
@@ -70,8 +71,8 @@ public:
         return before;
     }
 
-    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how much
-    // the row is heavier then, an edge that made room subtracted.
+    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how
+    // much the row is heavier then, an edge that made room subtracted.
     double give(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
@@ -110,8 +111,8 @@ public:
     }
 
 private:
-    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if it
-    // is heavier. What did not stay in the row, which may be the new one.
+    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if
+    // it is heavier. What did not stay in the row, which may be the new one.
     double insert(Row& row, std::uint32_t cls, float weight, float variance) {
         if (!is_something(weight)) return static_cast<double>(weight);
         double lost = 0;

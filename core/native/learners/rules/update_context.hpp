@@ -10,7 +10,7 @@ namespace manyclass {
 
 struct UpdateContext {
     std::vector<Ranked> positives;  // the true classes with their scores, 0 where not retrieved
-    std::vector<Ranked> negatives;  // the wrong classes of the highest scores, none of them 0, best first
+    std::vector<Ranked> negatives;  // the wrong classes of the highest scores but 0, best first
     std::vector<Ranked> others;     // the classes of the constraints that the example brought
 
     double best_negative() const {

@@ -149,7 +149,9 @@ public:
     std::uint64_t least_learned() const override { return 0; }  // of the classes it was built over
 
     void visit(SnapshotVisitor& visitor) override {
-        Counts counts{tree_.root_plus_1(), tree_.leaves_added(), counts_[RANDOM], counts_[IS_BUILT]};
+        Counts counts = counts_;
+        counts[ROOT] = tree_.root_plus_1();
+        counts[LEAVES] = tree_.leaves_added();
         visit_counts(visitor, counts);
         if (visitor.is_loading()) {
             counts_ = counts;

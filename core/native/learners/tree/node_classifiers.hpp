@@ -39,7 +39,8 @@ public:
     }
     void prefetch(std::uint32_t block) const {
         const char* begin = reinterpret_cast<const char*>(weights(block));
-        for (std::uint32_t at = 0; at < room_ * sizeof(float); at += 64) __builtin_prefetch(begin + at);
+        for (std::uint32_t at = 0; at < room_ * sizeof(float); at += 64)
+            __builtin_prefetch(begin + at);
     }
 
     // The block of a feature, NO_ID if there is none.

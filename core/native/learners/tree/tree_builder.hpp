@@ -36,8 +36,8 @@ struct Branch {
     std::vector<std::uint32_t> classes;
 };
 
-// A class of the tree to be built: how often it was learned, and the sum of its instances, in any number of
-// parts of any order.
+// A class of the tree to be built: how often it was learned, and the sum of its instances, in any
+// number of parts of any order.
 struct Leaf {
     std::uint32_t cls;
     std::uint64_t learned;

@@ -136,7 +136,8 @@ protected:
     friend class TreeSearch;
 
     // The blocks of the inputs, NO_ID where there is none, on their way from memory.
-    static void find_blocks(const NodeClassifiers& blocks, const std::vector<Input>& input, Work& work) {
+    static void find_blocks(const NodeClassifiers& blocks, const std::vector<Input>& input,
+                            Work& work) {
         for (const Input& each : input) blocks.prefetch_slot(each.feature);
         work.blocks.resize(input.size());
         for (std::size_t i = 0; i < input.size(); ++i) {
@@ -196,7 +197,8 @@ protected:
         count(node);
     }
 
-    // Of each classifier, in place of its score, the slope of its loss: negative where it is to rise.
+    // Of each classifier, in place of its score, the slope of its loss: negative where it is to
+    // rise.
     void slopes(const Node& node, std::size_t begin, std::size_t end, Work& work) const {
         std::vector<float>& scores = work.scores;
         const auto negate_the_true = [&] {
@@ -262,8 +264,9 @@ protected:
             if (block == NO_ID) continue;
             const std::uint32_t feature = node.blocks.feature(block);
             const float* weights = node.blocks.weights(block);
-            const bool is_light = std::all_of(weights, weights + node.blocks.weights_in(block),
-                                              [least](float weight) { return std::fabs(weight) < least; });
+            const bool is_light =
+                std::all_of(weights, weights + node.blocks.weights_in(block),
+                            [least](float weight) { return std::fabs(weight) < least; });
             if (is_light && feature != BIAS && !is_held_below(node, feature))
                 remove_block(node, block);
         }

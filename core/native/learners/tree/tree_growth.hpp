@@ -102,7 +102,8 @@ protected:
 
     void add_leaf(std::uint32_t node, std::uint32_t cls) {
         if (cls >= places_.size()) places_.resize(cls + 1);
-        places_[cls] = {node, static_cast<std::uint32_t>(nodes_[node].children.size()), leaves_added_++};
+        const auto place = static_cast<std::uint32_t>(nodes_[node].children.size());
+        places_[cls] = {node, place, leaves_added_++};
         add_child(node, cls);
         for (std::uint32_t at = node; at != NO_ID; at = nodes_[at].parent) ++nodes_[at].leaves;
     }
@@ -115,7 +116,8 @@ protected:
         count(node);
     }
 
-    // The id of the node made for a branch, and of all below it; NO_ID for a branch without classes.
+    // The id of the node made for a branch, and of all below it; NO_ID for a branch without
+    // classes.
     std::uint32_t add_branch(const Branch& branch, std::uint32_t parent) {
         if (branch.branches.empty() && branch.classes.empty()) return NO_ID;
         const std::uint32_t id = make_node(parent, branch.branches.empty());
@@ -133,12 +135,13 @@ protected:
     std::uint32_t node_to_grow(const std::vector<Input>& input) {
         const bool is_filling = has_lost_many();
         std::uint32_t at = root_;
-        while (is_filling ? !nodes_[at].is_preleaf : !nodes_[at].grows) at = chosen_child(at, input);
+        while (is_filling ? !nodes_[at].is_preleaf : !nodes_[at].grows)
+            at = chosen_child(at, input);
         return at;
     }
 
-    // True when more classes are gone than a sixteenth of the classes left. If new classes went on to
-    // get pre-leaves of their own, the old ones would empty.
+    // True when more classes are gone than a sixteenth of the classes left. If new classes went on
+    // to get pre-leaves of their own, the old ones would empty.
     bool has_lost_many() const {
         const std::uint64_t left = nodes_[root_].leaves;
         return leaves_added_ - left > left / 16;
@@ -192,7 +195,9 @@ protected:
         return NO_ID;
     }
 
-    bool has_room(std::uint32_t id) const { return nodes_[id].children.size() < options_.max_leaves; }
+    bool has_room(std::uint32_t id) const {
+        return nodes_[id].children.size() < options_.max_leaves;
+    }
 
     // A new lone leaf-to-be below a node that may grow.
     std::uint32_t make_branch(std::uint32_t id) {

@@ -5,11 +5,12 @@
 //     node 5 = [c4]          a lone leaf, which may still grow
 //
 // A node holds the classifiers of its children, logistic ones with AdaGrad: block by block a weight
-// for each child and feature (node_classifiers.hpp). A node that may still grow has one more in front, the
-// auxiliary classifier, for which every instance of the node is positive. A new child starts from
-// its negation: had it been there from the start, each of these instances would have been a negative
-// one for it. The logistic step is odd-symmetric, so that negating the weights is exact, and a block
-// that was not changed since needs no place for the child before it is changed again.
+// for each child and feature (node_classifiers.hpp). A node that may still grow has one more in
+// front, the auxiliary classifier, for which every instance of the node is positive. A new child
+// starts from its negation: had it been there from the start, each of these instances would have
+// been a negative one for it. The logistic step is odd-symmetric, so that negating the weights is
+// exact, and a block that was not changed since needs no place for the child before it is changed
+// again.
 //
 // Where a node holds a block of a feature, so does the node above it: an instance concerns whole
 // paths. So a feature is evicted on the way down from the root, past the nodes that do not hold it.
@@ -77,8 +78,8 @@ public:
         }
     }
 
-    // How many features have 0, 1, ... weights with a place in a block; the last: that many or more.
-    // Features without a block are not counted.
+    // How many features have 0, 1, ... weights with a place in a block; the last: that many or
+    // more. Features without a block are not counted.
     const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
 
     std::uint64_t nodes_visited() const { return nodes_visited_; }  // to forget features; no state
@@ -86,7 +87,8 @@ public:
 protected:
     // Of a node the record and five allocations; of a block its slot (12 to 16 bytes), feature and
     // count; of a weight its sum of squares too. All with the room they have to spare and with the
-    // holes that small allocations leave behind: nearly half of the memory, as load_tests/soak.py shows.
+    // holes that small allocations leave behind: nearly half of the memory, as load_tests/soak.py
+    // shows.
     static constexpr std::uint64_t BYTES_PER_NODE = 1024, BYTES_PER_BLOCK = 40;
     static constexpr std::uint64_t BYTES_PER_TREE_WEIGHT = 15;
 
@@ -117,8 +119,8 @@ protected:
 
     // --- the blocks of a feature ---------------------------------------------------------------
 
-    // Meet the nodes that hold a block of the feature, and the block, which may be removed. How many
-    // nodes were looked at.
+    // Meet the nodes that hold a block of the feature, and the block, which may be removed. How
+    // many nodes were looked at.
     template <class F>
     std::uint64_t each_node_with(std::uint32_t feature, F&& visit) const {
         std::vector<std::uint32_t> ahead;

@@ -21,9 +21,9 @@ public:
         : tree_(tree), input_(input), wanted_(wanted), work_(workspace()),
           classifiers_(TreeClassifiers::workspace()) {}
 
-    // Visit the `wanted` classes of the highest probability, the most likely first, of equal ones the
-    // one that came to the tree first, until `visit(class, probability)` returns false. The search is
-    // exact if it opens at most `most_nodes`; see `finish`.
+    // Visit the `wanted` classes of the highest probability, the most likely first, of equal ones
+    // the one that came to the tree first, until `visit(class, probability)` returns false. The
+    // search is exact if it opens at most `most_nodes`; see `finish`.
     template <class F>
     Cost run(std::uint64_t most_nodes, F&& visit) {
         if (tree_.root_ == NO_ID) return {0, 0};

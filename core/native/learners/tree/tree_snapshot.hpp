@@ -47,8 +47,8 @@ public:
              "either a root or turns of classes are missing");
         load(
             runs,
-            [&](std::uint32_t id) { return id < tables.features.end() && tables.features.alive(id); },
-            [&](std::uint32_t id) { return id < tables.classes.end() && tables.classes.alive(id); });
+            [&](auto id) { return id < tables.features.end() && tables.features.alive(id); },
+            [&](auto id) { return id < tables.classes.end() && tables.classes.alive(id); });
     }
 
 private:
@@ -199,8 +199,8 @@ private:
             refuse("class_turns", "two classes came to the tree at once");
     }
 
-    // True when the node holds a block of a feature of which the node above it holds none. Trees of older
-    // rules can, which dropped light blocks of any node.
+    // True when the node holds a block of a feature of which the node above it holds none. Trees of
+    // older rules can, which dropped light blocks of any node.
     bool is_held_below_only(const Node& node) const {
         if (node.parent == NO_ID) return false;
         const NodeClassifiers& above = nodes_[node.parent].blocks;
