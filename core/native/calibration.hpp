@@ -1,5 +1,5 @@
-// How sure a learner's first class is: from the scores of the two best classes to the probability
-// that the first is right, learned from outcome to outcome.
+// Calibration of a learner's first class: from the scores of the two best classes to the
+// probability that the first is right, learned from outcome to outcome.
 //
 //   two scores -> three scale-free inputs -> logistic regression -> knots, never falling -> probability
 //
@@ -47,7 +47,7 @@ public:
         return isotonic(regressed(standardised(inputs(scores))));
     }
 
-    // What came of a ranking. Nothing is to be learned from one without a first class.
+    // Add the outcome of a ranking. One without a first class has nothing to learn from.
     void add(const TopTwoScores& scores, bool is_right) {
         if (scores.first == 0) return;
         if (const double before = confidence(scores); before >= 0) keep(before, is_right);
@@ -244,8 +244,8 @@ private:
         residuals_[knot] = residuals_[knot] * kept + share * residual;
     }
 
-    // What is right at each knot; neighbours that would fall have their mean (pool adjacent
-    // violators).
+    // The share of right outcomes at each knot; neighbours that would fall have their mean (pool
+    // adjacent violators).
     void fit_knots() {
         std::array<double, KNOTS> means, weights;
         std::array<std::size_t, KNOTS> sizes;

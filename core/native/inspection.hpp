@@ -66,7 +66,7 @@ public:
                 learner_.nodes_visited()};
     }
 
-    // How many features have 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
+    // Count the features with 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
     void outdegrees(std::int64_t* counts) const {
         const StateLock::Read lock(lock_);
         const Outdegrees& degrees = learner_.outdegrees();
@@ -99,8 +99,8 @@ public:
         return tables_.features.find(name) != NO_ID;
     }
 
-    // How often a class was learned and the features with a weight for it, heaviest first. Rows are
-    // read block by block, so that a change need not wait for all of them; what it removes
+    // Read how often a class was learned and the features with a weight for it, heaviest first.
+    // Rows are read block by block, so that a change need not wait for all of them; what it removes
     // meanwhile is left out.
     bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
              Contributions& weights) const {

@@ -1,4 +1,4 @@
-// The interface of a learner: all that the engine knows of one.
+// The interface of a learner.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ struct alignas(64) RetrievalWork {
 
 // Ownership: the tables are the engine's and outlive the learner. Examples that are given were
 // preprocessed; their ids are those of the tables.
-// Threads: const functions from any number at once, others from one alone; the engine's lock sees
-// to it. Scratch memory is a thread's own.
+// Threads: const functions from any number at once, others from one alone, by the engine's lock.
+// Scratch memory is a thread's own.
 // Determinism: what a learner holds follows from the events, to the last bit.
 class Learner {
 public:
@@ -64,7 +64,7 @@ public:
     virtual void rank(const Example& example, std::uint32_t k, double threshold,
                       std::vector<Ranked>& best) const = 0;
 
-    // What each feature of the example adds to the score of a class, in any order.
+    // The contributions of the features of the example to the score of a class, in any order.
     virtual void explain(const Example&, std::uint32_t, Contributions&) const {}
 
     // The path to a class; empty without a hierarchy.
@@ -88,7 +88,7 @@ public:
     // event.
     virtual Outcome learn(Example& example, bool is_counted) = 0;
 
-    // Whether the counts of classes are scores, so that `learn` comes before they are raised.
+    // True if counts of classes are the scores: `learn` is then called before they are raised.
     virtual bool learns_before_counting() const { return false; }
 
     virtual bool ignores_features() const { return false; }
@@ -99,7 +99,7 @@ public:
     // First examples that the learner still waits for, to be built from them; 0: none.
     virtual std::uint32_t sample_wanted() const { return 0; }
 
-    // Whether `build` may be called with examples from outside.
+    // True if `build` may be called with examples from outside.
     virtual bool can_be_built() const { return false; }
 
     // Begin anew over all classes, from a sample; learn it again if `learns`.
@@ -112,13 +112,13 @@ public:
     // Called while the record of the class is still there.
     virtual void forget_class(std::uint32_t) {}
 
-    // Whether the postings hold edges of this learner.
+    // True if the postings hold edges of this learner.
     virtual bool has_edges() const { return false; }
 
     // Remove the edges of a row to retired classes.
     virtual void remove_retired(Row&) {}
 
-    // Whether `sparsify`, which keeps so many of the heaviest edges, has a meaning.
+    // True if `sparsify` works, which keeps so many of the heaviest edges.
     virtual bool can_sparsify() const { return false; }
     virtual void sparsify(std::uint64_t) {}
 
@@ -132,7 +132,7 @@ public:
     virtual void each_weight(std::uint32_t,
                              const std::function<void(std::uint32_t, double)>&) const {}
 
-    // How many features have 0, 1, ... weights; features with 0 need not be counted.
+    // The numbers of features with 0, 1, ... weights; those with 0 need not be counted.
     virtual const Outdegrees& outdegrees() const { return tables_.postings.outdegrees(); }
 
     // --- sizes and state -----------------------------------------------------------------------
@@ -150,7 +150,7 @@ public:
 
     virtual bool has_constraints() const { return false; }  // which stored examples keep
 
-    // What a class was learned at least.
+    // The least number of events that named a class.
     virtual std::uint64_t least_learned() const { return 1; }
 
     // Size, dump or load the learner's own sections; when loading, after the tables. Other threads

@@ -181,7 +181,7 @@ private:
 
     // --- ranked retrieval ----------------------------------------------------------------------
 
-    // How many edges of a row vote: the heaviest of a row that stands in order.
+    // The number of edges of a row that vote: the heaviest of a row that stands in order.
     std::uint32_t edges_scored(const Row& row) const {
         if constexpr (!Rule::NORMALIZED) return row.outdegree;
         const std::uint32_t most = std::min<std::uint32_t>(row.outdegree, rule_.max_outdegree);

@@ -1,4 +1,4 @@
-// A hand that goes round over ids and picks the next one to evict.
+// The clock algorithm (second chance): picks the next id to evict.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace manyclass {
 
-// How idle an id is, as one number: the higher bits count the events since it was last used, the
+// The idleness of an id as one number: the higher bits count the events since it was last used, the
 // lower ones are larger the less often it was used before. IN_USE for an id of the event being
 // learned, which cannot lose it.
 using Idleness = std::uint64_t;

@@ -212,7 +212,7 @@ public:
         shrink(row);
     }
 
-    // What the edges take, by count: the same for rows that grew and rows that were loaded.
+    // Bytes of the edges by count: the same for rows that grew and rows that were loaded.
     std::uint64_t edge_bytes() const { return edges_ * (has_variances() ? 13 : 9); }
 
     // --- state ---------------------------------------------------------------------------------

@@ -17,7 +17,8 @@
 
 namespace manyclass {
 
-// What a block of memory of so many bytes takes: a word more, in steps of 16, four words at least.
+// The size of a block of memory for so many bytes: a word more, in steps of 16, four words at
+// least.
 inline std::uint64_t block_bytes(std::uint64_t bytes) {
     return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
 }

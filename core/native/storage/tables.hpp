@@ -37,7 +37,7 @@ struct Tables {
 
     std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned); }
 
-    // Whether one class stands before the other: of equal scores the older class is first.
+    // True if one class ranks before the other: of equal scores the older class is first.
     bool precedes(const Ranked& one, const Ranked& other) const {
         if (one.score != other.score) return one.score > other.score;
         return class_records[one.cls].creation_order < class_records[other.cls].creation_order;
@@ -74,7 +74,8 @@ struct Tables {
     // --- state ---------------------------------------------------------------------------------
 
     // Visit all sections but those of the learner and of replay. `check_row` checks a row that is
-    // loaded, as the learner does; `least_learned` is what a class was learned at least.
+    // loaded, as the learner does; `least_learned` is
+    // the least number of events that named a class.
     template <class F>
     void visit(SnapshotVisitor& visitor, bool has_edges, std::uint64_t least_learned,
                F&& check_row) {

@@ -48,7 +48,7 @@ public:
         });
     }
 
-    // What each feature moves on the whole path to the class.
+    // Add up the log-odds that each feature moves on the whole path to the class.
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
         if (cls == NO_ID || !tree_.has(cls)) return;
@@ -181,7 +181,7 @@ private:
         work_.add(input.size() - 1, cost.weights, cost.nodes);
     }
 
-    // What was moved by the inputs that are features of the example, by name.
+    // The log-odds moved by each feature of the example, by name.
     static Contributions by_name(const Example& example, const std::vector<double>& moved) {
         Contributions named;
         std::size_t input = 0;

@@ -216,7 +216,7 @@ protected:
         negate_the_true();
     }
 
-    // Whether numbers below the normal ones exist is up to the processor's mode (postings.hpp).
+    // The processor's mode decides if subnormal numbers exist (postings.hpp): here they are 0.
     static float not_too_small(float number, float least) {
         return std::fabs(number) < least ? 0.0f : number;
     }

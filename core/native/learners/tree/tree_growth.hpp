@@ -179,7 +179,7 @@ protected:
         return make_branch(make_parent(id));
     }
 
-    // Whether one more class would make the tree deeper here.
+    // True if one more class would make the tree deeper here.
     bool is_crowded(std::uint32_t id) const {
         if (!nodes_[id].is_preleaf || near_with_room(id) != NO_ID) return false;
         const std::uint32_t parent = nodes_[id].parent;

@@ -1,4 +1,4 @@
-// The nodes of a label tree, and what they hold.
+// The nodes of a label tree, with their blocks of weights.
 //
 //   node 4 = [2 5]           an inner node: its children are nodes
 //     node 2 = [c7 c1 c3]    a pre-leaf: its children are classes, the leaves
@@ -40,12 +40,12 @@ public:
     std::uint64_t weights() const { return weights_; }
     bool has(std::uint32_t cls) const { return cls < places_.size() && places_[cls].node != NO_ID; }
 
-    // What the tree takes, by count: the same for one that grew and one that was loaded.
+    // Bytes of the tree by count: the same for one that grew and one that was loaded.
     std::uint64_t bytes() const {
         return node_bytes() + blocks_ * BYTES_PER_BLOCK + weights_ * BYTES_PER_TREE_WEIGHT;
     }
 
-    // What there is of it for the sake of classes alone.
+    // The part of them that classes alone account for.
     std::uint64_t node_bytes() const { return (nodes_.size() - free_.size()) * BYTES_PER_NODE; }
 
     std::size_t resident_bytes() const {
@@ -78,8 +78,8 @@ public:
         }
     }
 
-    // How many features have 0, 1, ... weights with a place in a block; the last: that many or
-    // more. Features without a block are not counted.
+    // The numbers of features with 0, 1, ... weights with a place in a block; the last: that many
+    // or more. Features without a block are not counted.
     const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
 
     std::uint64_t nodes_visited() const { return nodes_visited_; }  // to forget features; no state
@@ -107,14 +107,14 @@ protected:
         std::uint64_t order = 0;  // its turn among the classes that came to the tree
     };
 
-    // How many of a node's children have classifiers: an only child is certain, and needs none.
+    // The number of a node's children with classifiers: an only child is certain, and needs none.
     static std::uint32_t classifiers(const Node& node) {
         return node.children.size() == 1 ? 0 : static_cast<std::uint32_t>(node.children.size());
     }
     static std::uint32_t width(const Node& node) { return node.grows + classifiers(node); }
 
-    // What a child without a place in a block would have there: the negation of the auxiliary
-    // weight, but for the first, which was once the only one.
+    // The sign of a missing weight, of a child without a place in a block: the negation of the
+    // auxiliary weight, but for the first, which was once the only one.
     static float sign(std::uint32_t place) { return place == 0 ? 1.0f : -1.0f; }
 
     // --- the blocks of a feature ---------------------------------------------------------------
