@@ -18,7 +18,7 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
     const size_t BINS "manyclass::RELIABILITY_BINS"
     const size_t NUMBERS "manyclass::Calibration::NUMBERS"
 
-    cdef cppclass Lead:
+    cdef cppclass TopTwoScores:
         double first
         double second
 
@@ -33,8 +33,8 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
     cdef cppclass NativeCalibration "manyclass::Calibration":
         uint64_t outcomes()
         uint64_t kept()
-        double confidence(const Lead& lead)
-        void add(const Lead& lead, cpp_bool is_right) except +
+        double confidence(const TopTwoScores& top_two)
+        void add(const TopTwoScores& top_two, cpp_bool is_right) except +
         NativeBins reliability()
         double brier()
         void dump(double* numbers, float* confidences, uint8_t* rights)
@@ -66,17 +66,17 @@ cdef class Calibration:
         return deref(self._native).outcomes()
 
     def confidence(self, double first, double second):
-        cdef Lead lead
-        lead.first = first
-        lead.second = second
-        cdef double confidence = deref(self._native).confidence(lead)
+        cdef TopTwoScores top_two
+        top_two.first = first
+        top_two.second = second
+        cdef double confidence = deref(self._native).confidence(top_two)
         return None if confidence < 0 else confidence
 
     def add(self, double first, double second, bint is_right):
-        cdef Lead lead
-        lead.first = first
-        lead.second = second
-        deref(self._native).add(lead, is_right)
+        cdef TopTwoScores top_two
+        top_two.first = first
+        top_two.second = second
+        deref(self._native).add(top_two, is_right)
 
     @property
     def brier(self):

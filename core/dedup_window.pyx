@@ -25,8 +25,8 @@ cdef extern from "core/native/storage/dedup_window.hpp" namespace "manyclass" no
         uint64_t fingerprint
         uint64_t seq
 
-    cdef cppclass Recent:
-        Recent(size_t capacity) except +
+    cdef cppclass NativeWindow "manyclass::DedupWindow":
+        NativeWindow(size_t capacity) except +
         size_t size()
         const Remembered* find(const Key& key)
         void add(const Remembered& entry) except +
@@ -47,12 +47,12 @@ cdef class DedupWindow:
     Threads: one at a time. The calls on all of it, dump and load, release the GIL.
     """
 
-    cdef unique_ptr[Recent] _native
+    cdef unique_ptr[NativeWindow] _native
 
     def __cinit__(self, size_t capacity=REMEMBERED):
         if capacity == 0 or capacity >= 2**32 - 1:
             raise ValueError("capacity must be 1 to 4294967294")
-        self._native.reset(new Recent(capacity))
+        self._native.reset(new NativeWindow(capacity))
 
     def __len__(self):
         return deref(self._native).size()

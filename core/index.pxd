@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport unique_ptr
 from libcpp.string cimport string
@@ -18,33 +18,14 @@ cdef extern from "core/native/pipeline/columns.hpp" namespace "manyclass" nogil:
         size_t size()
         string_view name(size_t column)
 
-cdef extern from "core/native/learners/options.hpp" namespace "manyclass" nogil:
-    cdef enum class Kind "manyclass::Kind":
-        feature_focus
-        independent
-        moving_average
-        slack
-        passive_aggressive
-        perceptron
-        confidence
-        vector_machine
-        frequency
-        label_tree
-
-    cdef enum class Shape "manyclass::Shape":
-        complete
-        random
-        huffman
-        kmeans
-
 cdef extern from *:
     """
-    #include "core/native/index.hpp"
+    #include "core/native/engine.hpp"
 
     static bool is_half_changed() {
         try {
             throw;
-        } catch (const manyclass::IndexHalfChanged&) {
+        } catch (const manyclass::StateHalfChanged&) {
             return true;
         } catch (...) {
             return false;
@@ -63,134 +44,95 @@ cdef inline int raise_error() except -1:
     throw_again()  # Cython translates the exceptions of the standard library
     return 0
 
-cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
-    cdef cppclass NativeOptions "manyclass::Options":
-        Kind kind
-        Shape tree
-        double epsilon
-        double alpha
-        uint32_t arity
-        uint32_t max_leaves
-        uint32_t sample
-        cpp_bool greedy
-        double margin_threshold
-        double min_weight
-        double feature_memory
-        double rate
-        double aggressiveness
-        double caution
-        uint32_t max_outdegree
-        uint32_t rating
-        uint32_t retrieval_window
-        uint32_t rivals
-        uint32_t replay
-        uint32_t replay_size
-        uint32_t max_features
-        uint32_t max_classes
-        uint64_t max_bytes
-        uint64_t seed
-        cpp_bool leak
-        cpp_bool boolean
-        cpp_bool l2
-        cpp_bool sublinear
-        cpp_bool tfidf
-        cpp_bool pairs
+cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
+    cdef cppclass OptionValues:
+        OptionValues()
+        void set_flag(string name, cpp_bool value) except +
+        void set_count(string name, uint64_t value) except +
+        void set_number(string name, double value) except +
+        void set_word(string name, string value) except +
 
     cdef cppclass Ranked:
         double score
         uint32_t cls
 
-    cdef cppclass Lead:
+    cdef cppclass TopTwoScores:
         double first
         double second
 
-    cdef cppclass NativeLearned "manyclass::Learned":
+    cdef cppclass Outcome:
         uint32_t rank
         cpp_bool updated
-        Lead lead
+        TopTwoScores top_two
 
     cdef cppclass Row:
         double mass
         uint32_t times_seen
         uint16_t outdegree
 
-    cdef cppclass State:
-        uint64_t features
-        uint64_t feature_name_bytes
-        uint64_t free_features
-        uint64_t edges
+    cdef cppclass PathNode:
         uint64_t classes
-        uint64_t class_name_bytes
-        uint64_t free_classes
-        uint64_t retired_classes
-        uint64_t variances
-        uint64_t kept
-        uint64_t kept_values
-        uint64_t kept_classes
-        uint64_t kept_demands
-        uint64_t* counts
-        uint16_t* feature_name_sizes
-        char* feature_names
-        uint32_t* feature_free
-        double* feature_mass
-        uint32_t* feature_times_seen
-        uint32_t* feature_last_seen
-        uint16_t* outdegrees
-        uint32_t* edge_classes
-        float* edge_masses
-        float* edge_variances
-        uint16_t* class_name_sizes
-        char* class_names
-        uint32_t* class_free
-        uint32_t* class_retired
-        uint64_t* class_learned
-        uint64_t* class_born
-        uint32_t* class_last_learned
-        uint32_t* kept_features
-        uint32_t* kept_true
-        uint32_t* kept_demanded
-        uint32_t* kept_feature_ids
-        float* kept_feature_values
-        uint32_t* kept_class_ids
-        uint32_t* kept_demands_ahead
-        uint32_t* kept_demands_behind
-        float* kept_demands_multiplier
-        uint64_t nodes
-        uint64_t free_nodes
-        uint64_t children
-        uint64_t blocks
-        uint64_t weights
-        uint64_t turns
-        uint8_t* node_kinds
-        uint32_t* node_children
-        uint32_t* node_blocks
-        uint32_t* node_free
-        uint32_t* children_ids
-        uint32_t* block_features
-        uint32_t* block_weights
-        float* tree_weights
-        float* tree_squares
-        uint64_t* class_turns
+        double probability
+        double bias
+        vector[pair[string, double]] moved
+
+    cdef cppclass Section:
+        string name
+        string type
+        uint64_t size
+        void* data
 
     const size_t COUNTS
     const size_t OUTDEGREES
+    const char* OTHER_LEARNER
 
-    cdef cppclass Work "manyclass::Index::Work":
+    cdef cppclass StateLock:
+        void hold(uint32_t milliseconds) except +raise_error
+        void let_go()
+        bint is_held()
+
+    cdef cppclass Sizes "manyclass::Inspection::Sizes":
+        uint64_t features
+        uint64_t classes
+        uint64_t edges
+        uint64_t learned
+        uint64_t evicted_features
+        uint64_t evicted_classes
+        uint64_t bytes
+
+    cdef cppclass Work "manyclass::Inspection::Work":
+        uint64_t active_features_ranked
+        uint64_t edges_touched
         uint64_t names_visited
         uint64_t ids_looked_at
         uint64_t rows_swept
         uint64_t nodes_opened
         uint64_t nodes_visited
 
-    cdef cppclass NativeNode "manyclass::Index::Node":
-        uint64_t classes
-        double probability
-        double bias
-        vector[pair[string, double]] moved
+    cdef cppclass Inspection:
+        Sizes sizes() except +raise_error
+        uint64_t resident_bytes() except +raise_error
+        Work work() except +raise_error
+        void outdegrees(int64_t* counts) except +raise_error
+        bint has_class(string_view name) except +raise_error
+        bint has_feature(string_view name) except +raise_error
+        bint feature(string_view name, Row& counters, double& rating,
+                     vector[pair[string, double]]& weights) except +raise_error
+        bint cls(string_view name, size_t limit, uint64_t& learned,
+                 vector[pair[string, double]]& weights) except +raise_error
+        void class_page(string_view prefix, string_view after, size_t limit,
+                        vector[pair[string, uint64_t]]& page) except +raise_error
+        void feature_page(string_view prefix, string_view after, size_t limit,
+                          vector[pair[string, uint64_t]]& page) except +raise_error
+        void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
 
-    cdef cppclass NativeIndex "manyclass::Index":
-        NativeIndex(const NativeOptions& options, uint64_t hash_seed) except +raise_error
-        void configure(const NativeOptions& options) except +raise_error
+    cdef cppclass Engine:
+        Engine(string_view learner, const OptionValues& options,
+               uint64_t hash_seed) except +raise_error
+
+        @staticmethod
+        vector[string] option_names(string_view learner) except +raise_error
+        void configure(const OptionValues& options) except +raise_error
         void rank(const char* data, size_t size, uint32_t k, double threshold,
                   vector[Ranked]& best, string& names) except +raise_error
         void rank_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
@@ -199,52 +141,29 @@ cdef extern from "core/native/index.hpp" namespace "manyclass" nogil:
         void explain(const char* data, size_t size, const vector[string_view]& classes,
                      size_t limit,
                      vector[vector[pair[string, double]]]& explained) except +raise_error
-        NativeLearned learn(const char* data, size_t size, const vector[string_view]& classes,
-                            bint first_pass) except +raise_error
-        NativeLearned learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
-                                const int32_t* indices, const float* values,
-                                NativeColumns& class_columns, const int32_t* class_indices,
-                                size_t class_count, bint first_pass) except +raise_error
+        void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
+                   vector[vector[PathNode]]& paths) except +raise_error
         void probabilities(const char* data, size_t size, const vector[string_view]& classes,
                            vector[double]& found) except +raise_error
-        void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
-                   vector[vector[NativeNode]]& paths) except +raise_error
-        bint plant_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
+        Outcome learn(const char* data, size_t size, const vector[string_view]& classes,
+                      bint is_first_epoch) except +raise_error
+        Outcome learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
+                          const int32_t* indices, const float* values,
+                          NativeColumns& class_columns, const int32_t* class_indices,
+                          size_t class_count, bint is_first_epoch) except +raise_error
+        bint build_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
                        const float* values, int64_t rows, NativeColumns& class_columns,
                        const int64_t* class_indptr,
                        const int32_t* class_indices) except +raise_error
         bint forget_class(string_view name) except +raise_error
         bint forget_feature(string_view name) except +raise_error
+        bint can_sparsify()
         uint64_t sparsify(uint64_t wanted) except +raise_error
-        bint has_class(string_view name) except +raise_error
-        bint has_feature(string_view name) except +raise_error
-        uint64_t features() except +raise_error
-        uint64_t classes() except +raise_error
-        uint64_t edges() except +raise_error
-        uint64_t learned() except +raise_error
-        uint64_t evicted_features() except +raise_error
-        uint64_t evicted_classes() except +raise_error
-        uint64_t bytes() except +raise_error
-        uint64_t resident_bytes() except +raise_error
-        uint64_t active_features_ranked()
-        uint64_t edges_touched()
-        Work work() except +raise_error
-        void outdegrees(int64_t* counts) except +raise_error
-        bint feature(string_view name, Row& counters, double& rating,
-                     vector[pair[string, double]]& edges) except +raise_error
-        bint cls(string_view name, size_t limit, uint64_t& learned,
-                 vector[pair[string, double]]& edges) except +raise_error
-        void class_page(string_view prefix, string_view after, size_t limit,
-                        vector[pair[string, uint64_t]]& page) except +raise_error
-        void feature_page(string_view prefix, string_view after, size_t limit,
-                          vector[pair[string, uint64_t]]& page) except +raise_error
-        void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
-        void hold(uint32_t milliseconds) except +raise_error
-        void let_go()
-        bint is_held()
-        uint64_t measure(State& state) except +raise_error
-        bint dump(const State& state, uint64_t changes) except +raise_error
-        void load(const State& state) except +raise_error
+        const Inspection& inspection()
+        StateLock& lock()
+        vector[Section] measure(uint64_t& changes) except +raise_error
+        bint dump(const vector[Section]& sections, uint64_t changes) except +raise_error
+        void load(const vector[Section]& sections) except +raise_error
 
 
 cdef class Columns:
@@ -252,7 +171,7 @@ cdef class Columns:
 
 
 cdef class Index:
-    cdef unique_ptr[NativeIndex] _native
+    cdef unique_ptr[Engine] _native
     cdef readonly object options
 
     cdef learn_unique(self, Instance instance, list classes, bint first_pass)

@@ -22,8 +22,9 @@ class Columns:
 class Node(NamedTuple):
     """A node on the path to a class in a label tree.
 
-    `classes` is how many it holds, `probability` that of the node given the one above it, `moved`
-    the (feature, what it added to the log-odds), most first, `bias` what every instance adds.
+    `classes` counts the classes below it, `probability` is that of the node given the node above,
+    `moved` holds (feature, change of the log-odds), largest first, and `bias` is the change for
+    every instance.
     """
 
     classes: int
@@ -47,9 +48,9 @@ class Index:
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
-        """Use other options from the next call on. Rows keep what they hold until updated.
+        """Use other options from the next call on. The state stays until it is updated.
 
-        OptionError for options of another learner, to which the rows would mean something else.
+        Raise OptionError for options of another learner, whose state has another meaning.
         """
 
     # --- one instance -------------------------------------------------------------------------
@@ -78,19 +79,21 @@ class Index:
         """What each class scores in a label tree, best or not; 0 for one that is not in it."""
 
     def learn(self, instance: _Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
-        """Learn an instance, and say how it was ranked right before."""
+        """Learn an instance; return its ranking right before."""
 
     def apply(self, event: Event) -> Learned:
-        """Learn or forget, as the event says; NOTHING_LEARNED for what is not learned.
+        """Learn or forget, by the kind of the event; NOTHING_LEARNED unless it learned.
 
-        Forgetting a name that is not known changes nothing.
+        Forgetting an unknown name changes nothing.
         """
 
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...
     def sparsify(self, edges: int) -> int:
-        """Keep so many edges, the heaviest, and say how many went. For a model of pa, mmp, arow or
-        svm that was learned without a limit on outdegrees; OptionError for other learners.
+        """Keep the heaviest edges, so many; return how many were removed.
+
+        For a model of pa, mmp, arow or svm that was learned without a limit on outdegrees. Raise
+        OptionError for other learners.
         """
 
     # --- many instances, as CSR arrays ------------------------------------------------------------
@@ -132,9 +135,10 @@ class Index:
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
     ) -> bool:
-        """Plant a tree over the classes of rows that are about to be learned; whether it was.
+        """Build a label tree over the classes of rows that are about to be learned.
 
-        Nothing is done by a learner other than `iplt`, or one that has learned before.
+        Return whether it was built: a learner other than `iplt`, or one that has learned before,
+        does not change.
         """
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
@@ -149,11 +153,11 @@ class Index:
     def edges(self) -> int: ...
     @property
     def bytes(self) -> int:
-        """What the state needs, by the rule MAX_BYTES is held against; the same after a reload."""
+        """Bytes of the state as MAX_BYTES counts them; the same after a reload."""
 
     @property
     def resident_bytes(self) -> int:
-        """What the arenas take from the system now, free space inside them included."""
+        """Bytes that the state takes from the system now, free space inside it included."""
 
     @property
     def evicted_features(self) -> int: ...

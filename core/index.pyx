@@ -1,8 +1,8 @@
-"""The sparse index as Python sees it; the work is done in core/native/index.hpp."""
+"""The sparse index as Python sees it; core/native/engine.hpp does the work."""
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
@@ -41,7 +41,9 @@ cdef extern from *:
 
 release_gil_while_waiting()
 
-# The arrays of a dumped state and what they hold, in the order in which they are written.
+# The arrays that every dumped state has, in the order in which they are written; those that the
+# learner has no use for are empty. An array of another name is written by the one learner that
+# declares it, after these.
 cdef dict SECTIONS = {
     "counts": np.dtype("<u8"),
     "feature_name_sizes": np.dtype("<u2"),
@@ -82,30 +84,11 @@ cdef dict SECTIONS = {
     "class_turns": np.dtype("<u8"),
 }
 
-cdef tuple TREE = (
-    "node_", "children_ids", "block_", "tree_", "class_turns"
+# How the names of arrays begin that a state of an older release may lack.
+cdef tuple ADDED_LATER = (
+    "kept_", "edge_variances", "class_retired",
+    "node_", "children_ids", "block_", "tree_", "class_turns",
 )
-
-cdef dict KINDS = {
-    "ff": <int>Kind.feature_focus,
-    "ind": <int>Kind.independent,
-    "ema": <int>Kind.moving_average,
-    "ooz": <int>Kind.slack,
-    "pa": <int>Kind.passive_aggressive,
-    "mmp": <int>Kind.perceptron,
-    "arow": <int>Kind.confidence,
-    "svm": <int>Kind.vector_machine,
-    "frequency": <int>Kind.frequency,
-    "iplt": <int>Kind.label_tree,
-    "oplt": <int>Kind.label_tree,
-}
-
-cdef dict SHAPES = {
-    "complete": <int>Shape.complete,
-    "random": <int>Shape.random,
-    "huffman": <int>Shape.huffman,
-    "kmeans": <int>Shape.kmeans,
-}
 
 
 cdef string_view any_utf8(str text) except *:
@@ -127,41 +110,24 @@ cdef list weighted(const vector[pair[string, double]]& pairs):
     return [(pairs[i].first.decode("utf-8"), pairs[i].second) for i in range(pairs.size())]
 
 
-cdef NativeOptions native(object options) except *:
-    cdef NativeOptions out
-    if options.learner not in KINDS:
+cdef OptionValues native(object options) except *:
+    """The options that the engine reads with this learner, by name."""
+    cdef OptionValues values
+    cdef bytes learner = options.learner.encode()
+    cdef vector[string] names = Engine.option_names(learner)
+    if names.empty():
         raise OptionError("learner", f"{options.learner!r} is not an index learner")
-    out.kind = <Kind><int>KINDS[options.learner]
-    out.tree = <Shape><int>SHAPES[options.tree]
-    out.greedy = options.policy == "greedy"
-    out.epsilon = options.epsilon
-    out.alpha = options.alpha
-    out.arity = options.arity
-    out.max_leaves = options.max_leaves
-    out.sample = options.sample
-    out.rate = options.rate
-    out.aggressiveness = options.aggressiveness
-    out.caution = options.caution
-    out.pairs = options.demands == "pairs"
-    out.rivals = options.rivals
-    out.replay = options.replay
-    out.replay_size = options.replay_size
-    out.seed = options.seed
-    out.margin_threshold = options.margin_threshold
-    out.min_weight = options.min_weight
-    out.feature_memory = options.feature_memory
-    out.max_outdegree = options.max_outdegree
-    out.rating = options.rating
-    out.retrieval_window = options.retrieval_window
-    out.max_features = options.max_features
-    out.max_classes = options.max_classes
-    out.max_bytes = options.max_bytes
-    out.leak = options.leak
-    out.boolean = options.boolean
-    out.l2 = options.normalize == "l2"
-    out.sublinear = options.sublinear
-    out.tfidf = options.tfidf
-    return out
+    for name in names:
+        value = getattr(options, name.decode())
+        if isinstance(value, bool):
+            values.set_flag(name, value)
+        elif isinstance(value, int):
+            values.set_count(name, value)
+        elif isinstance(value, float):
+            values.set_number(name, value)
+        else:
+            values.set_word(name, value.encode())
+    return values
 
 
 @cython.final
@@ -253,8 +219,9 @@ cdef void check_labelled(Columns features, const int64_t[::1] indptr, const int3
 class Node(NamedTuple):
     """A node on the path to a class in a label tree.
 
-    `classes` is how many it holds, `probability` that of the node given the one above it, `moved`
-    the (feature, log-odds it added), most first, and `bias` what is added for every instance.
+    `classes` counts the classes below it, `probability` is that of the node given the node above,
+    `moved` holds (feature, change of the log-odds), largest first, and `bias` is the change for
+    every instance.
     """
 
     classes: int
@@ -275,15 +242,16 @@ cdef class Index:
 
     def __cinit__(self, options, uint64_t hash_seed=0):
         self.options = options
-        self._native.reset(new NativeIndex(native(options), hash_seed))
+        cdef bytes learner = options.learner.encode()
+        self._native.reset(new Engine(learner, native(options), hash_seed))
 
     def configure(self, options):
         if options.learner != self.options.learner:
             raise OptionError(
                 "learner", f"cannot turn from {self.options.learner} to {options.learner}"
             )
-        cdef NativeOptions wanted = native(options)
-        with nogil:  # a sample may be complete, and a tree planted from it
+        cdef OptionValues wanted = native(options)
+        with nogil:  # a sample may be complete, and the learner built from it
             deref(self._native).configure(wanted)
         self.options = options
 
@@ -321,7 +289,7 @@ cdef class Index:
     def paths(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
         cdef vector[string_view] names
-        cdef vector[vector[NativeNode]] found
+        cdef vector[vector[PathNode]] found
         cdef list kept = list(classes)
         for name in kept:
             names.push_back(any_utf8(<str?>name))
@@ -356,14 +324,14 @@ cdef class Index:
 
     cdef learn_unique(self, Instance instance, list classes, bint first_pass):
         cdef vector[string_view] names
-        cdef NativeLearned result
+        cdef Outcome result
         cdef list kept = list(classes)
         for name in kept:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
         result = deref(self._native).learn(
             PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
         )
-        return Learned(result.rank, result.updated, result.lead.first, result.lead.second)
+        return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":
@@ -390,7 +358,7 @@ cdef class Index:
 
     def sparsify(self, uint64_t edges):
         cdef uint64_t gone
-        if self.options.learner not in ("pa", "mmp", "arow", "svm"):
+        if not deref(self._native).can_sparsify():
             raise OptionError("learner", f"{self.options.learner} keeps its rows light by itself")
         with nogil:
             gone = deref(self._native).sparsify(edges)
@@ -440,79 +408,79 @@ cdef class Index:
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None):
         cdef int64_t rows = indptr.shape[0] - 1
-        cdef bint planted
+        cdef bint is_built
         check_labelled(features, indptr, indices, values, classes, class_indptr, class_indices)
         cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
         cdef const float* value_data = &values[0] if values.shape[0] else NULL
         cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
-        if self.options.learner != "iplt" or rows == 0:
+        if rows == 0:
             return False
         with nogil:
-            planted = deref(self._native).plant_csr(
+            is_built = deref(self._native).build_csr(
                 deref(features._native), &indptr[0], index_data, value_data, rows,
                 deref(classes._native), &class_indptr[0], class_data,
             )
-        return planted
+        return is_built
 
     def class_ids(self, Columns classes not None):
         ids = np.empty(len(classes), np.int32)
         cdef int32_t[::1] view = ids
         if len(classes):
             with nogil:
-                deref(self._native).class_ids(deref(classes._native), &view[0])
+                deref(self._native).inspection().class_ids(deref(classes._native), &view[0])
         return ids
 
     @property
     def features(self):
-        return deref(self._native).features()
+        return deref(self._native).inspection().sizes().features
 
     @property
     def classes(self):
-        return deref(self._native).classes()
+        return deref(self._native).inspection().sizes().classes
 
     @property
     def edges(self):
-        return deref(self._native).edges()
+        return deref(self._native).inspection().sizes().edges
 
     @property
     def bytes(self):
-        return deref(self._native).bytes()
+        return deref(self._native).inspection().sizes().bytes
 
     @property
     def resident_bytes(self):
         cdef uint64_t found
         with nogil:  # the nodes of a label tree are walked
-            found = deref(self._native).resident_bytes()
+            found = deref(self._native).inspection().resident_bytes()
         return found
 
     @property
     def evicted_features(self):
-        return deref(self._native).evicted_features()
+        return deref(self._native).inspection().sizes().evicted_features
 
     @property
     def evicted_classes(self):
-        return deref(self._native).evicted_classes()
+        return deref(self._native).inspection().sizes().evicted_classes
 
     @property
     def learned(self):
-        return deref(self._native).learned()
+        return deref(self._native).inspection().sizes().learned
 
     @property
     def active_features_ranked(self):
-        return deref(self._native).active_features_ranked()
+        return deref(self._native).inspection().work().active_features_ranked
 
     @property
     def edges_touched(self):
-        return deref(self._native).edges_touched()
+        return deref(self._native).inspection().work().edges_touched
 
     def has_class(self, str name not None):
-        return deref(self._native).has_class(any_utf8(name))
+        return deref(self._native).inspection().has_class(any_utf8(name))
 
     def has_feature(self, str name not None):
-        return deref(self._native).has_feature(any_utf8(name))
+        return deref(self._native).inspection().has_feature(any_utf8(name))
 
     def work(self):
-        cdef Work done = deref(self._native).work()
+        cdef Work done = deref(self._native).inspection().work()
         return {
             "names_visited": done.names_visited,
             "ids_looked_at": done.ids_looked_at,
@@ -525,7 +493,7 @@ cdef class Index:
         counts = np.zeros(OUTDEGREES, np.int64)
         cdef int64_t[::1] view = counts
         with nogil:
-            deref(self._native).outdegrees(&view[0])
+            deref(self._native).inspection().outdegrees(&view[0])
         return counts
 
     def feature(self, str name not None):
@@ -535,7 +503,7 @@ cdef class Index:
         cdef string_view encoded = any_utf8(name)
         cdef bint known
         with nogil:  # the nodes of a label tree are walked
-            known = deref(self._native).feature(encoded, counters, rating, edges)
+            known = deref(self._native).inspection().feature(encoded, counters, rating, edges)
         if not known:
             raise UnknownName("feature", name)
         return {
@@ -552,7 +520,7 @@ cdef class Index:
         cdef string_view encoded = any_utf8(name)
         cdef bint known
         with nogil:
-            known = deref(self._native).cls(encoded, limit, learned, edges)
+            known = deref(self._native).inspection().cls(encoded, limit, learned, edges)
         if not known:
             raise UnknownName("class", name)
         return {"learned": learned, "features": weighted(edges)}
@@ -561,73 +529,64 @@ cdef class Index:
         cdef vector[pair[string, uint64_t]] page
         cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
         with nogil:
-            deref(self._native).class_page(begins, behind, limit, page)
+            deref(self._native).inspection().class_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
     def feature_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
         cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
         with nogil:
-            deref(self._native).feature_page(begins, behind, limit, page)
+            deref(self._native).inspection().feature_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
     def _hold(self, uint32_t milliseconds):
         with nogil:
-            deref(self._native).hold(milliseconds)
+            deref(self._native).lock().hold(milliseconds)
 
     def _let_go(self):
-        deref(self._native).let_go()
+        deref(self._native).lock().let_go()
 
     @property
     def _is_held(self):
-        return deref(self._native).is_held()
+        return deref(self._native).lock().is_held()
 
     def dump(self):
-        cdef State state
-        cdef uint64_t changes
+        cdef vector[Section] sections
+        cdef uint64_t changes = 0
         cdef bint whole = False
         while not whole:  # another thread may learn while the arrays are made
             with nogil:
-                changes = deref(self._native).measure(state)
-            sections = empty_sections(state)
-            point_at(state, sections)
+                sections = deref(self._native).measure(changes)
+            arrays = {name: np.empty(0, dtype) for name, dtype in SECTIONS.items()}
+            for i in range(sections.size()):
+                name, dtype = sections[i].name.decode(), np.dtype("<" + sections[i].type.decode())
+                arrays[name] = np.empty(sections[i].size, dtype)
+                sections[i].data = start_of(arrays[name])
             with nogil:
-                whole = deref(self._native).dump(state, changes)
-        return sections
+                whole = deref(self._native).dump(sections, changes)
+        return arrays
 
     @classmethod
     def load(cls, options, sections, uint64_t hash_seed=0):
-        cdef State state
+        cdef uint64_t changes = 0
         cdef Index index = Index(options, hash_seed)
-        arrays = runs(with_what_older_states_lack(options, dict(sections)), SECTIONS)
-        state.features = len(arrays["feature_name_sizes"])
-        state.feature_name_bytes = len(arrays["feature_names"])
-        state.free_features = len(arrays["feature_free"])
-        state.edges = len(arrays["edge_classes"])
-        state.classes = len(arrays["class_name_sizes"])
-        state.class_name_bytes = len(arrays["class_names"])
-        state.free_classes = len(arrays["class_free"])
-        state.retired_classes = len(arrays["class_retired"])
-        state.variances = state.edges if options.learner == "arow" else 0
-        state.nodes = len(arrays["node_kinds"])
-        state.free_nodes = len(arrays["node_free"])
-        state.children = len(arrays["children_ids"])
-        state.blocks = len(arrays["block_features"])
-        state.weights = len(arrays["tree_weights"])
-        state.turns = len(arrays["class_turns"])
-        if state.turns not in (0, state.classes):
-            raise SnapshotError("it has not a turn for each class", "class_turns")
-        state.kept = len(arrays["kept_features"])
-        state.kept_values = len(arrays["kept_feature_ids"])
-        state.kept_classes = len(arrays["kept_class_ids"])
-        state.kept_demands = len(arrays["kept_demands_ahead"])
-        for name, empty in empty_sections(state).items():
-            if len(empty) != len(arrays[name]):
-                raise SnapshotError(f"it has {len(arrays[name])} places, not {len(empty)}", name)
-        point_at(state, arrays)
+        cdef vector[Section] native = deref(index._native).measure(changes)
+        declared = {
+            each.name.decode(): np.dtype("<" + each.type.decode()) for each in native
+        }
+        arrays = runs(
+            with_what_older_states_lack(options, dict(sections)), {**SECTIONS, **declared}
+        )
+        for name in SECTIONS:
+            if name not in declared and len(arrays[name]):
+                raise SnapshotError(OTHER_LEARNER.decode(), name)
+        for i in range(native.size()):
+            array = arrays[native[i].name.decode()]
+            native[i].size = len(array)
+            native[i].data = start_of(array)
         try:
             with nogil:
-                deref(index._native).load(state)
+                deref(index._native).load(native)
         except ValueError as error:
             section, _, fault = str(error).partition(": ")
             raise SnapshotError(fault, section) from error
@@ -649,91 +608,10 @@ cdef dict with_what_older_states_lack(object options, dict sections):
         newest = [0, options.seed, 0, 0, options.seed, 0, 0, 0, 0, 0][-missing:]
         sections["counts"] = np.append(counts, np.array(newest, "<u8"))
         for name in SECTIONS:
-            if name.startswith(("kept_", "edge_variances", "class_retired", *TREE)):
+            if name.startswith(ADDED_LATER):
                 sections.setdefault(name, np.empty(0, SECTIONS[name]))
     return sections
 
 
-cdef dict empty_sections(const State& state):
-    """Arrays of the measured sizes."""
-    sizes = {
-        "counts": COUNTS,
-        "feature_names": state.feature_name_bytes,
-        "feature_free": state.free_features,
-        "edge_classes": state.edges,
-        "edge_masses": state.edges,
-        "edge_variances": state.variances,
-        "class_names": state.class_name_bytes,
-        "class_free": state.free_classes,
-        "class_retired": state.retired_classes,
-        "node_kinds": state.nodes,
-        "node_children": state.nodes,
-        "node_blocks": state.nodes,
-        "node_free": state.free_nodes,
-        "children_ids": state.children,
-        "block_features": state.blocks,
-        "block_weights": state.blocks,
-        "tree_weights": state.weights,
-        "tree_squares": state.weights,
-        "class_turns": state.turns,
-        "kept_features": state.kept,
-        "kept_true": state.kept,
-        "kept_demanded": state.kept,
-        "kept_feature_ids": state.kept_values,
-        "kept_feature_values": state.kept_values,
-        "kept_class_ids": state.kept_classes,
-        "kept_demands_ahead": state.kept_demands,
-        "kept_demands_behind": state.kept_demands,
-        "kept_demands_multiplier": state.kept_demands,
-    }
-    return {
-        name: np.empty(
-            sizes.get(name, state.classes if name.startswith("class") else state.features), dtype
-        )
-        for name, dtype in SECTIONS.items()
-    }
-
-
 cdef void* start_of(object array) except *:
     return <void*><size_t>array.ctypes.data
-
-
-cdef int point_at(State& state, dict sections) except -1:
-    state.counts = <uint64_t*>start_of(sections["counts"])
-    state.feature_name_sizes = <uint16_t*>start_of(sections["feature_name_sizes"])
-    state.feature_names = <char*>start_of(sections["feature_names"])
-    state.feature_free = <uint32_t*>start_of(sections["feature_free"])
-    state.feature_mass = <double*>start_of(sections["feature_mass"])
-    state.feature_times_seen = <uint32_t*>start_of(sections["feature_times_seen"])
-    state.feature_last_seen = <uint32_t*>start_of(sections["feature_last_seen"])
-    state.outdegrees = <uint16_t*>start_of(sections["outdegrees"])
-    state.edge_classes = <uint32_t*>start_of(sections["edge_classes"])
-    state.edge_masses = <float*>start_of(sections["edge_masses"])
-    state.edge_variances = <float*>start_of(sections["edge_variances"])
-    state.kept_features = <uint32_t*>start_of(sections["kept_features"])
-    state.kept_true = <uint32_t*>start_of(sections["kept_true"])
-    state.kept_feature_ids = <uint32_t*>start_of(sections["kept_feature_ids"])
-    state.kept_feature_values = <float*>start_of(sections["kept_feature_values"])
-    state.kept_class_ids = <uint32_t*>start_of(sections["kept_class_ids"])
-    state.kept_demanded = <uint32_t*>start_of(sections["kept_demanded"])
-    state.kept_demands_ahead = <uint32_t*>start_of(sections["kept_demands_ahead"])
-    state.kept_demands_behind = <uint32_t*>start_of(sections["kept_demands_behind"])
-    state.kept_demands_multiplier = <float*>start_of(sections["kept_demands_multiplier"])
-    state.node_kinds = <uint8_t*>start_of(sections["node_kinds"])
-    state.node_children = <uint32_t*>start_of(sections["node_children"])
-    state.node_blocks = <uint32_t*>start_of(sections["node_blocks"])
-    state.node_free = <uint32_t*>start_of(sections["node_free"])
-    state.children_ids = <uint32_t*>start_of(sections["children_ids"])
-    state.block_features = <uint32_t*>start_of(sections["block_features"])
-    state.block_weights = <uint32_t*>start_of(sections["block_weights"])
-    state.tree_weights = <float*>start_of(sections["tree_weights"])
-    state.tree_squares = <float*>start_of(sections["tree_squares"])
-    state.class_turns = <uint64_t*>start_of(sections["class_turns"])
-    state.class_name_sizes = <uint16_t*>start_of(sections["class_name_sizes"])
-    state.class_names = <char*>start_of(sections["class_names"])
-    state.class_free = <uint32_t*>start_of(sections["class_free"])
-    state.class_retired = <uint32_t*>start_of(sections["class_retired"])
-    state.class_learned = <uint64_t*>start_of(sections["class_learned"])
-    state.class_born = <uint64_t*>start_of(sections["class_born"])
-    state.class_last_learned = <uint32_t*>start_of(sections["class_last_learned"])
-    return 0

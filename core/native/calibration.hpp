@@ -1,12 +1,12 @@
-// How sure a learner's first class is: from the scores of the two best classes to the probability
-// that the first is right, learned from outcome to outcome.
+// Calibration of a learner's first class: from the scores of the two best classes to the
+// probability that the first is right, learned from outcome to outcome.
 //
 //   two scores -> three scale-free inputs -> logistic regression -> knots, never falling -> probability
 //
 // The regression knows the shape within a few hundred outcomes (Platt 1999, learned online). The
 // knots mend what it gets wrong, each from its own recent outcomes, and are pooled where they would
-// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better and
-// its scores grow: what a score meant early it does not mean later.
+// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better
+// and its scores grow: what a score meant early it does not mean later.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "learners/rules/update_context.hpp"
+#include "pipeline/ranking.hpp"
 #include "math/logistic.hpp"
-#include "snapshot/state.hpp"
+#include "snapshot/visitor.hpp"
 
 namespace manyclass {
 
@@ -42,19 +42,19 @@ public:
 
     // The probability that the first class is right; negative while too few outcomes were seen, and
     // where there is no first class.
-    double confidence(const Lead& lead) const {
-        if (outcomes_ < FEWEST_OUTCOMES || lead.first == 0) return -1;
-        return isotonic(regressed(standardised(inputs(lead))));
+    double confidence(const TopTwoScores& scores) const {
+        if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
+        return isotonic(regressed(standardised(inputs(scores))));
     }
 
-    // What came of a ranking. Nothing is to be learned from one without a first class.
-    void add(const Lead& lead, bool is_right) {
-        if (lead.first == 0) return;
-        if (const double before = confidence(lead); before >= 0) keep(before, is_right);
+    // Add the outcome of a ranking. One without a first class has nothing to learn from.
+    void add(const TopTwoScores& scores, bool is_right) {
+        if (scores.first == 0) return;
+        if (const double before = confidence(scores); before >= 0) keep(before, is_right);
         ++outcomes_;
         const double share = std::max(FORGETTING, 1 / static_cast<double>(outcomes_));
-        scale_ += (std::fabs(within_reason(lead.first)) - scale_) * share;
-        const Inputs given = inputs(lead);
+        scale_ += (std::fabs(within_reason(scores.first)) - scale_) * share;
+        const Inputs given = inputs(scores);
         const Inputs values = standardised(given);
         const double probability = regressed(values);
         note_at_knots(probability, is_right);
@@ -153,8 +153,8 @@ private:
         const double largest_weight = 1 + static_cast<double>(outcomes_);
         for (const double weight : weights_)
             need(std::fabs(weight) <= largest_weight, SECTION, "a weight is out of range");
-        for (std::size_t lead = 0; lead < 2; ++lead)
-            need(weights_[lead] >= 0, SECTION, "a weight of a lead is negative");
+        for (std::size_t at = 0; at < 2; ++at)
+            need(weights_[at] >= 0, SECTION, "a weight of a lead is negative");
         for (std::size_t knot = 0; knot < KNOTS; ++knot) {
             need(counts_[knot] >= 0 && counts_[knot] <= 1 / KNOT_FORGETTING + ROUNDING, SECTION,
                  "a knot has a count out of range");
@@ -181,10 +181,10 @@ private:
 
     static double squashed(double x) { return x / (1 + std::fabs(x)); }
 
-    // Of the scores: the lead by the usual size of a first score, the lead by their own size, and the
-    // first by the usual size; each between -1 and 1.
-    Inputs inputs(const Lead& lead) const {
-        const double first = within_reason(lead.first), second = within_reason(lead.second);
+    // Of the scores: the lead by the usual size of a first score, the lead by their own size, and
+    // the first by the usual size; each between -1 and 1.
+    Inputs inputs(const TopTwoScores& scores) const {
+        const double first = within_reason(scores.first), second = within_reason(scores.second);
         const double usual = std::max(scale_, 1e-150);
         const double sizes = std::max(std::fabs(first) + std::fabs(second), 1e-150);
         return {squashed((first - second) / usual), (first - second) / sizes,
@@ -213,7 +213,7 @@ private:
         const double step = rate * error / (1 + rate * squares / 4);
         for (std::size_t i = 0; i < INPUTS; ++i) weights_[i] += step * values[i];
         weights_[INPUTS] += step;
-        for (std::size_t lead = 0; lead < 2; ++lead) weights_[lead] = std::max(weights_[lead], 0.0);
+        for (std::size_t at = 0; at < 2; ++at) weights_[at] = std::max(weights_[at], 0.0);
     }
 
     struct Place {
@@ -244,8 +244,8 @@ private:
         residuals_[knot] = residuals_[knot] * kept + share * residual;
     }
 
-    // What is right at each knot; neighbours that would fall have their mean (pool adjacent
-    // violators).
+    // The share of right outcomes at each knot; neighbours that would fall have their mean (pool
+    // adjacent violators).
     void fit_knots() {
         std::array<double, KNOTS> means, weights;
         std::array<std::size_t, KNOTS> sizes;

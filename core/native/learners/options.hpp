@@ -1,51 +1,80 @@
-// The options of one learner, as the native code reads them (core/learners/options.py says what they mean).
+// Options by name, as core/learners/options.py holds them. Each part of the engine declares the
+// options that it reads in one function `visit_options`, which lists their names or takes their
+// values.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace manyclass {
 
-enum class Kind : std::uint8_t {
-    feature_focus,
-    independent,
-    moving_average,
-    slack,
-    passive_aggressive,
-    perceptron,
-    confidence,
-    vector_machine,
-    frequency,
-    label_tree,
+template <class E>
+using Choice = std::pair<const char*, E>;  // a word and its meaning
+
+// Collects the names of options.
+class OptionNames {
+public:
+    std::vector<std::string> names;
+
+    template <class T>
+    void operator()(const char* name, T&) {
+        names.emplace_back(name);
+    }
+    template <class E>
+    void choice(const char* name, E&, std::initializer_list<Choice<E>>) {
+        names.emplace_back(name);
+    }
 };
 
-// In which a label tree is planted.
-enum class Shape : std::uint8_t { complete, random, huffman, kmeans };
+// Values of options by name. Throws std::invalid_argument for a missing or mistyped option.
+class OptionValues {
+public:
+    void set_flag(const std::string& name, bool value) { values_[name] = value; }
+    void set_count(const std::string& name, std::uint64_t value) { values_[name] = value; }
+    void set_number(const std::string& name, double value) { values_[name] = value; }
+    void set_word(const std::string& name, const std::string& value) { values_[name] = value; }
 
-struct Options {
-    Kind kind;
-    Shape tree;
-    double margin_threshold, min_weight, feature_memory, rate, aggressiveness, caution;
-    double epsilon, alpha;
-    std::uint32_t max_outdegree, rating, retrieval_window, rivals, replay, replay_size;
-    std::uint32_t arity, max_leaves, sample;
-    std::uint32_t max_features, max_classes;
-    std::uint64_t max_bytes, seed;
-    bool leak, boolean, l2, sublinear, tfidf, pairs, greedy;
+    void operator()(const char* name, bool& into) const { into = get<bool>(name); }
+    void operator()(const char* name, std::uint64_t& into) const {
+        into = get<std::uint64_t>(name);
+    }
+    void operator()(const char* name, double& into) const {
+        const auto found = values_.find(name);
+        const bool is_whole =
+            found != values_.end() && std::holds_alternative<std::uint64_t>(found->second);
+        into = is_whole ? static_cast<double>(get<std::uint64_t>(name)) : get<double>(name);
+    }
+    void operator()(const char* name, std::uint32_t& into) const {
+        into = static_cast<std::uint32_t>(get<std::uint64_t>(name));
+    }
 
-    // An edge's weight is its share of the feature mass; a row stands heaviest first.
-    bool shares() const {
-        return kind == Kind::feature_focus || kind == Kind::independent ||
-               kind == Kind::moving_average;
+    template <class E>
+    void choice(const char* name, E& into, std::initializer_list<Choice<E>> choices) const {
+        const std::string& given = get<std::string>(name);
+        for (const auto& [word, value] : choices)
+            if (given == word) {
+                into = value;
+                return;
+            }
+        throw std::invalid_argument(name + (": unknown choice " + given));
     }
-    // A true class far down the ranking counts as not retrieved.
-    bool has_window() const {
-        return kind == Kind::feature_focus || kind == Kind::moving_average;
+
+private:
+    template <class T>
+    const T& get(const char* name) const {
+        const auto found = values_.find(name);
+        if (found == values_.end()) throw std::invalid_argument(name + std::string(": not given"));
+        if (const T* value = std::get_if<T>(&found->second)) return *value;
+        throw std::invalid_argument(name + std::string(": given with another type"));
     }
-    // Weights, and so scores, may be negative.
-    bool signed_weights() const {
-        return kind == Kind::passive_aggressive || kind == Kind::perceptron ||
-               kind == Kind::confidence || kind == Kind::vector_machine;
-    }
+
+    std::map<std::string, std::variant<bool, std::uint64_t, double, std::string>> values_;
 };
 
 }  // namespace manyclass

@@ -31,11 +31,11 @@ public:
         return std::string_view(bytes_).substr(begin, ends_[column] - begin);
     }
 
-    // Before use, with the index locked at least for reading: drop ids of another owner, which is an
-    // index and whether the columns are its features or its classes, and those of a removal count
-    // whose lower half would come again.
+    // Before use, with the index locked at least for reading: drop ids of another owner, which is
+    // an index and whether the columns are its features or its classes, and those of a removal
+    // count whose lower half would come again.
     [[nodiscard]] std::shared_lock<std::shared_mutex> meet(std::uint64_t owner,
-                                                           const Names& names) {
+                                                           const Vocabulary& names) {
         const std::uint64_t era = names.removals() >> 32;
         while (true) {
             std::shared_lock<std::shared_mutex> lock(mutex_);
@@ -48,7 +48,7 @@ public:
         }
     }
 
-    std::uint32_t id(std::size_t column, const Names& names) {
+    std::uint32_t id(std::size_t column, const Vocabulary& names) {
         const std::uint64_t known = ids_[column].load(std::memory_order_relaxed);
         auto id = static_cast<std::uint32_t>(known);
         if (id != NO_ID && known >> 32 == (names.removals() & NO_ID)) return id;
@@ -57,7 +57,7 @@ public:
         return id;
     }
 
-    void set(std::size_t column, std::uint32_t id, const Names& names) {
+    void set(std::size_t column, std::uint32_t id, const Vocabulary& names) {
         ids_[column].store(names.removals() << 32 | id, std::memory_order_relaxed);
     }
 

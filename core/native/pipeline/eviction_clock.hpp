@@ -1,4 +1,4 @@
-// A hand that goes round over ids and picks the next one to evict.
+// The clock algorithm (second chance): picks the next id to evict.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace manyclass {
 
-// How idle an id is, as one number: the higher bits count the events since it was last used, the
+// The idleness of an id as one number: the higher bits count the events since it was last used, the
 // lower ones are larger the less often it was used before. IN_USE for an id of the event being
 // learned, which cannot lose it.
 using Idleness = std::uint64_t;
@@ -22,7 +22,7 @@ inline Idleness idleness(std::uint32_t age, std::uint64_t uses) {
 
 // Picks the id idle longest among the next WINDOW ids only: what an eviction costs does not depend
 // on how many ids there are. The hand's place decides what is evicted next: it is state.
-class Clock {
+class EvictionClock {
 public:
     static constexpr std::uint32_t WINDOW = 64;
 
@@ -30,8 +30,9 @@ public:
     void set_hand(std::uint32_t hand) { hand_ = hand; }
     std::uint64_t looked_at() const { return looked_at_; }  // ids, by all picks; no state
 
-    // The id idle longest, of equal ones the first that the hand meets, in the next window of the ids
-    // below `end` that has one not IN_USE; NO_ID after a whole round, with the hand where it was.
+    // The id idle longest, of equal ones the first that the hand meets, in the next window of the
+    // ids below `end` that has one not IN_USE; NO_ID after a whole round, with the hand where it
+    // was.
     template <class F>
     std::uint32_t pick(std::uint32_t end, F&& idleness_of) {
         for (std::uint32_t looked = 0; looked < end;) {

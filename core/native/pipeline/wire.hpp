@@ -19,7 +19,7 @@ void put(std::string& out, T value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// What one feature takes at most.
+// The largest number of bytes of one feature.
 inline std::size_t most_bytes(std::string_view name) {
     return sizeof(std::uint16_t) + name.size() + sizeof(double);
 }

@@ -20,9 +20,9 @@ struct Remembered {
     std::uint64_t fingerprint, seq;
 };
 
-class Recent {
+class DedupWindow {
 public:
-    explicit Recent(std::size_t capacity) : capacity_(capacity), slots_(64, 0) {}
+    explicit DedupWindow(std::size_t capacity) : capacity_(capacity), slots_(64, 0) {}
 
     std::size_t size() const { return ring_.size(); }
     std::size_t capacity() const { return capacity_; }

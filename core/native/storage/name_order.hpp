@@ -28,7 +28,7 @@ namespace manyclass {
 class NameOrder {
 public:
     // Take in the next names; whether the order is complete.
-    bool build(const Names& names) {
+    bool build(const Vocabulary& names) {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (is_falling_apart_) forget_all();
         if (leaves_.empty()) {
@@ -46,7 +46,7 @@ public:
     // order, as long as `meet` returns true and the leaf lasts. Whether to go on from `from`, which
     // is then the next leaf's key. An order that was taken apart meets nothing and returns true.
     template <class F>
-    bool read(const Names& names, std::string_view prefix, std::string_view after,
+    bool read(const Vocabulary& names, std::string_view prefix, std::string_view after,
               std::string& from, F&& meet) {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (!is_built_) return true;
@@ -69,7 +69,7 @@ public:
     }
 
     // Take in a name that has just been given an id.
-    void add(const Names& names, std::uint32_t id) {
+    void add(const Vocabulary& names, std::uint32_t id) {
         if (leaves_.empty()) return;
         if (is_falling_apart_) {
             leaves_.erase(leaves_.begin());
@@ -84,7 +84,7 @@ public:
         }
     }
 
-    // Names looked at by all calls so far, once for each time.
+    // Vocabulary looked at by all calls so far, once for each time.
     std::uint64_t visited() const { return visited_; }
 
     std::size_t resident_bytes() const {
@@ -116,14 +116,14 @@ private:
         return std::prev(leaves_.upper_bound(name));  // the first key, "", is before every name
     }
 
-    void insert(const Names& names, std::uint32_t id) {
+    void insert(const Vocabulary& names, std::uint32_t id) {
         const auto leaf = leaf_of(names.name(id));
         leaf->second.ids.push_back(id);
         leaf->second.is_sorted = false;
         if (leaf->second.ids.size() >= LARGEST_LEAF) split(names, leaf);
     }
 
-    void split(const Names& names, Leaves::iterator leaf) {
+    void split(const Vocabulary& names, Leaves::iterator leaf) {
         sort(names, leaf);
         std::vector<std::uint32_t>& ids = leaf->second.ids;
         if (ids.size() < LARGEST_LEAF / 2) return;
@@ -137,7 +137,7 @@ private:
 
     // Sort a leaf and drop from it what is not its own: removed names, and ids that were given to
     // other names since, or to the same name again.
-    void sort(const Names& names, Leaves::iterator at) {
+    void sort(const Vocabulary& names, Leaves::iterator at) {
         Leaf& leaf = at->second;
         if (leaf.is_sorted && leaf.removals == names.removals()) return;
         const auto next = std::next(at);

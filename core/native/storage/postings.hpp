@@ -1,5 +1,5 @@
-// The rows of the index: one per feature, its counters and its edges. What the numbers mean, and in
-// which order edges stand, is up to the learner (normalized_weights.hpp, signed_weights.hpp).
+// Postings: a row for each feature, with its counters and its edges to classes. The learner defines
+// the meaning of the numbers and the order of the edges.
 //
 //   rows_    [ mass | at | times seen | last seen | outdegree | size class | half ]
 //                      |                                        24 bytes, by feature id
@@ -20,6 +20,7 @@
 #include <cstring>
 #include <limits>
 
+#include "snapshot/visitor.hpp"
 #include "storage/arena.hpp"
 #include "storage/moving.hpp"
 
@@ -27,6 +28,7 @@ namespace manyclass {
 
 constexpr std::uint32_t LONGEST_ROW = 65535;
 constexpr std::size_t OUTDEGREES = 1001;  // that are counted one by one
+using Outdegrees = std::array<std::uint64_t, OUTDEGREES>;
 // Cells are addressed by 32 bits. A test builds with fewer.
 #ifdef MANYCLASS_TEST_CELLS
 constexpr std::uint64_t MOST_CELLS = MANYCLASS_TEST_CELLS;
@@ -58,7 +60,7 @@ struct SizeClasses {
 inline constexpr SizeClasses SIZE_CLASSES{};
 
 struct Row {
-    double mass = 0;              // the feature mass w'[f], or what another learner keeps of it
+    double mass = 0;              // the feature mass w'[f], or a number of the learner's own
     std::uint32_t at = 0;         // its block's first cell
     std::uint32_t times_seen = 0;
     std::uint32_t last_seen = 0;  // the learn count's low 32 bits when it was last active in learning
@@ -68,7 +70,7 @@ struct Row {
 };
 static_assert(sizeof(Row) == 24);
 
-class Rows {
+class Postings {
 public:
     struct Edges {
         std::uint32_t* classes;
@@ -81,22 +83,33 @@ public:
         const float* variances;
     };
 
-    explicit Rows(bool has_variances) : runs_(has_variances ? 3 : 2) { free_.fill(NO_BLOCK); }
+    struct Runs {  // of a snapshot
+        std::uint64_t edges;
+        Run<double> mass;
+        Run<std::uint32_t> times_seen, last_seen;
+        Run<std::uint16_t> outdegrees;
+        Run<std::uint32_t> classes;
+        Run<float> masses, variances;
+    };
 
+    Postings() { free_.fill(NO_BLOCK); }
+
+    // From here on each edge has a variance too. Called before there are any.
+    void add_variances() { runs_ = 3; }
     bool has_variances() const { return runs_ == 3; }
 
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
 
-    // Edges that an index may have between events. Blocks have room for at most twice the edges of
-    // their rows, and less than a quarter of all cells is free: this many edges take two thirds of
-    // the cells, and one event has the rest to grow in.
+    // Edges that an index may have between events. NodeClassifiers have room for at most twice the
+    // edges of their rows, and less than a quarter of all cells is free: this many edges take two
+    // thirds of the cells, and one event has the rest to grow in.
     std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
     const Row& operator[](std::uint32_t feature) const { return rows_[feature]; }
 
     // The numbers of rows, free ids included, with 0, 1, ... edges; the last: that many or more.
-    const std::array<std::uint64_t, OUTDEGREES>& outdegrees() const { return outdegrees_; }
+    const Outdegrees& outdegrees() const { return outdegrees_; }
 
     void prefetch(std::uint32_t feature) const { __builtin_prefetch(&rows_[feature]); }
     void prefetch_edges(const Row& row, std::uint32_t wanted) const {
@@ -199,23 +212,67 @@ public:
         shrink(row);
     }
 
-    // A row as it was dumped, for the id one past the end.
-    void load(const Row& counters, const std::uint32_t* classes, const float* masses,
-              const float* variances) {
-        rows_.append(counters);
+    // Bytes of the edges by count: the same for rows that grew and rows that were loaded.
+    std::uint64_t edge_bytes() const { return edges_ * (has_variances() ? 13 : 9); }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // `ids`: features, free ids included. The caller loads the rows, one after the other.
+    Runs visit(SnapshotVisitor& visitor, std::uint64_t ids) const {
+        Runs runs{};
+        runs.mass = visitor.matching<double>("feature_mass", ids);
+        runs.times_seen = visitor.matching<std::uint32_t>("feature_times_seen", ids);
+        runs.last_seen = visitor.matching<std::uint32_t>("feature_last_seen", ids);
+        runs.outdegrees = visitor.matching<std::uint16_t>("outdegrees", ids);
+        runs.classes = visitor.run<std::uint32_t>("edge_classes", edges_);
+        runs.edges = runs.classes.size;
+        runs.masses = visitor.matching<float>("edge_masses", runs.edges);
+        runs.variances =
+            visitor.matching<float>("edge_variances", has_variances() ? runs.edges : 0);
+        if (visitor.is_dumping()) dump(runs);
+        return runs;
+    }
+
+    // Add the row of the id one past the end, whose edges begin at this place; where they end.
+    std::uint64_t load(const Runs& runs, std::uint32_t feature, std::uint64_t at) {
+        Row loaded;
+        loaded.mass = runs.mass.data[feature];
+        loaded.times_seen = runs.times_seen.data[feature];
+        loaded.last_seen = runs.last_seen.data[feature];
+        loaded.outdegree = runs.outdegrees.data[feature];
+        need(runs.edges - at >= loaded.outdegree, "outdegrees", "edges are cut short");
+        rows_.append(loaded);
         Row& row = rows_[rows_.size() - 1];
         place(row, SIZE_CLASSES.at_least(row.outdegree));
         const Edges edge = edges(row);
-        std::copy_n(classes, row.outdegree, edge.classes);
-        std::copy_n(masses, row.outdegree, edge.masses);
-        if (has_variances()) std::copy_n(variances, row.outdegree, edge.variances);
+        std::copy_n(runs.classes.data + at, row.outdegree, edge.classes);
+        std::copy_n(runs.masses.data + at, row.outdegree, edge.masses);
+        if (has_variances()) std::copy_n(runs.variances.data + at, row.outdegree, edge.variances);
         edges_ += row.outdegree;
         ++outdegrees_[std::min<std::size_t>(row.outdegree, OUTDEGREES - 1)];
+        return at + row.outdegree;
     }
 
     std::size_t resident_bytes() const { return rows_.resident_bytes() + cells_.resident_bytes(); }
 
 private:
+    void dump(const Runs& runs) const {
+        std::uint64_t at = 0;
+        for (std::uint32_t id = 0; id < end(); ++id) {
+            const Row& row = rows_[id];
+            runs.mass.data[id] = row.mass;
+            runs.times_seen.data[id] = row.times_seen;
+            runs.last_seen.data[id] = row.last_seen;
+            runs.outdegrees.data[id] = row.outdegree;
+            const ConstEdges edge = edges(row);
+            std::copy_n(edge.classes, row.outdegree, runs.classes.data + at);
+            std::copy_n(edge.masses, row.outdegree, runs.masses.data + at);
+            if (has_variances())
+                std::copy_n(edge.variances, row.outdegree, runs.variances.data + at);
+            at += row.outdegree;
+        }
+    }
+
     static std::uint32_t capacity(const Row& row) { return SIZE_CLASSES.capacity[row.size_class]; }
     std::uint32_t cells(int size_class) const { return SIZE_CLASSES.capacity[size_class] * runs_; }
 
@@ -266,7 +323,8 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    // Free the block of a row that has another by now, and pack on. Blocks may move meanwhile.
+    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move
+    // meanwhile.
     void release(const Row& old) {
         if (old.size_class == 0) return;
         if (old.half == cells_.active()) {  // the other half goes as a whole
@@ -312,7 +370,7 @@ private:
     static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // no block can begin there
     static constexpr std::size_t AHEAD = 8;  // rows that packing fetches before it moves them
 
-    const std::uint32_t runs_;
+    std::uint32_t runs_ = 2;
     Arena<Row> rows_;
     Moving<std::uint32_t> cells_;
     // By size class, the first free block of the active half; its first cell is where the next is.
@@ -320,7 +378,7 @@ private:
     std::size_t free_cells_ = 0;  // of the active half
     std::size_t packed_ = 0;      // during a move: blocks of rows below it are in the active half
     std::int64_t owed_ = 0;       // cells that packing has still to move for blocks freed before
-    std::array<std::uint64_t, OUTDEGREES> outdegrees_{};
+    Outdegrees outdegrees_{};
     std::uint64_t edges_ = 0;
 };
 

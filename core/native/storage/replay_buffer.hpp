@@ -1,115 +1,106 @@
-// Past instances, kept to be learned again: a uniform sample of all that came, of a bounded size
+// Examples stored to be learned again: a uniform sample of all that came, of a bounded size
 // (algorithm R of Vitter 1985), drawn by a generator that is part of the state.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <utility>
 #include <vector>
 
-#include "learners/rules/update_context.hpp"
-#include "snapshot/state.hpp"
+#include "math/random.hpp"
+#include "pipeline/example.hpp"
+#include "pipeline/wire.hpp"
+#include "snapshot/visitor.hpp"
+#include "storage/tables.hpp"
 
 namespace manyclass {
 
-// Steele, Lea and Flood's SplitMix64: one word of state, the same numbers everywhere.
-inline std::uint64_t next_random(std::uint64_t& state) {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-// A number below `end`, which is less than 2^32 times smaller than what it is drawn from.
-inline std::uint64_t random_below(std::uint64_t& state, std::uint64_t end) {
-    return static_cast<std::uint64_t>(
-        (static_cast<unsigned __int128>(next_random(state)) * end) >> 64);
-}
-
-// What a block of memory of so many bytes takes: a word more, in steps of 16, four words at least.
+// The size of a block of memory for so many bytes: a word more, in steps of 16, four words at
+// least.
 inline std::uint64_t block_bytes(std::uint64_t bytes) {
     return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
 }
 
-// An instance as it was given, by feature ids. Its lists have no room to spare. Ids may be freed, and
-// given to others, after it was kept: what is gone since is told by the counts, and stays in the
-// lists until the instance is drawn.
-struct Kept {
+// An example with its raw values, by feature ids. Its lists have no room to spare. Ids may be
+// freed, and given to others, after it was stored: the counts show which ids are gone since; they
+// stay in the lists until the example is drawn.
+struct StoredExample {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
-    std::vector<Demand> demands;      // if the learner makes any
-    std::uint64_t removals = 0;       // of features and classes, up to when it was kept or drawn
-    std::uint64_t classes_made = 0;   // up to then
+    std::vector<Constraint> constraints;  // if the learner has any
+    std::uint64_t removals = 0;      // of features and classes, until it was stored or last drawn
+    std::uint64_t classes_made = 0;  // until then
 
     std::uint64_t bytes() const {
         return 96 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
-               block_bytes(12 * demands.size());
+               block_bytes(12 * constraints.size());
     }
 };
 
-class Reservoir {
+class ReplayBuffer {
 public:
-    explicit Reservoir(std::uint64_t seed) : random_(seed) {}
+    explicit ReplayBuffer(std::uint64_t seed) : random_(seed) {}
 
-    bool empty() const { return kept_.empty(); }
-    std::size_t size() const { return kept_.size(); }
+    bool empty() const { return stored_.empty(); }
+    std::size_t size() const { return stored_.size(); }
     std::uint64_t bytes() const { return bytes_; }
-    const Kept& operator[](std::size_t at) const { return kept_[at]; }
-    std::size_t draw() { return random_below(random_, kept_.size()); }
+    const StoredExample& operator[](std::size_t at) const { return stored_[at]; }
+    std::size_t draw() { return random_below(random_, stored_.size()); }
 
-    // What an instance demands has changed.
-    void put_demands(std::size_t at, const std::vector<Demand>& demands) {
-        bytes_ -= kept_[at].bytes();
-        kept_[at].demands = std::vector<Demand>(demands);  // of another size than what was there
-        bytes_ += kept_[at].bytes();
-        while (bytes_ > most_bytes_) take_out(random_below(random_, kept_.size()));
+    // The constraints of an example have changed.
+    void put_constraints(std::size_t at, const std::vector<Constraint>& constraints) {
+        bytes_ -= stored_[at].bytes();
+        stored_[at].constraints = std::vector<Constraint>(constraints);  // no room to spare
+        bytes_ += stored_[at].bytes();
+        while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()));
     }
 
-    // Keep at most so many instances and bytes from here on.
+    // Store at most so many examples and bytes from here on.
     void limit(std::size_t most, std::uint64_t most_bytes) {
         most_ = most;
         most_bytes_ = most_bytes;
-        while (kept_.size() > most_ || bytes_ > most_bytes_)
-            take_out(random_below(random_, kept_.size()));
+        while (stored_.size() > most_ || bytes_ > most_bytes_)
+            take_out(random_below(random_, stored_.size()));
     }
 
-    // One more instance has come: it takes a place, another's, or none.
-    void offer(Kept&& instance) {
-        if (instance.values.empty() || instance.classes.empty()) return;
+    // Offer one more example: it takes a free place, another's, or none.
+    void offer(StoredExample&& example) {
+        if (example.values.empty() || example.classes.empty()) return;
         ++offered_;
-        if (instance.bytes() > most_bytes_) return;
-        if (kept_.size() >= most_ || bytes_ + instance.bytes() > most_bytes_) {
+        if (example.bytes() > most_bytes_) return;
+        if (stored_.size() >= most_ || bytes_ + example.bytes() > most_bytes_) {
             const std::uint64_t at = random_below(random_, offered_);
-            if (at >= kept_.size()) return;
+            if (at >= stored_.size()) return;
             take_out(at);
         }
-        while (bytes_ + instance.bytes() > most_bytes_)
-            take_out(random_below(random_, kept_.size()));
-        bytes_ += instance.bytes();
-        kept_.push_back(std::move(instance));
+        while (bytes_ + example.bytes() > most_bytes_)
+            take_out(random_below(random_, stored_.size()));
+        bytes_ += example.bytes();
+        stored_.push_back(std::move(example));
     }
 
-    // Take what is gone out of an instance. False, and the instance is gone too, when it is left
-    // without features or without classes.
+    // Remove the features and classes that are gone from an example. False, and the example is gone
+    // too, when it has no features or no classes left.
     template <class F, class C>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
                  F&& feature_is_gone, C&& class_is_gone) {
-        Kept& instance = kept_[at];
-        if (instance.removals == removals) {
-            instance.classes_made = classes_made;  // none of which has the id of an earlier one
+        StoredExample& stored = stored_[at];
+        if (stored.removals == removals) {
+            stored.classes_made = classes_made;  // none of which has the id of an earlier one
             return true;
         }
-        bytes_ -= instance.bytes();
-        remove_if(instance.values, [&](const auto& one) { return feature_is_gone(instance, one.first); });
-        remove_if(instance.classes, [&](std::uint32_t cls) { return class_is_gone(instance, cls); });
-        remove_if(instance.demands, [&](const Demand& demand) {
-            return class_is_gone(instance, demand.ahead) || class_is_gone(instance, demand.behind);
+        bytes_ -= stored.bytes();
+        remove_if(stored.values, [&](const auto& one) { return feature_is_gone(stored, one.first); });
+        remove_if(stored.classes, [&](std::uint32_t cls) { return class_is_gone(stored, cls); });
+        remove_if(stored.constraints, [&](const Constraint& each) {
+            return class_is_gone(stored, each.ahead) || class_is_gone(stored, each.behind);
         });
-        instance.removals = removals;
-        instance.classes_made = classes_made;
-        bytes_ += instance.bytes();
-        if (!instance.values.empty() && !instance.classes.empty()) return true;
+        stored.removals = removals;
+        stored.classes_made = classes_made;
+        bytes_ += stored.bytes();
+        if (!stored.values.empty() && !stored.classes.empty()) return true;
         take_out(at);
         return false;
     }
@@ -117,69 +108,167 @@ public:
     // --- state ---------------------------------------------------------------------------------
 
     std::uint64_t offered() const { return offered_; }
-    std::uint64_t random() const { return random_; }
 
-    // Fill in the sizes of the runs.
-    void measure(State& state) const {
-        state.kept = kept_.size();
-        state.kept_values = state.kept_classes = state.kept_demands = 0;
-        for (const Kept& instance : kept_) {
-            state.kept_values += instance.values.size();
-            state.kept_classes += instance.classes.size();
-            state.kept_demands += instance.demands.size();
-        }
-    }
-
+    // Visit the sections. The functions say whether a feature or class of an example is gone; a
+    // loaded example names ids of the tables, and has constraints only with `has_constraints`.
     template <class F, class C>
-    void dump(const State& state, F&& feature_is_gone, C&& class_is_gone) const {
-        std::uint64_t value = 0, cls = 0, demand = 0;
-        for (std::size_t i = 0; i < kept_.size(); ++i) {
-            const auto known = [&](std::uint32_t id) {
-                return class_is_gone(kept_[i], id) ? GONE_ID : id;
-            };
-            state.kept_features[i] = static_cast<std::uint32_t>(kept_[i].values.size());
-            state.kept_true[i] = static_cast<std::uint32_t>(kept_[i].classes.size());
-            state.kept_demanded[i] = static_cast<std::uint32_t>(kept_[i].demands.size());
-            for (const auto& [feature, given] : kept_[i].values) {
-                state.kept_feature_ids[value] = feature_is_gone(kept_[i], feature) ? GONE_ID : feature;
-                state.kept_feature_values[value++] = given;
-            }
-            for (const std::uint32_t id : kept_[i].classes) state.kept_class_ids[cls++] = known(id);
-            for (const Demand& each : kept_[i].demands) {
-                state.kept_demands_ahead[demand] = known(each.ahead);
-                state.kept_demands_behind[demand] = known(each.behind);
-                state.kept_demands_multiplier[demand++] = each.multiplier;
-            }
+    void visit(SnapshotVisitor& visitor, const Tables& tables, bool has_constraints,
+               F&& feature_is_gone, C&& class_is_gone) {
+        std::uint64_t values = 0, classes = 0, constraints = 0;
+        for (const StoredExample& each : stored_) {
+            values += each.values.size();
+            classes += each.classes.size();
+            constraints += each.constraints.size();
         }
-    }
-
-    // Take what was dumped, which StateCheck has passed, by an index that has removed nothing yet and
-    // in which state.counts[2] classes were made.
-    void load(const State& state) {
-        offered_ = state.counts[5];
-        random_ = state.counts[6];
-        std::uint64_t value = 0, cls = 0, demand = 0;
-        for (std::uint64_t i = 0; i < state.kept; ++i) {
-            Kept instance;
-            instance.classes_made = state.counts[2];
-            instance.values.reserve(state.kept_features[i]);
-            instance.demands.reserve(state.kept_demanded[i]);
-            for (std::uint32_t left = state.kept_features[i]; left > 0; --left, ++value)
-                instance.values.emplace_back(state.kept_feature_ids[value],
-                                             state.kept_feature_values[value]);
-            instance.classes.assign(state.kept_class_ids + cls,
-                                    state.kept_class_ids + cls + state.kept_true[i]);
-            cls += state.kept_true[i];
-            for (std::uint32_t left = state.kept_demanded[i]; left > 0; --left, ++demand)
-                instance.demands.push_back({state.kept_demands_ahead[demand],
-                                            state.kept_demands_behind[demand],
-                                            state.kept_demands_multiplier[demand]});
-            bytes_ += instance.bytes();
-            kept_.push_back(std::move(instance));
-        }
+        visitor.count(Count::replay_offered, offered_);
+        visitor.word(Count::replay_random, random_);
+        Runs runs;
+        runs.features = visitor.run<std::uint32_t>("kept_features", stored_.size());
+        const std::uint64_t examples = runs.features.size;
+        runs.classes = visitor.matching<std::uint32_t>("kept_true", examples);
+        runs.constraints = visitor.matching<std::uint32_t>("kept_demanded", examples);
+        runs.feature_ids = visitor.run<std::uint32_t>("kept_feature_ids", values);
+        runs.values = visitor.matching<float>("kept_feature_values", runs.feature_ids.size);
+        runs.class_ids = visitor.run<std::uint32_t>("kept_class_ids", classes);
+        runs.ahead = visitor.run<std::uint32_t>("kept_demands_ahead", constraints);
+        runs.behind = visitor.matching<std::uint32_t>("kept_demands_behind", runs.ahead.size);
+        runs.multiplier = visitor.matching<float>("kept_demands_multiplier", runs.ahead.size);
+        if (visitor.is_dumping()) dump(runs, feature_is_gone, class_is_gone);
+        if (visitor.is_loading()) load(runs, tables, has_constraints);
     }
 
 private:
+    struct Runs {
+        Run<std::uint32_t> features, classes, constraints;  // of each example, how many
+        Run<std::uint32_t> feature_ids;
+        Run<float> values;
+        Run<std::uint32_t> class_ids;
+        Run<std::uint32_t> ahead, behind;  // of each constraint
+        Run<float> multiplier;
+    };
+
+    template <class F, class C>
+    void dump(const Runs& runs, F&& feature_is_gone, C&& class_is_gone) const {
+        std::uint64_t value = 0, cls = 0, constraint = 0;
+        for (std::size_t i = 0; i < stored_.size(); ++i) {
+            const StoredExample& example = stored_[i];
+            const auto known = [&](std::uint32_t id) {
+                return class_is_gone(example, id) ? GONE_ID : id;
+            };
+            runs.features.data[i] = static_cast<std::uint32_t>(example.values.size());
+            runs.classes.data[i] = static_cast<std::uint32_t>(example.classes.size());
+            runs.constraints.data[i] = static_cast<std::uint32_t>(example.constraints.size());
+            for (const auto& [feature, given] : example.values) {
+                const bool is_gone = feature_is_gone(example, feature);
+                runs.feature_ids.data[value] = is_gone ? GONE_ID : feature;
+                runs.values.data[value++] = given;
+            }
+            for (const std::uint32_t id : example.classes) runs.class_ids.data[cls++] = known(id);
+            for (const Constraint& each : example.constraints) {
+                runs.ahead.data[constraint] = known(each.ahead);
+                runs.behind.data[constraint] = known(each.behind);
+                runs.multiplier.data[constraint++] = each.multiplier;
+            }
+        }
+    }
+
+    // --- loading -------------------------------------------------------------------------------
+
+    // Into tables that have removed nothing yet. What an example has is checked as it is read.
+    void load(const Runs& runs, const Tables& tables, bool has_constraints) {
+        need(runs.features.size <= offered_ && offered_ <= tables.learned, "counts",
+             "more past instances than came");
+        need(runs.features.size <= most_, "kept_features",
+             "more past instances than the options allow");
+        std::vector<std::uint64_t> feature_in(tables.features.end(), 0);  // the last example with it
+        std::vector<std::uint64_t> class_in(tables.classes.end(), 0);
+        std::uint64_t value = 0, cls = 0, constraint = 0;
+        for (std::uint64_t i = 0; i < runs.features.size; ++i) {
+            StoredExample example;
+            example.classes_made = tables.classes_made;
+            value = load_values(runs, i, value, tables, feature_in, example);
+            cls = load_classes(runs, i, cls, tables, class_in, example);
+            need(runs.constraints.data[i] == 0 || has_constraints, "kept_demanded",
+                 "this learner makes no demands");
+            constraint = load_constraints(runs, i, constraint, tables, example);
+            bytes_ += example.bytes();
+            stored_.push_back(std::move(example));
+        }
+        need(value == runs.feature_ids.size, "kept_features",
+             "more past than instances account for");
+        need(cls == runs.class_ids.size, "kept_true", "more past than instances account for");
+        need(constraint == runs.ahead.size, "kept_demanded",
+             "more past than instances account for");
+    }
+
+    static std::uint64_t load_values(const Runs& runs, std::uint64_t at, std::uint64_t begin,
+                                     const Tables& tables, std::vector<std::uint64_t>& feature_in,
+                                     StoredExample& example) {
+        const std::uint64_t count = runs.features.data[at];
+        need(count > 0 && count <= runs.feature_ids.size - begin, "kept_features",
+             "past instances are cut short");
+        example.values.reserve(count);
+        for (std::uint64_t each = begin; each < begin + count; ++each) {
+            const std::uint32_t id = runs.feature_ids.data[each];
+            if (id != GONE_ID) {
+                need(id < tables.features.end() && tables.features.alive(id) &&
+                         feature_in[id] != at + 1,
+                     "kept_feature_ids", "a past instance has no such feature, or twice");
+                feature_in[id] = at + 1;
+            }
+            const float given = runs.values.data[each];
+            need(given >= static_cast<float>(SMALLEST_VALUE) &&
+                     given <= static_cast<float>(LARGEST_VALUE),
+                 "kept_feature_values", "a past instance has a value out of range");
+            example.values.emplace_back(id, given);
+        }
+        return begin + count;
+    }
+
+    static bool is_class(const Tables& tables, std::uint32_t id) {
+        return id < tables.classes.end() && tables.classes.alive(id);
+    }
+
+    static std::uint64_t load_classes(const Runs& runs, std::uint64_t at, std::uint64_t begin,
+                                      const Tables& tables, std::vector<std::uint64_t>& class_in,
+                                      StoredExample& example) {
+        const std::uint64_t count = runs.classes.data[at];
+        need(count > 0 && count <= runs.class_ids.size - begin, "kept_true",
+             "past instances are cut short");
+        for (std::uint64_t each = begin; each < begin + count; ++each) {
+            const std::uint32_t id = runs.class_ids.data[each];
+            if (id == GONE_ID) continue;
+            need(is_class(tables, id) && class_in[id] != at + 1, "kept_class_ids",
+                 "a past instance has no such class, or twice");
+            class_in[id] = at + 1;
+        }
+        example.classes.assign(runs.class_ids.data + begin, runs.class_ids.data + begin + count);
+        return begin + count;
+    }
+
+    static std::uint64_t load_constraints(const Runs& runs, std::uint64_t at, std::uint64_t begin,
+                                          const Tables& tables, StoredExample& example) {
+        const std::uint64_t count = runs.constraints.data[at];
+        need(count <= runs.ahead.size - begin, "kept_demanded", "past instances are cut short");
+        example.constraints.reserve(count);
+        for (std::uint64_t each = begin; each < begin + count; ++each) {
+            const std::uint32_t ahead = runs.ahead.data[each], behind = runs.behind.data[each];
+            need(ahead == NO_ID || ahead == GONE_ID || is_class(tables, ahead), "kept_demands_ahead",
+                 "a past instance demands something of no class");
+            need((behind == NO_ID && ahead != NO_ID) || behind == GONE_ID ||
+                     (is_class(tables, behind) && behind != ahead),
+                 "kept_demands_behind", "a past instance demands something of no class");
+            const float multiplier = runs.multiplier.data[each];
+            // Older releases kept subnormal multipliers, which some processor modes read as 0.
+            need(multiplier >= 0 && std::isfinite(multiplier), "kept_demands_multiplier",
+                 "a past instance makes no such demand");
+            example.constraints.push_back({ahead, behind, multiplier});
+        }
+        return begin + count;
+    }
+
+    // -------------------------------------------------------------------------------------------
+
     template <class T, class F>
     static void remove_if(std::vector<T>& from, F&& which) {
         from.erase(std::remove_if(from.begin(), from.end(), which), from.end());
@@ -187,12 +276,12 @@ private:
     }
 
     void take_out(std::size_t at) {
-        bytes_ -= kept_[at].bytes();
-        if (at + 1 != kept_.size()) kept_[at] = std::move(kept_.back());
-        kept_.pop_back();
+        bytes_ -= stored_[at].bytes();
+        if (at + 1 != stored_.size()) stored_[at] = std::move(stored_.back());
+        stored_.pop_back();
     }
 
-    std::deque<Kept> kept_;  // which, unlike a vector, has next to no room to spare
+    std::deque<StoredExample> stored_;  // which, unlike a vector, has next to no room to spare
     std::uint64_t bytes_ = 0;
     std::size_t most_ = 0;
     std::uint64_t most_bytes_ = 0;

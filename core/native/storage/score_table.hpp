@@ -1,8 +1,8 @@
 // The scratch area of one retrieval: the classes touched and their scores.
 //
-// With fewer classes than edges to score, one slot a class. Otherwise a hash table of slots, a power
-// of two at least twice those edges, so that its size, and with it the cost of a rank, does not
-// depend on how many classes exist. Either is reset by undoing what was touched.
+// With fewer classes than edges to score, one slot a class. Otherwise a hash table of slots, a
+// power of two at least twice those edges, so that its size, and with it the cost of a rank, does
+// not depend on how many classes exist. Either is reset by undoing what was touched.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace manyclass {
 
-class Scores {
+class ScoreTable {
 public:
     struct Slot {
         std::uint32_t cls;

@@ -1,4 +1,4 @@
-// Names and their dense ids, both ways.
+// Vocabulary and their dense ids, both ways.
 //
 //   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
 //                      |
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "pipeline/wire.hpp"
-#include "snapshot/state.hpp"
+#include "snapshot/visitor.hpp"
 #include "storage/arena.hpp"
 #include "storage/moving.hpp"
 #include "text/utf8.hpp"
@@ -54,9 +54,9 @@ inline std::uint64_t hash_name(std::string_view name, std::uint64_t seed) {
     return mix(mix(hash ^ last, ODD1) ^ ODD2, (ODD1 ^ seed) | 1);
 }
 
-class Names {
+class Vocabulary {
 public:
-    explicit Names(std::uint64_t seed) : seed_(seed) { rebuild(16); }
+    explicit Vocabulary(std::uint64_t seed) : seed_(seed) { rebuild(16); }
 
     // One past the highest id ever given; freed ids are below it.
     std::uint32_t end() const { return static_cast<std::uint32_t>(places_.size()); }
@@ -136,43 +136,14 @@ public:
 
     void release(std::uint32_t retired) { free_ids_.push_back(retired); }
 
-    // Take ids as they were dumped: `sizes` by id (0: free or retired) over `bytes` end to end, and
-    // the free ids in the order they were freed. Throws std::invalid_argument when they contradict.
-    // `kind` is what the names of the sections begin with.
-    void load(const std::string& kind, const std::uint16_t* sizes, std::size_t ids,
-              const char* bytes, std::size_t byte_count, const std::uint32_t* free_ids,
-              std::size_t free_count, const std::uint32_t* retired_ids = nullptr,
-              std::size_t retired_count = 0) {
-        std::size_t at = 0, free_seen = 0;
-        for (std::size_t id = 0; id < ids; ++id) {
-            if (sizes[id] == 0) {
-                ++free_seen;
-                places_.append(Place{0, 0, 0});
-                continue;
-            }
-            if (byte_count - at < sizes[id]) refuse(kind + "_name_sizes", "names are cut short");
-            if (sizes[id] > LONGEST_NAME) refuse(kind + "_name_sizes", "a name is too long");
-            const std::string_view name(bytes + at, sizes[id]);
-            if (!is_utf8(name)) refuse(kind + "_names", "a name is not UTF-8");
-            if (find(name) != NO_ID) refuse(kind + "_names", "a name stands twice");
-            if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
-                rebuild(slots_.size() + slots_.size() / 4 + 16);
-            places_.append(Place{});
-            place_name(static_cast<std::uint32_t>(id), name);
-            insert(tag_of(hash(name)), static_cast<std::uint32_t>(id));
-            at += sizes[id];
-        }
-        if (at != byte_count) refuse(kind + "_name_sizes", "more name bytes than names");
-        std::vector<bool> taken(ids, false);
-        for (std::size_t i = 0; i < free_count + retired_count; ++i) {
-            const std::uint32_t id = i < free_count ? free_ids[i] : retired_ids[i - free_count];
-            if (id >= ids || sizes[id] != 0 || taken[id])
-                refuse(kind + "_free", "the free ids do not match the names");
-            taken[id] = true;
-        }
-        if (free_seen != free_count + retired_count)
-            refuse(kind + "_free", "an id is neither used nor free");
-        free_ids_.assign(free_ids, free_ids + free_count);
+    // Visit the sections, whose names begin with `kind`. `retired`: ids without a name that are not
+    // free either.
+    void visit(SnapshotVisitor& visitor, const std::string& kind, const Run<std::uint32_t>& retired) {
+        const auto sizes = visitor.run<std::uint16_t>(kind + "_name_sizes", end());
+        const auto bytes = visitor.run<char>(kind + "_names", live_bytes_);
+        const auto free = visitor.run<std::uint32_t>(kind + "_free", free_ids_.size());
+        if (visitor.is_dumping()) dump(sizes.data, bytes.data, free.data);
+        if (visitor.is_loading()) load(kind, sizes, bytes, free, retired);
     }
 
     std::size_t resident_bytes() const {
@@ -181,6 +152,53 @@ public:
     }
 
 private:
+    void dump(std::uint16_t* sizes, char* bytes, std::uint32_t* free) const {
+        for (std::uint32_t id = 0; id < end(); ++id) {
+            const std::string_view text = name(id);
+            sizes[id] = static_cast<std::uint16_t>(text.size());
+            bytes = std::copy(text.begin(), text.end(), bytes);
+        }
+        std::copy(free_ids_.begin(), free_ids_.end(), free);
+    }
+
+    // Add the names with their sizes by id (0: free or retired) from the bytes end to end, and the
+    // free ids in the order in which they were freed.
+    void load(const std::string& kind, const Run<std::uint16_t>& sizes, const Run<char>& bytes,
+              const Run<std::uint32_t>& free, const Run<std::uint32_t>& retired) {
+        std::size_t at = 0, free_seen = 0;
+        for (std::size_t id = 0; id < sizes.size; ++id) {
+            const std::uint16_t size = sizes.data[id];
+            if (size == 0) {
+                ++free_seen;
+                places_.append(Place{0, 0, 0});
+                continue;
+            }
+            if (bytes.size - at < size) refuse(kind + "_name_sizes", "names are cut short");
+            if (size > LONGEST_NAME) refuse(kind + "_name_sizes", "a name is too long");
+            const std::string_view name(bytes.data + at, size);
+            if (!is_utf8(name)) refuse(kind + "_names", "a name is not UTF-8");
+            if (find(name) != NO_ID) refuse(kind + "_names", "a name stands twice");
+            if ((static_cast<std::size_t>(count_) + 1) * 5 > slots_.size() * 4)
+                rebuild(slots_.size() + slots_.size() / 4 + 16);
+            places_.append(Place{});
+            place_name(static_cast<std::uint32_t>(id), name);
+            insert(tag_of(hash(name)), static_cast<std::uint32_t>(id));
+            at += size;
+        }
+        if (at != bytes.size) refuse(kind + "_name_sizes", "more name bytes than names");
+        std::vector<bool> taken(sizes.size, false);
+        for (std::size_t i = 0; i < free.size + retired.size; ++i) {
+            const std::uint32_t id = i < free.size ? free.data[i] : retired.data[i - free.size];
+            if (id >= sizes.size || sizes.data[id] != 0 || taken[id])
+                refuse(kind + (i < free.size ? "_free" : "_retired"),
+                       "the free ids do not match the names");
+            taken[id] = true;
+        }
+        if (free_seen != free.size + retired.size)
+            refuse(kind + "_free", "an id is neither used nor free");
+        free_ids_.assign(free.data, free.data + free.size);
+    }
+
     struct Slot {
         std::uint32_t tag;
         std::uint32_t id_plus_1;  // 0: empty

@@ -6,7 +6,7 @@
 
 namespace manyclass {
 
-// Whether the bytes are UTF-8 as Unicode defines it: shortest forms only, no surrogates.
+// Check that the bytes are UTF-8 as Unicode defines it: shortest forms only, no surrogates.
 inline bool is_utf8(std::string_view text) {
     const auto* at = reinterpret_cast<const unsigned char*>(text.data());
     const auto* const end = at + text.size();

@@ -1,4 +1,4 @@
-// An index at the end of its cells, and of memory: no event may leave it half changed. Built with
+// An engine at the end of its cells, and of memory: no event may leave it half changed. Built with
 // MANYCLASS_TEST_CELLS, and with malloc, realloc and free wrapped by the linker.
 #include <malloc.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "index.hpp"
+#include "engine.hpp"
 
 namespace {
 
@@ -62,26 +62,29 @@ void require(bool holds, const char* what) {
     std::exit(1);
 }
 
-Options options_of(Kind kind) {
-    Options options{};
-    options.kind = kind;
-    options.margin_threshold = 1;
-    options.min_weight = kind == Kind::label_tree ? 0 : 0.0001;
-    options.rate = 0.5;
-    options.aggressiveness = options.caution = 1;
-    options.epsilon = 0.01;
-    options.alpha = 0.75;
-    options.max_outdegree = LONGEST_ROW;
-    options.retrieval_window = 10;
-    options.rivals = 5;
-    options.replay = kind == Kind::vector_machine ? 2 : 0;
-    options.replay_size = 50;
-    options.arity = options.max_leaves = 3;
-    options.max_features = options.max_classes = 1000000;
-    options.max_bytes = std::uint64_t{1} << 34;
-    options.l2 = options.pairs = options.greedy = true;
+// Options of any learner.
+OptionValues options_of(const std::string& learner) {
+    const bool is_tree = learner == "oplt";
+    OptionValues options;
+    for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
+             {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
+             {"aggressiveness", 1}, {"caution", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
+             {"feature_memory", 0}})
+        options.set_number(name, value);
+    for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
+             {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
+             {"rivals", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
+             {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
+             {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
+        options.set_count(name, value);
+    for (const char* name : {"leak", "boolean", "sublinear", "tfidf"}) options.set_flag(name, false);
+    for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
+             {"normalize", "l2"}, {"demands", "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
+        options.set_word(name, value);
     return options;
 }
+
+Engine engine_of(const std::string& learner) { return {learner, options_of(learner), 1}; }
 
 // Instance `number` of a stream that brings new features and classes all the time.
 std::string instance(std::uint64_t number, std::uint32_t features) {
@@ -92,22 +95,23 @@ std::string instance(std::uint64_t number, std::uint32_t features) {
     return out;
 }
 
-void learn(Index& index, std::uint64_t number, std::uint32_t features) {
+void learn(Engine& engine, std::uint64_t number, std::uint32_t features) {
     const std::string bytes = instance(number, features), cls = "class " + std::to_string(number);
-    index.learn(bytes.data(), bytes.size(), {cls}, true);
+    engine.learn(bytes.data(), bytes.size(), {cls}, true);
 }
 
-// What can be seen of an index.
-std::vector<double> seen(Index& index) {
+// What can be seen of an engine.
+std::vector<double> seen(Engine& engine) {
     std::vector<double> seen;
-    for (const std::uint64_t each : {index.features(), index.classes(), index.edges(),
-                                     index.learned(), index.bytes()})
+    const auto sizes = engine.inspection().sizes();
+    for (const std::uint64_t each :
+         {sizes.features, sizes.classes, sizes.edges, sizes.learned, sizes.bytes})
         seen.push_back(static_cast<double>(each));
     for (const std::uint64_t number : {0, 3, 70, 1000}) {
         const std::string bytes = instance(number, 12);
         std::vector<Ranked> best;
         std::string names;
-        index.rank(bytes.data(), bytes.size(), 20, -1e300, best, names);
+        engine.rank(bytes.data(), bytes.size(), 20, -1e300, best, names);
         for (const Ranked& each : best) {
             seen.push_back(each.score);
             seen.push_back(each.cls);
@@ -116,23 +120,24 @@ std::vector<double> seen(Index& index) {
     return seen;
 }
 
-void cells_never_run_out(Kind kind) {
-    Index index(options_of(kind), 1);
-    const std::uint64_t runs = kind == Kind::confidence ? 3 : 2;
+void cells_never_run_out(const std::string& learner) {
+    Engine engine = engine_of(learner);
+    const std::uint64_t runs = learner == "arow" ? 3 : 2;
     for (std::uint64_t number = 0; number < 3500; ++number) {
-        learn(index, number, 16);
-        require(index.edges() <= MOST_CELLS / (4 * runs), "more edges than cells may hold");
+        learn(engine, number, 16);
+        require(engine.inspection().sizes().edges <= MOST_CELLS / (4 * runs), "more edges than cells may hold");
     }
-    require(index.evicted_features() + index.evicted_classes() > 0, "the limit was never met");
+    const auto sizes = engine.inspection().sizes();
+    require(sizes.evicted_features + sizes.evicted_classes > 0, "the limit was never met");
 }
 
 // Learn one event after another with less and less memory left: each is refused with nothing
 // changed, or done as if there were enough.
-void memory_runs_out(Kind kind, std::uint64_t& done, std::uint64_t& refused) {
+void memory_runs_out(const std::string& learner, std::uint64_t& done, std::uint64_t& refused) {
     for (std::size_t room = 0; room < 60000; room += 4001) {
-        Index index(options_of(kind), 1), twin(options_of(kind), 1);
+        Engine engine = engine_of(learner), twin = engine_of(learner);
         std::uint64_t number = 0;
-        for (; number < 25; ++number) learn(index, number, 12), learn(twin, number, 12);
+        for (; number < 25; ++number) learn(engine, number, 12), learn(twin, number, 12);
         const std::uint64_t first = number;
         std::vector<bool> learned;
         std::vector<std::vector<double>> after;
@@ -141,22 +146,22 @@ void memory_runs_out(Kind kind, std::uint64_t& done, std::uint64_t& refused) {
             const std::vector<std::string_view> names{cls};
             limit = low;
             try {
-                index.learn(bytes.data(), bytes.size(), names, true);
+                engine.learn(bytes.data(), bytes.size(), names, true);
                 limit = static_cast<std::size_t>(-1);
                 learned.push_back(true);
             } catch (const std::bad_alloc&) {
                 limit = static_cast<std::size_t>(-1);
                 learned.push_back(false);
             }
-            after.push_back(seen(index));
+            after.push_back(seen(engine));
         }
         for (std::size_t i = 0; i < learned.size(); ++i) {  // only now: it would fill the reserve
             if (learned[i]) learn(twin, first + i, 300);
-            require(after[i] == seen(twin), "an event left the index half changed");
+            require(after[i] == seen(twin), "an event left the engine half changed");
             ++(learned[i] ? done : refused);
         }
-        learn(index, 99, 12), learn(twin, 99, 12);
-        require(seen(index) == seen(twin), "it does not go on when there is memory again");
+        learn(engine, 99, 12), learn(twin, 99, 12);
+        require(seen(engine) == seen(twin), "it does not go on when there is memory again");
     }
 }
 
@@ -164,12 +169,9 @@ void memory_runs_out(Kind kind, std::uint64_t& done, std::uint64_t& refused) {
 
 int main() {
     std::uint64_t done = 0, refused = 0;
-    for (const Kind kind : {Kind::feature_focus, Kind::independent, Kind::passive_aggressive,
-                            Kind::confidence, Kind::vector_machine})
-        cells_never_run_out(kind);
-    for (const Kind kind : {Kind::feature_focus, Kind::confidence, Kind::vector_machine,
-                            Kind::frequency, Kind::label_tree})
-        memory_runs_out(kind, done, refused);
+    for (const char* learner : {"ff", "ind", "pa", "arow", "svm"}) cells_never_run_out(learner);
+    for (const char* learner : {"ff", "arow", "svm", "frequency", "oplt"})
+        memory_runs_out(learner, done, refused);
     require(done > 0 && refused > 0, "memory never ran out, or always");
     std::puts("kept");
 }

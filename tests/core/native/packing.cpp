@@ -1,4 +1,4 @@
-// Rows that are packed while a long row outgrows its block: no one change may move many of them.
+// Postings that are packed while a long row outgrows its block: no one change may move many of them.
 #include "storage/postings.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ using namespace manyclass;
 
 int main() {
     constexpr std::uint32_t ROWS = 60000, EDGES = 4, LONG = ROWS, LONG_EDGES = 8000, MOST = 1000;
-    Rows rows(false);
+    Postings rows;
     for (std::uint32_t feature = 0; feature <= ROWS; ++feature) rows.start(feature);
     for (std::uint32_t feature = 0; feature < ROWS; ++feature)
         for (std::uint32_t cls = 0; cls < EDGES; ++cls) rows.append(rows[feature], cls, 1);

@@ -1,4 +1,4 @@
-// Rows that are emptied and filled again while their cells move to and fro. An empty row must point
+// Postings that are emptied and filled again while their cells move to and fro. An empty row must point
 // to no place but the first: others are gone when the half of the cells with the place is given back.
 #include "storage/postings.hpp"
 
@@ -8,7 +8,7 @@ using namespace manyclass;
 
 int main() {
     constexpr std::uint32_t ROWS = 20000, EDGES = 8, ROUNDS = 6;
-    Rows rows(false);
+    Postings rows;
     for (std::uint32_t feature = 0; feature < ROWS; ++feature) rows.start(feature);
     for (std::uint32_t round = 0; round < ROUNDS; ++round) {
         for (std::uint32_t feature = 0; feature < ROWS; ++feature)
@@ -16,7 +16,7 @@ int main() {
                 rows.append(rows[feature], cls, static_cast<float>(feature));
         for (std::uint32_t feature = 0; feature < ROWS; ++feature) {
             Row& row = rows[feature];
-            const Rows::Edges edge = rows.edges(row);
+            const Postings::Edges edge = rows.edges(row);
             if (edge.classes[EDGES - 1] != EDGES - 1 || edge.masses[0] != static_cast<float>(feature))
                 return 1;
             while (row.outdegree > 0) rows.drop_last(row);

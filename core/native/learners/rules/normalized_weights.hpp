@@ -1,11 +1,10 @@
-// Rows whose edges share the feature mass: an edge's weight is its mass over the row's. They stand
-// heaviest first, so that scoring reads the first of them and dropping takes the last.
+// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. They
+// stand heaviest first, so that scoring reads the first of them and dropping takes the last.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-#include "learners/options.hpp"
 #include "storage/postings.hpp"
 
 namespace manyclass {
@@ -13,15 +12,15 @@ namespace manyclass {
 constexpr double LARGEST_MASS = 1 << 16;  // single precision would swallow updates below 0.004
 constexpr double LARGEST_SCALE = 1LL << 40;
 
-class Shares {
+class NormalizedWeights {
 public:
-    Shares(Rows& rows, const Options& options)
-        : rows_(rows),
-          // IND counts exactly and leaves light edges out when it ranks
-          min_weight_(options.kind == Kind::independent ? 0.0 : options.min_weight),
-          memory_(options.feature_memory > 0 ? std::min(options.feature_memory, LARGEST_MASS)
-                                             : LARGEST_MASS),
-          leak_(options.leak) {}
+    // Edges of a weight below `min_weight` are dropped; with `leak` their mass stays in the row. A
+    // row of more mass than `mass_cap` (0: LARGEST_MASS) is halved.
+    NormalizedWeights(Postings& postings, double min_weight, double mass_cap, bool leak)
+        : rows_(postings),
+          min_weight_(min_weight),
+          mass_cap_(mass_cap > 0 ? std::min(mass_cap, LARGEST_MASS) : LARGEST_MASS),
+          leak_(leak) {}
 
     // FSU (section 3.2): strengthen feature -> cls by value, which weakens the row's other edges.
     void strengthen(std::uint32_t feature, std::uint32_t cls, float value) {
@@ -31,7 +30,7 @@ public:
         // what the edge gained, not the value: so the two masses cannot drift apart by rounding
         row.mass += gained;
         while (last_is_light(row)) drop_last(row);
-        if (row.mass > memory_) halve(row);
+        if (row.mass > mass_cap_) halve(row);
         rows_.shrink(row);
     }
 
@@ -55,8 +54,8 @@ public:
 private:
     // Add to an edge, made if need be, and move it up; what its mass has gained.
     double add(Row& row, std::uint32_t cls, float value) {
-        Rows::Edges edge = rows_.edges(row);
-        std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        Postings::Edges edge = rows_.edges(row);
+        std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             if (row.outdegree == LONGEST_ROW) {
                 drop_last(row);
@@ -96,8 +95,8 @@ private:
     }
 
     void halve(Row& row) {
-        const Rows::Edges edge = rows_.edges(row);
-        while (row.mass > memory_) {
+        const Postings::Edges edge = rows_.edges(row);
+        while (row.mass > mass_cap_) {
             row.mass *= 0.5;
             for (std::uint32_t at = 0; at < row.outdegree; ++at) edge.masses[at] *= 0.5f;
         }
@@ -106,14 +105,14 @@ private:
 
     void rescale(Row& row) {
         constexpr double SMALLER = 1 / LARGEST_SCALE;  // a power of two: no rounding
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         row.mass *= SMALLER;
         for (std::uint32_t at = 0; at < row.outdegree; ++at)
             edge.masses[at] *= static_cast<float>(SMALLER);
     }
 
-    Rows& rows_;
-    const double min_weight_, memory_;
+    Postings& rows_;
+    const double min_weight_, mass_cap_;
     const bool leak_;
 };
 

@@ -1,5 +1,5 @@
-// Rows whose edges hold their weights as they are, of either sign, in no particular order. A row
-// keeps its heaviest edges: one more than it may have costs the lightest.
+// Postings whose edges hold their weights as they are, of either sign, in no particular order. A
+// row keeps its heaviest edges: one more than it may have costs the lightest.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,16 @@ namespace manyclass {
 
 constexpr double LARGEST_WEIGHT = 1e30;
 
-class Weights {
+class SignedWeights {
 public:
-    Weights(Rows& rows, std::uint32_t max_outdegree) : rows_(rows), most_(max_outdegree) {}
+    SignedWeights(Postings& rows, std::uint32_t max_outdegree)
+        : rows_(rows), most_(max_outdegree) {}
 
     // Add to the weight of feature -> cls. An edge whose weight is gone is taken away.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             insert(row, cls, bounded(gain), 1);
             return;
@@ -33,8 +34,8 @@ public:
     // edge not there yet, shrinks by `certainty` times its square.
     void add_by_variance(std::uint32_t feature, std::uint32_t cls, double gain, double certainty) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double variance = is_new ? 1.0 : static_cast<double>(edge.variances[at]);
         const auto left = static_cast<float>(variance - certainty * variance * variance);
@@ -51,16 +52,16 @@ public:
 
     double variance(std::uint32_t feature, std::uint32_t cls) const {
         const Row& row = rows_[feature];
-        const auto edge = static_cast<const Rows&>(rows_).edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const auto edge = static_cast<const Postings&>(rows_).edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         return at == row.outdegree ? 1.0 : static_cast<double>(edge.variances[at]);
     }
 
     // OOZ: take at most `most` of the weight of feature -> cls away; how much that was.
     double take(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) return 0;
         const auto before = static_cast<double>(edge.masses[at]);
         const auto left = static_cast<float>(before - std::min(most, before));
@@ -70,12 +71,12 @@ public:
         return before;
     }
 
-    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how much
-    // the row is heavier then, an edge that made room subtracted.
+    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how
+    // much the row is heavier then, an edge that made room subtracted.
     double give(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
-        const Rows::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Rows::place_of(cls, edge.classes, row.outdegree);
+        const Postings::Edges edge = rows_.edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double before = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
         auto after = static_cast<float>(before + most);
@@ -100,7 +101,7 @@ public:
 
     // Take the edge at this place away; the last of the row takes its place.
     void remove(Row& row, std::uint32_t at) {
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         const std::uint32_t last = row.outdegree - 1u;
         edge.classes[at] = edge.classes[last];
         edge.masses[at] = edge.masses[last];
@@ -110,8 +111,8 @@ public:
     }
 
 private:
-    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if it
-    // is heavier. What did not stay in the row, which may be the new one.
+    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if
+    // it is heavier. What did not stay in the row, which may be the new one.
     double insert(Row& row, std::uint32_t cls, float weight, float variance) {
         if (!is_something(weight)) return static_cast<double>(weight);
         double lost = 0;
@@ -135,7 +136,7 @@ private:
     }
 
     std::uint32_t lightest(Row& row) {
-        const Rows::Edges edge = rows_.edges(row);
+        const Postings::Edges edge = rows_.edges(row);
         std::uint32_t lightest = 0;
         for (std::uint32_t at = 1; at < row.outdegree; ++at)
             if (std::fabs(edge.masses[at]) < std::fabs(edge.masses[lightest])) lightest = at;
@@ -149,7 +150,7 @@ private:
 
     static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
 
-    Rows& rows_;
+    Postings& rows_;
     const std::uint32_t most_;
 };
 

@@ -20,7 +20,7 @@
 
 namespace manyclass {
 
-class Blocks {
+class NodeClassifiers {
 public:
     std::uint32_t count() const { return static_cast<std::uint32_t>(features_.size()); }
     std::uint32_t room() const { return room_; }
@@ -39,7 +39,8 @@ public:
     }
     void prefetch(std::uint32_t block) const {
         const char* begin = reinterpret_cast<const char*>(weights(block));
-        for (std::uint32_t at = 0; at < room_ * sizeof(float); at += 64) __builtin_prefetch(begin + at);
+        for (std::uint32_t at = 0; at < room_ * sizeof(float); at += 64)
+            __builtin_prefetch(begin + at);
     }
 
     // The block of a feature, NO_ID if there is none.
@@ -61,7 +62,7 @@ public:
     }
 
     // Begin, without any block so far, with the first weight of every block of another node.
-    void copy_first_weights(const Blocks& from) {
+    void copy_first_weights(const NodeClassifiers& from) {
         reserve(from.count());
         slots_ = from.slots_;
         for (std::uint32_t block = 0; block < from.count(); ++block) {

@@ -1,4 +1,4 @@
-// The shapes in which a label tree can be planted over classes that are known.
+// Builds the shape of a label tree over classes that are known.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "learners/options.hpp"
-#include "storage/replay_buffer.hpp"
+#include "learners/tree/tree_options.hpp"
+#include "math/random.hpp"
 
 namespace manyclass {
 
@@ -36,8 +36,8 @@ struct Branch {
     std::vector<std::uint32_t> classes;
 };
 
-// A class to be planted: how often it was learned, and the sum of its instances, in any number of
-// parts of any order.
+// A class of the tree to be built: how often it was learned, and the sum of its instances, in any
+// number of parts of any order.
 struct Leaf {
     std::uint32_t cls;
     std::uint64_t learned;
@@ -67,16 +67,16 @@ struct Leaf {
     }
 };
 
-class Planting {
+class TreeBuilder {
 public:
     // The leaves stand in the order in which their classes came. `random` moves on.
-    Planting(std::vector<Leaf> leaves, const Options& options, std::uint64_t& random)
+    TreeBuilder(std::vector<Leaf> leaves, const TreeOptions& options, std::uint64_t& random)
         : leaves_(std::move(leaves)), options_(options), random_(random) {}
 
     Branch shape() {
         std::vector<std::uint32_t> order(leaves_.size());
         std::iota(order.begin(), order.end(), 0u);
-        switch (options_.tree) {
+        switch (options_.shape) {
             case Shape::huffman:
                 return by_frequency();
             case Shape::random:
@@ -119,7 +119,7 @@ private:
         }
         const std::uint32_t left = wanted / 2;
         const std::size_t size = (order.size() * left + wanted - 1) / wanted;
-        Order sorted = options_.tree == Shape::kmeans ? bisected(order, size) : order;
+        Order sorted = options_.shape == Shape::kmeans ? bisected(order, size) : order;
         const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(size);
         divide(Order(sorted.begin(), middle), left, parts);
         divide(Order(middle, sorted.end()), wanted - left, parts);
@@ -208,18 +208,18 @@ private:
     Branch by_frequency() {
         struct Joined {
             std::uint64_t learned;
-            std::uint32_t born;
+            std::uint32_t made;
             Branch branch;
         };
         const auto later = [](const Joined& one, const Joined& other) {
             return one.learned != other.learned ? one.learned > other.learned
-                                                : one.born > other.born;
+                                                : one.made > other.made;
         };
         std::vector<Joined> heap;
         for (std::uint32_t place = 0; place < leaves_.size(); ++place)
             heap.push_back({leaves_[place].learned, place, preleaf({place})});
         std::make_heap(heap.begin(), heap.end(), later);
-        auto born = static_cast<std::uint32_t>(heap.size());
+        auto made = static_cast<std::uint32_t>(heap.size());
         const auto take = [&] {
             std::pop_heap(heap.begin(), heap.end(), later);
             Joined least = std::move(heap.back());
@@ -227,7 +227,7 @@ private:
             return least;
         };
         while (heap.size() > 1) {
-            Joined joined{0, born++, {}};
+            Joined joined{0, made++, {}};
             std::vector<Branch> below;
             for (std::uint32_t i = 0; i < options_.arity && !heap.empty(); ++i) {
                 Joined least = take();
@@ -260,7 +260,7 @@ private:
     }
 
     std::vector<Leaf> leaves_;
-    const Options& options_;
+    const TreeOptions& options_;
     std::uint64_t& random_;
     std::vector<double> mean_;        // 0 but while one is made
     std::vector<double> difference_;  // of the two means

@@ -1,0 +1,366 @@
+// The engine: one learner on its tables, behind a lock. Ranks, learns, forgets, lists and dumps.
+//
+//   bytes or CSR row -> ExampleReader -> Preprocessing -> Learner::rank
+//                                                   -> Trainer -> Learner::learn, replay, eviction
+//
+// The parts are in storage/ (tables), pipeline/ (steps on the way of an example), learners/ and
+// snapshot/; none but learners/registry.hpp knows a learner by name.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "inspection.hpp"
+#include "learners/registry.hpp"
+#include "pipeline/columns.hpp"
+#include "pipeline/eviction.hpp"
+#include "pipeline/example_reader.hpp"
+#include "pipeline/preprocessing.hpp"
+#include "pipeline/replay.hpp"
+#include "pipeline/state_lock.hpp"
+#include "pipeline/trainer.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// Ownership: the engine owns its state; results are copies.
+// Threads: any number may read at once; a change waits for the readers under way.
+// An instance in wire form is `size` bytes at `data`; names of classes are looked up.
+class Engine {
+public:
+    // Throws std::invalid_argument when there is no such learner, or an option is missing.
+    Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
+        : Engine(registered(learner), options, hash_seed) {}
+
+    Engine(const LearnerType& type, const OptionValues& options, std::uint64_t hash_seed)
+        : tables_(hash_seed),
+          learner_(type.make(tables_, seed_of(options), options)),
+          replay_(tables_, seed_of(options)) {
+        visit_options(options);
+        trainer_.limit_replay();
+    }
+
+    // The names of all options that an engine with this learner reads; none for an unknown learner.
+    static std::vector<std::string> option_names(std::string_view learner) {
+        const LearnerType* type = learner_type_of(learner);
+        if (type == nullptr) return {};
+        OptionNames known;
+        std::uint64_t seed;
+        known("seed", seed);
+        Limits().visit_options(known);
+        Preprocessing().visit_options(known);
+        type->visit_options(known);
+        return known.names;
+    }
+
+    // Take other options of the same learner: the state keeps its meaning.
+    void configure(const OptionValues& options) {
+        StateLock::Change change(lock_);
+        visit_options(options);
+        learner_->configure(options);
+        trainer_.configured(scratch());
+        change.done();
+    }
+
+    // --- ranking -------------------------------------------------------------------------------
+
+    // The k best classes of an instance, best first, with their names appended.
+    void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
+              std::vector<Ranked>& best, std::string& names) const {
+        const StateLock::Read lock(lock_);
+        learner_->rank(read(data, size), k, threshold, best);
+        for (const Ranked& each : best) {
+            const std::string_view name = tables_.classes.name(each.cls);
+            put(names, static_cast<std::uint32_t>(name.size()));
+            names.append(name);
+        }
+    }
+
+    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
+    // row is scored the edges of the next and the counters of the one after it are on their way.
+    void rank_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
+                  const float* values, std::int64_t rows, std::uint32_t k, std::int32_t* ids,
+                  double* scores) const {
+        constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
+        std::vector<Ranked> best;
+        std::vector<ActiveFeature> coming[2];
+        for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
+            const StateLock::Read lock(lock_);
+            Example& example = scratch();
+            const ExampleReader reader = this->reader();
+            const auto in_use = columns.meet(2 * number_, tables_.features);
+            const std::int64_t end = std::min(rows, begin + BLOCK);
+            const auto read_row = [&](std::int64_t row, std::vector<ActiveFeature>& active) {
+                active.clear();
+                if (row < end)
+                    reader.read_csr(active, columns, indptr[row], indptr[row + 1], indices, values);
+            };
+            read_row(begin, coming[0]);
+            read_row(begin + 1, coming[1]);
+            reader.prefetch_edges(coming[0]);
+            for (std::int64_t row = begin; row < end; ++row) {
+                example.active.swap(coming[0]);
+                coming[0].swap(coming[1]);
+                reader.prefetch_edges(coming[0]);
+                read_row(row + 2, coming[1]);
+                preprocessing_.apply(example.active, tables_);
+                learner_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
+                for (std::uint32_t i = 0; i < k; ++i) {
+                    const bool there = i < best.size();
+                    ids[row * k + i] = there ? static_cast<std::int32_t>(best[i].cls) : -1;
+                    scores[row * k + i] = there ? best[i].score : 0.0;
+                }
+            }
+        }
+    }
+
+    // For each class what each active feature adds to its score, heaviest first, at most `limit`.
+    void explain(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+                 std::size_t limit, std::vector<Contributions>& explained) const {
+        const StateLock::Read lock(lock_);
+        const Example& example = read(data, size);
+        for (const std::string_view name : classes) {
+            Contributions& contributions = explained.emplace_back();
+            learner_->explain(example, tables_.classes.find(name), contributions);
+            keep_heaviest(contributions, limit);
+        }
+    }
+
+    // For each class its path, with at most `limit` features a node; none without a hierarchy.
+    void paths(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+               std::size_t limit, std::vector<std::vector<PathNode>>& paths) const {
+        const StateLock::Read lock(lock_);
+        const Example& example = read(data, size);
+        for (const std::string_view name : classes) {
+            paths.push_back(learner_->path(example, tables_.classes.find(name)));
+            for (PathNode& node : paths.back()) keep_heaviest(node.moved, limit);
+        }
+    }
+
+    // The probability of each class, 0 where the learner has none.
+    void probabilities(const char* data, std::size_t size,
+                       const std::vector<std::string_view>& classes,
+                       std::vector<double>& found) const {
+        const StateLock::Read lock(lock_);
+        const Example& example = read(data, size);
+        std::vector<std::uint32_t> ids;
+        for (const std::string_view name : classes) ids.push_back(tables_.classes.find(name));
+        found = learner_->probabilities(example, ids);
+    }
+
+    // --- learning ------------------------------------------------------------------------------
+
+    // Learn an instance; `true_classes` are unique names.
+    Outcome learn(const char* data, std::size_t size,
+                  const std::vector<std::string_view>& true_classes, bool is_first_epoch) {
+        StateLock::Change change(lock_);
+        Example& example = scratch();
+        reader().read_wire(example.active, data, size);
+        example.classes.clear();
+        for (const std::string_view cls : true_classes)
+            example.classes.push_back(tables_.classes.find(cls));
+        const Outcome outcome = trainer_.learn(
+            example, is_first_epoch, [&](std::size_t at) { return true_classes[at]; },
+            [](const ActiveFeature&) {}, [](std::size_t, std::uint32_t) {});
+        change.done();
+        return outcome;
+    }
+
+    // Learn one row of CSR arrays.
+    Outcome learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
+                      const std::int32_t* indices, const float* values, Columns& class_columns,
+                      const std::int32_t* class_indices, std::size_t class_count,
+                      bool is_first_epoch) {
+        StateLock::Change change(lock_);
+        Example& example = scratch();
+        const ExampleReader reader = this->reader();
+        const auto in_use = columns.meet(2 * number_, tables_.features);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, tables_.classes);
+        reader.read_csr(example.active, columns, begin, end, indices, values);
+        reader.prefetch_edges(example.active);
+        read_classes(example, class_columns, class_indices, class_count);
+        const auto column = [&](std::size_t at) {
+            return static_cast<std::size_t>(class_indices[at]);
+        };
+        const Outcome outcome = trainer_.learn(
+            example, is_first_epoch,
+            [&](std::size_t at) { return class_columns.name(column(at)); },
+            [&](const ActiveFeature& each) {
+                columns.set(each.column, each.feature, tables_.features);
+            },
+            [&](std::size_t at, std::uint32_t id) {
+                class_columns.set(column(at), id, tables_.classes);
+            });
+        change.done();
+        return outcome;
+    }
+
+    // Build the learner from rows that are about to be learned; see Trainer::build.
+    bool build_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
+                   const float* values, std::int64_t rows, Columns& class_columns,
+                   const std::int64_t* class_indptr, const std::int32_t* class_indices) {
+        StateLock::Change change(lock_);
+        Example& example = scratch();
+        const ExampleReader reader = this->reader();
+        const auto in_use = columns.meet(2 * number_, tables_.features);
+        const auto classes_in_use = class_columns.meet(2 * number_ + 1, tables_.classes);
+        const auto read_row = [&](std::int64_t row) {
+            reader.read_csr(example.active, columns, indptr[row], indptr[row + 1], indices, values);
+            read_classes(example, class_columns, class_indices + class_indptr[row],
+                         static_cast<std::size_t>(class_indptr[row + 1] - class_indptr[row]));
+        };
+        const auto class_name = [&](std::int64_t row, std::size_t at) {
+            return class_columns.name(static_cast<std::size_t>(
+                class_indices[class_indptr[row] + static_cast<std::int64_t>(at)]));
+        };
+        const bool is_built = trainer_.build(example, rows, read_row, class_name);
+        change.done();
+        return is_built;
+    }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    bool forget_class(std::string_view name) {
+        StateLock::Change change(lock_);
+        const std::uint32_t id = tables_.classes.find(name);
+        if (id != NO_ID) {
+            eviction_.retire_class(id);
+            eviction_.sweep();
+        }
+        change.done();
+        return id != NO_ID;
+    }
+
+    bool forget_feature(std::string_view name) {
+        StateLock::Change change(lock_);
+        const std::uint32_t id = tables_.features.find(name);
+        if (id != NO_ID) eviction_.remove_feature(id);
+        change.done();
+        return id != NO_ID;
+    }
+
+    bool can_sparsify() const { return learner_->can_sparsify(); }
+
+    // Keep so many edges, the heaviest. How many went.
+    std::uint64_t sparsify(std::uint64_t wanted) {
+        StateLock::Change change(lock_);
+        while (!tables_.retired.empty()) eviction_.sweep();
+        const std::uint64_t before = tables_.postings.edges();
+        learner_->sparsify(wanted);
+        change.done();
+        return before - tables_.postings.edges();
+    }
+
+    // Sizes, counters, weights and listings.
+    const Inspection& inspection() const { return inspection_; }
+
+    StateLock& lock() { return lock_; }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    // The sections of the state with their sizes; `changes` differs once the state has changed.
+    std::vector<Section> measure(std::uint64_t& changes) {
+        const StateLock::Read lock(lock_);
+        changes = lock_.changes();
+        SnapshotVisitor visitor;
+        visit(visitor);
+        return visitor.sections();
+    }
+
+    // Copy the state into sections of the measured sizes; false when it has changed since.
+    bool dump(const std::vector<Section>& sections, std::uint64_t changes) {
+        const StateLock::Read lock(lock_);
+        if (changes != lock_.changes()) return false;
+        SnapshotVisitor visitor(SnapshotVisitor::Pass::dump, sections);
+        visit(visitor);
+        return true;
+    }
+
+    // Fill a new engine; std::invalid_argument "section: fault" when the sections contradict
+    // themselves. A state that is loaded was reachable by events, or behaves as one that was: no
+    // later call can fail because of it.
+    void load(const std::vector<Section>& sections) {
+        SnapshotVisitor visitor(SnapshotVisitor::Pass::load, sections);
+        visit(visitor);
+    }
+
+private:
+    static const LearnerType& registered(std::string_view name) {
+        const LearnerType* type = learner_type_of(name);
+        if (type == nullptr) throw std::invalid_argument("learner: it is unknown");
+        return *type;
+    }
+
+    static std::uint64_t seed_of(const OptionValues& options) {
+        std::uint64_t seed = 0;
+        options("seed", seed);
+        return seed;
+    }
+
+    void visit_options(const OptionValues& options) {
+        limits_.visit_options(options);
+        preprocessing_.visit_options(options);
+    }
+
+    // Scratch memory of a thread. Not inlined, see LinearScratch.
+    [[gnu::noinline]] static Example& scratch() {
+        static thread_local Example example;
+        return example;
+    }
+
+    ExampleReader reader() const { return {tables_, learner_->most_edges_read()}; }
+
+    // An instance, preprocessed.
+    const Example& read(const char* data, std::size_t size) const {
+        Example& example = scratch();
+        reader().read_wire(example.active, data, size);
+        preprocessing_.apply(example.active, tables_);
+        return example;
+    }
+
+    void read_classes(Example& example, Columns& columns, const std::int32_t* indices,
+                      std::size_t count) const {
+        example.classes.clear();
+        for (std::size_t i = 0; i < count; ++i)
+            example.classes.push_back(
+                columns.id(static_cast<std::size_t>(indices[i]), tables_.classes));
+    }
+
+    void visit(SnapshotVisitor& visitor) {
+        tables_.visit(visitor, learner_->has_edges(), learner_->least_learned(),
+                      [this](const Row& row, const Postings::ConstEdges& edges) {
+                          learner_->check_row(row, edges);
+                      });
+        eviction_.visit(visitor);
+        learner_->visit(visitor);
+        if (visitor.is_loading()) trainer_.limit_replay();
+        replay_.visit(visitor, learner_->has_constraints());
+    }
+
+    // Tells this engine from every other of the process, also from one that lived at its address.
+    static std::uint64_t next_number() {
+        static std::atomic<std::uint64_t> made{0};
+        return ++made;
+    }
+
+    StateLock lock_;
+    const std::uint64_t number_ = next_number();
+    Limits limits_;
+    Preprocessing preprocessing_;
+    Tables tables_;
+    std::unique_ptr<Learner> learner_;
+    Replay replay_;
+    Eviction eviction_{tables_, *learner_, replay_, limits_};
+    Trainer trainer_{tables_, *learner_, replay_, eviction_, limits_, preprocessing_};
+    Inspection inspection_{lock_, tables_, *learner_, replay_, eviction_};
+};
+
+}  // namespace manyclass

@@ -1,0 +1,182 @@
+// Shows sizes, counters, weights and names of an engine.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "learners/learner.hpp"
+#include "pipeline/eviction.hpp"
+#include "pipeline/replay.hpp"
+#include "pipeline/state_lock.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// Sort contributions by size, heaviest first, and keep at most `limit`.
+inline void keep_heaviest(Contributions& contributions, std::size_t limit) {
+    std::stable_sort(contributions.begin(), contributions.end(), [](const auto& a, const auto& b) {
+        return std::fabs(a.second) > std::fabs(b.second);
+    });
+    if (contributions.size() > limit) contributions.resize(limit);
+}
+
+// Threads: any number at once; each call takes the lock for reading itself.
+class Inspection {
+public:
+    Inspection(const StateLock& lock, const Tables& tables, const Learner& learner,
+               const Replay& replay, const Eviction& eviction)
+        : lock_(lock), tables_(tables), learner_(learner), replay_(replay), eviction_(eviction) {}
+
+    struct Sizes {
+        std::uint64_t features, classes, edges, learned, evicted_features, evicted_classes, bytes;
+    };
+    Sizes sizes() const {
+        const StateLock::Read lock(lock_);
+        return {tables_.features.count(), tables_.classes.count(), learner_.weights(),
+                tables_.learned, tables_.evicted_features, tables_.evicted_classes,
+                eviction_.bytes()};
+    }
+
+    std::uint64_t resident_bytes() const {
+        const StateLock::Read lock(lock_);
+        return tables_.resident_bytes() + replay_.resident_bytes() + learner_.resident_bytes();
+    }
+
+    // Work done by all calls so far, to be compared with what was asked of them. No state.
+    struct Work {
+        std::uint64_t active_features_ranked, edges_touched;  // by retrievals
+        std::uint64_t names_visited;  // by listings
+        std::uint64_t ids_looked_at;  // by evictions
+        std::uint64_t rows_swept;     // for retired classes
+        std::uint64_t nodes_opened;   // of a hierarchy, by retrievals
+        std::uint64_t nodes_visited;  // of a hierarchy, to forget features
+    };
+    Work work() const {
+        const StateLock::Read lock(lock_);
+        const RetrievalWork& retrieval = learner_.work();
+        return {retrieval.active_features, retrieval.edges,
+                tables_.feature_order.visited() + tables_.class_order.visited(),
+                eviction_.ids_looked_at(), tables_.retired.rows_swept(), retrieval.nodes,
+                learner_.nodes_visited()};
+    }
+
+    // Count the features with 0, 1, ... OUTDEGREES - 2 edges; those with more count in the last.
+    void outdegrees(std::int64_t* counts) const {
+        const StateLock::Read lock(lock_);
+        const Outdegrees& degrees = learner_.outdegrees();
+        std::copy(degrees.begin() + 1, degrees.end(), counts + 1);
+        counts[0] = static_cast<std::int64_t>(tables_.features.count()) -
+                    std::accumulate(counts + 1, counts + OUTDEGREES, std::int64_t{0});
+    }
+
+    // A feature's counters and its weights by class; false when it is not known.
+    bool feature(std::string_view name, Row& counters, double& rating,
+                 Contributions& weights) const {
+        const StateLock::Read lock(lock_);
+        const std::uint32_t id = tables_.features.find(name);
+        if (id == NO_ID) return false;
+        counters = tables_.postings[id];
+        rating = learner_.rating(counters);
+        learner_.each_weight(id, [&](std::uint32_t cls, double weight) {
+            weights.emplace_back(std::string(tables_.classes.name(cls)), weight);
+        });
+        keep_heaviest(weights, weights.size());
+        return true;
+    }
+
+    bool has_class(std::string_view name) const {
+        const StateLock::Read lock(lock_);
+        return tables_.classes.find(name) != NO_ID;
+    }
+    bool has_feature(std::string_view name) const {
+        const StateLock::Read lock(lock_);
+        return tables_.features.find(name) != NO_ID;
+    }
+
+    // Read how often a class was learned and the features with a weight for it, heaviest first.
+    // Rows are read block by block, so that a change need not wait for all of them; what it removes
+    // meanwhile is left out.
+    bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
+             Contributions& weights) const {
+        constexpr std::uint32_t BLOCK = 16384;
+        Found found;
+        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
+            const StateLock::Read lock(lock_);
+            end = tables_.postings.end();
+            const std::uint32_t id = tables_.classes.find(name);
+            if (id == NO_ID) continue;
+            for (std::uint32_t feature = begin; feature < std::min(end, begin + BLOCK); ++feature)
+                if (const double weight = learner_.weight(feature, id); weight != 0)
+                    found.emplace_back(-std::fabs(weight), feature);
+        }
+        const StateLock::Read lock(lock_);
+        const std::uint32_t id = tables_.classes.find(name);
+        if (id == NO_ID) return false;
+        learned = tables_.class_records[id].learned;
+        const auto kept = static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
+        std::partial_sort(found.begin(), found.begin() + kept, found.end());
+        found.resize(static_cast<std::size_t>(kept));
+        for (auto& [order, feature] : found) order = -std::fabs(learner_.weight(feature, id));
+        std::sort(found.begin(), found.end());
+        for (const auto& [order, feature] : found)
+            if (order < 0)
+                weights.emplace_back(std::string(tables_.features.name(feature)),
+                                     learner_.weight(feature, id));
+        return true;
+    }
+
+    using Page = std::vector<std::pair<std::string, std::uint64_t>>;
+
+    // The next classes by name, after `after`, and how often each was learned.
+    void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                    Page& page) const {
+        read_page(tables_.classes, tables_.class_order, prefix, after, limit, page,
+                  [this](std::uint32_t id) { return tables_.class_records[id].learned; });
+    }
+
+    // The same of features, and how often each was seen.
+    void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                      Page& page) const {
+        read_page(tables_.features, tables_.feature_order, prefix, after, limit, page,
+                  [this](std::uint32_t id) { return tables_.postings[id].times_seen; });
+    }
+
+    void class_ids(Columns& columns, std::int32_t* ids) const {
+        const StateLock::Read lock(lock_);
+        for (std::size_t column = 0; column < columns.size(); ++column)
+            ids[column] = static_cast<std::int32_t>(tables_.classes.find(columns.name(column)));
+    }
+
+private:
+    using Found = std::vector<std::pair<double, std::uint32_t>>;  // -|weight|; feature
+
+    // The next names and their counts. The lock is given up between the leaves of the order.
+    template <class F>
+    void read_page(const Vocabulary& names, NameOrder& order, std::string_view prefix,
+                   std::string_view after, std::size_t limit, Page& page, F&& count) const {
+        if (limit == 0) return;
+        std::string from(std::max(prefix, after));
+        const auto visit = [&](std::uint32_t id) {
+            page.emplace_back(std::string(names.name(id)), count(id));
+            return page.size() < limit;
+        };
+        for (bool goes_on = true; goes_on;) {
+            const StateLock::Read lock(lock_);
+            if (order.build(names)) goes_on = order.read(names, prefix, after, from, visit);
+        }
+    }
+
+    const StateLock& lock_;
+    const Tables& tables_;
+    const Learner& learner_;
+    const Replay& replay_;
+    const Eviction& eviction_;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,348 @@
+// A linear learner: ranked retrieval over postings (Madani, Connor and Greiner, JMLR 2009, section
+// 3), with the update of a rule (learners/rules/). All that rules differ in is known when a learner
+// is compiled, so that no loop over edges has a branch on it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "learners/learner.hpp"
+#include "learners/rules/signed_weights.hpp"
+#include "learners/rules/update_context.hpp"
+#include "pipeline/top_k.hpp"
+#include "storage/score_table.hpp"
+
+namespace manyclass {
+
+// Scratch memory of a thread, which keeps its room from call to call. Not inlined: the address of a
+// thread's own variable is costly to find, and a compiler that sees where it comes from finds it
+// anew in every loop.
+struct LinearScratch {
+    ScoreTable scores;
+    UpdateContext context;
+
+    [[gnu::noinline]] static LinearScratch& of_thread() {
+        static thread_local LinearScratch scratch;
+        return scratch;
+    }
+};
+
+template <class Rule>
+class LinearLearner final : public Learner {
+public:
+    LinearLearner(Tables& tables, std::uint64_t seed, const OptionValues& options)
+        : Learner(tables, seed) {
+        if (Rule::HAS_VARIANCES) tables.postings.add_variances();
+        rule_.visit_options(options);
+    }
+
+    static void visit_options(OptionNames& names) { Rule().visit_options(names); }
+    void configure(const OptionValues& options) override { rule_.visit_options(options); }
+
+    // --- ranking -------------------------------------------------------------------------------
+
+    void rank(const Example& example, std::uint32_t k, double threshold,
+              std::vector<Ranked>& best) const override {
+        ScoreTable& scores = LinearScratch::of_thread().scores;
+        retrieve(example.active, scores);
+        select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
+        scores.undo();
+    }
+
+    void explain(const Example& example, std::uint32_t cls,
+                 Contributions& contributions) const override {
+        for (const ActiveFeature& each : example.active) {
+            if (each.feature == NO_ID) continue;
+            const Row& row = postings()[each.feature];
+            const auto edge = postings().edges(row);
+            const std::uint32_t voting = edges_scored(row);
+            const std::uint32_t at = Postings::place_of(cls, edge.classes, voting);
+            if (at < voting)
+                contributions.emplace_back(
+                    std::string(each.name),
+                    coefficient(each, row) * static_cast<double>(edge.masses[at]));
+        }
+    }
+
+    std::uint32_t most_edges_read() const override { return rule_.max_outdegree; }
+
+    // --- learning ------------------------------------------------------------------------------
+
+    Outcome learn(Example& example, bool is_counted) override {
+        LinearScratch& scratch = LinearScratch::of_thread();
+        ScoreTable& scores = scratch.scores;
+        if (!tables_.retired.empty())
+            for (const ActiveFeature& each : example.active)
+                if (each.feature != NO_ID) remove_retired(tables_.postings[each.feature]);
+        retrieve(example.active, scores);
+        Outcome outcome = compare(example, scores, scratch.context);
+        if (is_counted && subtract_counted(example.active, scores))
+            outcome.top_two = top_two_of(scores);
+        scores.undo();
+        if (outcome.updated)
+            outcome.updated = rule_.update(tables_.postings, example, scratch.context);
+        return outcome;
+    }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    bool has_edges() const override { return true; }
+
+    void remove_retired(Row& row) override {
+        tables_.postings.forget_classes(
+            row, [this](std::uint32_t cls) { return tables_.retired.has(cls); },
+            [](Row& of, double without, double left) {
+                if (Rule::SIGNED || Rule::MASS_IS_SCALE) return;
+                of.mass = of.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
+            });
+    }
+
+    bool can_sparsify() const override { return Rule::SIGNED; }
+
+    // Of equal weights those of the features that came first stay.
+    void sparsify(std::uint64_t wanted) override {
+        if (!Rule::SIGNED || wanted >= postings().edges()) return;
+        std::vector<float> weights;
+        for (std::uint32_t id = 0; id < postings().end(); ++id) {
+            const Row& row = postings()[id];
+            const float* of_row = postings().edges(row).masses;
+            for (std::uint32_t at = 0; at < row.outdegree; ++at)
+                weights.push_back(std::fabs(of_row[at]));
+        }
+        std::nth_element(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(wanted),
+                         weights.end(), std::greater<float>());
+        const float least = weights[wanted];
+        std::uint64_t equals = wanted;
+        for (std::uint64_t i = 0; i < wanted; ++i) equals -= weights[i] > least;
+        SignedWeights rows(tables_.postings, rule_.max_outdegree);
+        for (std::uint32_t id = 0; id < postings().end(); ++id)
+            rows.keep_heaviest(tables_.postings[id], least, equals);
+    }
+
+    // --- looking inside ------------------------------------------------------------------------
+
+    double rating(const Row& row) const override {
+        if (row.times_seen >= rule_.rating) return 1.0;
+        return static_cast<double>(row.times_seen) / static_cast<double>(rule_.rating);
+    }
+
+    double weight(std::uint32_t feature, std::uint32_t cls) const override {
+        const Row& row = postings()[feature];
+        const auto edge = postings().edges(row);
+        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        return at < row.outdegree ? weight_of(row, edge.masses[at]) : 0;
+    }
+
+    void each_weight(std::uint32_t feature,
+                     const std::function<void(std::uint32_t, double)>& visit) const override {
+        const Row& row = postings()[feature];
+        const auto edge = postings().edges(row);
+        for (std::uint32_t at = 0; at < row.outdegree; ++at)
+            if (tables_.classes.alive(edge.classes[at]))
+                visit(edge.classes[at], weight_of(row, edge.masses[at]));
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    bool has_constraints() const override { return Rule::HAS_CONSTRAINTS; }
+
+    void check_row(const Row& row, const Postings::ConstEdges& edges) const override {
+        constexpr double LARGEST = static_cast<double>(static_cast<float>(LARGEST_WEIGHT));
+        need(row.mass >= 0 && row.mass <= Rule::MOST_MASS &&
+                 (!Rule::NORMALIZED || row.outdegree == 0 || row.mass > 0),
+             "feature_mass", "a feature mass is not a mass");
+        double sum = 0;
+        for (std::uint32_t at = 0; at < row.outdegree; ++at) {
+            const float mass = edges.masses[at];
+            const float size = Rule::SIGNED ? std::fabs(mass) : mass;
+            need(size >= SMALLEST_MASS && static_cast<double>(size) <= LARGEST, "edge_masses",
+                 "an edge has no weight");
+            need(!Rule::NORMALIZED || at == 0 || mass <= edges.masses[at - 1], "edge_masses",
+                 "the masses of a row are out of order");
+            if (Rule::HAS_VARIANCES)
+                need(edges.variances[at] >= SMALLEST_MASS && edges.variances[at] <= 1,
+                     "edge_variances", "a variance is not above 0 and at most 1");
+            sum += static_cast<double>(mass);
+        }
+        need(Rule::SIGNED || sum <= row.mass * Rule::MOST_SUM + Rule::ROUNDING, "feature_mass",
+             "a row has more mass in its edges than in all");
+    }
+
+private:
+    const Postings& postings() const { return tables_.postings; }
+
+    static double weight_of(const Row& row, float mass) {
+        return Rule::NORMALIZED ? static_cast<double>(mass) / row.mass : static_cast<double>(mass);
+    }
+
+    // --- ranked retrieval ----------------------------------------------------------------------
+
+    // The number of edges of a row that vote: the heaviest of a row that stands in order.
+    std::uint32_t edges_scored(const Row& row) const {
+        if constexpr (!Rule::NORMALIZED) return row.outdegree;
+        const std::uint32_t most = std::min<std::uint32_t>(row.outdegree, rule_.max_outdegree);
+        if constexpr (Rule::DROPS_LIGHT_VOTES) {
+            const float* masses = postings().edges(row).masses;
+            const auto is_heavy = [&](float mass) {
+                return static_cast<double>(mass) / row.mass >= rule_.min_weight;
+            };
+            return static_cast<std::uint32_t>(
+                std::partition_point(masses, masses + most, is_heavy) - masses);
+        }
+        return most;
+    }
+
+    double coefficient(const ActiveFeature& active, const Row& row) const {
+        const double vote = rating_of(row) * active.value;
+        return Rule::NORMALIZED ? vote / row.mass : vote;
+    }
+
+    double rating_of(const Row& row) const { return LinearLearner::rating(row); }
+
+    void retrieve(const std::vector<ActiveFeature>& active, ScoreTable& scores) const {
+        std::size_t edges = 0, known = 0;
+        for (const ActiveFeature& each : active) {
+            if (each.feature == NO_ID) continue;
+            edges += edges_scored(postings()[each.feature]);
+            ++known;
+        }
+        scores.start(edges, tables_.classes.end());
+        for (const ActiveFeature& each : active) {
+            if (each.feature == NO_ID) continue;
+            const Row& row = postings()[each.feature];
+            if (row.outdegree == 0) continue;
+            const auto edge = postings().edges(row);
+            scores.add(edge.classes, edge.masses, edges_scored(row), coefficient(each, row));
+        }
+        work_.add(known, edges);
+    }
+
+    // --- the context of an update --------------------------------------------------------------
+
+    // Compare the true classes with the wrong ones. `updated` of the outcome: some class is to be
+    // updated.
+    Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context) const {
+        std::size_t positives = 0;
+        for (const std::uint32_t cls : example.classes) {
+            positives += cls != NO_ID;
+            if (auto* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
+        }
+        const std::size_t most = rule_.most_negatives(positives);
+        find_negatives(scores, most, context.negatives);
+        Outcome outcome{0, false, {}};
+        for (const Ranked& negative : context.negatives) outcome.top_two.add(negative.score);
+        if (context.negatives.size() > most) context.negatives.resize(most);
+        context.positives.clear();
+        for (const std::uint32_t cls : example.classes) {
+            if (cls == NO_ID) continue;
+            const ScoreTable::Slot* slot = scores.find(cls);
+            double score = 0;
+            if (slot != nullptr && is_retrieved(slot->score)) {
+                const std::uint32_t rank = rank_of({slot->score, cls}, scores);
+                if (is_within_window(rank)) score = slot->score;
+                if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
+                outcome.top_two.add(slot->score);
+            }
+            context.positives.push_back({score, cls});
+        }
+        if constexpr (Rule::HAS_CONSTRAINTS)
+            find_others(example.constraints, scores, context.others);
+        if constexpr (!Rule::ALWAYS_UPDATES) drop_well_ranked(context);
+        outcome.updated = !context.positives.empty();
+        return outcome;
+    }
+
+    static bool is_retrieved(double score) { return score > 0 || (Rule::SIGNED && score < 0); }
+
+    bool is_within_window(std::uint32_t rank) const {
+        if constexpr (Rule::HAS_WINDOW) return rank <= rule_.retrieval_window;
+        else return true;
+    }
+
+    // The wrong classes of the highest scores, best first: `most` of them, and two at least.
+    void find_negatives(ScoreTable& scores, std::size_t most,
+                        std::vector<Ranked>& negatives) const {
+        if constexpr (!Rule::NORMALIZED) {
+            select_top_k<Rule::SIGNED>(
+                scores, tables_, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),
+                -std::numeric_limits<double>::infinity(), negatives);
+            return;
+        }
+        Ranked best{0, NO_ID}, second{0, NO_ID};
+        for (std::size_t i = 0; i < scores.count(); ++i) {
+            const ScoreTable::Slot& slot = scores.touched(i);
+            if (slot.is_true || !(slot.score > second.score)) continue;
+            second = {slot.score, slot.cls};
+            if (second.score > best.score) std::swap(best, second);
+        }
+        negatives.clear();
+        for (const Ranked& each : {best, second})
+            if (each.cls != NO_ID) negatives.push_back(each);
+    }
+
+    std::uint32_t rank_of(const Ranked& wanted, ScoreTable& scores) const {
+        std::uint32_t rank = 1;
+        for (std::size_t i = 0; i < scores.count(); ++i) {
+            const ScoreTable::Slot& each = scores.touched(i);
+            rank += each.score != 0 && tables_.precedes({each.score, each.cls}, wanted);
+        }
+        return rank;
+    }
+
+    // The scores of the classes of constraints.
+    static void find_others(const std::vector<Constraint>& constraints, ScoreTable& scores,
+                            std::vector<Ranked>& others) {
+        others.clear();
+        for (const Constraint& constraint : constraints)
+            for (const std::uint32_t cls : {constraint.ahead, constraint.behind}) {
+                if (cls == NO_ID) continue;
+                const ScoreTable::Slot* slot = scores.find(cls);
+                others.push_back({slot == nullptr ? 0.0 : slot->score, cls});
+            }
+    }
+
+    // Drop the positives that lead the best negative by more than the margin.
+    void drop_well_ranked(UpdateContext& context) const {
+        const double best = context.best_negative();
+        std::vector<Ranked>& positives = context.positives;
+        positives.erase(std::remove_if(positives.begin(), positives.end(),
+                                       [&](const Ranked& each) {
+                                           return each.score - best > rule_.margin;
+                                       }),
+                        positives.end());
+    }
+
+    // Take from the scores what features below the full rating give more because their times seen
+    // include this event already. Whether there are any.
+    bool subtract_counted(const std::vector<ActiveFeature>& active, ScoreTable& scores) const {
+        if (rule_.rating == 0) return false;
+        bool any = false;
+        for (const ActiveFeature& each : active) {
+            if (each.feature == NO_ID) continue;
+            const Row& row = postings()[each.feature];
+            if (row.times_seen > rule_.rating || row.outdegree == 0) continue;
+            Row before = row;
+            --before.times_seen;
+            const auto edge = postings().edges(row);
+            scores.add(edge.classes, edge.masses, edges_scored(row),
+                       coefficient(each, before) - coefficient(each, row));
+            any = true;
+        }
+        return any;
+    }
+
+    static TopTwoScores top_two_of(ScoreTable& scores) {
+        TopTwoScores top_two;
+        for (std::size_t i = 0; i < scores.count(); ++i)
+            if (const double score = scores.touched(i).score; score != 0) top_two.add(score);
+        return top_two;
+    }
+
+    Rule rule_;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,184 @@
+// A linear SVM with squared hinge loss, solved in the dual (Hsieh et al., ICML 2008; LaRank, Bordes
+// et al., ICML 2007).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "learners/rules/rule.hpp"
+#include "learners/rules/steps.hpp"
+
+namespace manyclass {
+
+// An example has the constraints that each positive scores above 0 by the margin, and above each
+// negative by the margin (`pairs`), or each negative below 0. One step sets the multiplier of each
+// constraint to its optimum with all others fixed. Constraints of earlier steps are solved again;
+// those whose multiplier became 0 are dropped.
+struct DualSvm : SignedRule {
+    static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true;
+
+    double C = 1, C_negative = 1;
+    bool pairs = true;
+
+    template <class V>
+    void visit_options(V&& option) {
+        SignedRule::visit_options(option);
+        option("aggressiveness", C);
+        option("caution", C_negative);
+        option.choice("demands", pairs, {{"pairs", true}, {"each", false}});
+    }
+
+    // With so many positives each class is constrained alone: there would be too many pairs, and C
+    // of each would be too low.
+    static bool are_many(std::size_t positives) { return positives > 8; }
+
+    std::size_t most_negatives(std::size_t positives) const {
+        constexpr std::size_t MOST = 1000;
+        return are_many(positives) ? std::min(negatives * positives, MOST) : negatives;
+    }
+
+    bool update(Postings& postings, Example& example, const UpdateContext& context) const {
+        Solver solver(*this, context, squared_norm(example.active), example.constraints);
+        const std::vector<Step>& steps = solver.solve();
+        take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
+        return !steps.empty();
+    }
+
+private:
+    class Solver {
+    public:
+        Solver(const DualSvm& rule, const UpdateContext& context, double squares,
+               std::vector<Constraint>& constraints)
+            : rule_(rule), context_(context), squares_(squares), constraints_(constraints) {
+            for (const auto* some : {&context.positives, &context.negatives, &context.others})
+                for (const Ranked& each : *some) scores_.push_back({each.cls, each.score, NONE});
+            const auto by_id = [](const Score& a, const Score& b) { return a.cls < b.cls; };
+            const auto same = [](const Score& a, const Score& b) { return a.cls == b.cls; };
+            std::sort(scores_.begin(), scores_.end(), by_id);
+            scores_.erase(std::unique(scores_.begin(), scores_.end(), same), scores_.end());
+            for (std::size_t i = 0; i < constraints_.size(); ++i)
+                earlier_.push_back({constraints_[i].ahead, constraints_[i].behind, i, false});
+            std::sort(earlier_.begin(), earlier_.end());
+        }
+
+        const std::vector<Step>& solve() {
+            const bool pairs = rule_.pairs && !are_many(context_.positives.size());
+            for (const Ranked& positive : context_.positives) solve(positive.cls, NO_ID);
+            for (const Ranked& negative : context_.negatives) {
+                if (!pairs) {
+                    solve(NO_ID, negative.cls);
+                    continue;
+                }
+                for (const Ranked& positive : context_.positives) solve(positive.cls, negative.cls);
+            }
+            std::sort(earlier_.begin(), earlier_.end(),
+                      [](const Earlier& a, const Earlier& b) { return a.place < b.place; });
+            for (const Earlier& each : earlier_)
+                if (!each.is_solved) solve(constraints_[each.place]);
+            constraints_.erase(
+                std::remove_if(constraints_.begin(), constraints_.end(),
+                               [](const Constraint& each) { return !is_active(each); }),
+                constraints_.end());
+            return steps_;
+        }
+
+    private:
+        static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
+        // A smaller share of the step that a class with a score of 0 would take is not worth
+        // touching the rows.
+        static constexpr double LEAST_STEP = 0.02;
+
+        struct Score {
+            std::uint32_t cls;
+            double score;
+            std::size_t step;  // the place of the class among the steps
+        };
+        struct Earlier {  // a constraint of an earlier step
+            std::uint32_t ahead, behind;
+            std::size_t place;
+            bool is_solved;
+            bool operator<(const Earlier& other) const {
+                return ahead != other.ahead ? ahead < other.ahead : behind < other.behind;
+            }
+        };
+
+        // A subnormal multiplier counts as 0, as a subnormal mass does, see SMALLEST_MASS.
+        static bool is_active(const Constraint& constraint) {
+            return constraint.multiplier >= SMALLEST_MASS;
+        }
+
+        void solve(std::uint32_t ahead, std::uint32_t behind) {
+            const Earlier wanted{ahead, behind, 0, false};
+            const auto found = std::lower_bound(earlier_.begin(), earlier_.end(), wanted);
+            if (found != earlier_.end() && !(wanted < *found)) {
+                found->is_solved = true;
+                solve(constraints_[found->place]);
+                return;
+            }
+            Constraint made{ahead, behind, 0};
+            solve(made);
+            if (is_active(made)) constraints_.push_back(made);
+        }
+
+        void solve(Constraint& constraint) {
+            const bool has_ahead = constraint.ahead != NO_ID;
+            const bool has_behind = constraint.behind != NO_ID;
+            const double softness = 1 / (2 * cost(constraint));
+            const double margin = has_ahead ? rule_.margin : 0.0;
+            const double lead = (has_ahead ? score(constraint.ahead) : 0.0) -
+                                (has_behind ? score(constraint.behind) : 0.0);
+            const double stiffness = (has_ahead && has_behind ? 2 : 1) * squares_ + softness;
+            const auto multiplier = static_cast<double>(constraint.multiplier);
+            const double step =
+                std::max((margin - lead - multiplier * softness) / stiffness, -multiplier);
+            if (!(std::fabs(step) * stiffness > LEAST_STEP * rule_.margin)) return;
+            constraint.multiplier = static_cast<float>(multiplier + step);
+            if (has_ahead) move(constraint.ahead, step);
+            if (has_behind) move(constraint.behind, -step);
+        }
+
+        // C of a constraint; a pair has its part of the C of all pairs of its negative.
+        double cost(const Constraint& constraint) const {
+            const auto positives = static_cast<double>(context_.positives.size());
+            const double of_positive =
+                rule_.C / (are_many(context_.positives.size()) ? positives : 1.0);
+            if (constraint.behind == NO_ID) return of_positive;
+            if (constraint.ahead == NO_ID) return std::min(rule_.C_negative, of_positive);
+            return rule_.C_negative / positives;
+        }
+
+        // Of a positive, a negative or a class of an earlier constraint.
+        Score& entry(std::uint32_t cls) {
+            return *std::lower_bound(
+                scores_.begin(), scores_.end(), cls,
+                [](const Score& each, std::uint32_t id) { return each.cls < id; });
+        }
+
+        // A class's score after the steps so far.
+        double score(std::uint32_t cls) {
+            const Score& of = entry(cls);
+            return of.step == NONE ? of.score : of.score + steps_[of.step].gain * squares_;
+        }
+
+        void move(std::uint32_t cls, double gain) {
+            Score& of = entry(cls);
+            if (of.step == NONE) {
+                of.step = steps_.size();
+                steps_.push_back({cls, 0});
+            }
+            steps_[of.step].gain += gain;
+        }
+
+        const DualSvm& rule_;
+        const UpdateContext& context_;
+        const double squares_;  // of the example's values, summed
+        std::vector<Constraint>& constraints_;
+        std::vector<Step> steps_;
+        std::vector<Score> scores_;     // by class id
+        std::vector<Earlier> earlier_;  // by classes
+    };
+};
+
+}  // namespace manyclass

@@ -1,0 +1,36 @@
+// The options of a label tree.
+#pragma once
+
+#include <cstdint>
+
+namespace manyclass {
+
+// The shape in which a tree is built over classes that are known.
+enum class Shape : std::uint8_t { complete, random, huffman, kmeans };
+
+struct TreeOptions {
+    double rate = 1, epsilon = 0, min_weight = 0, alpha = 0;
+    std::uint32_t arity = 2, max_leaves = 100, sample = 0, retrieval_window = 0;
+    Shape shape = Shape::complete;
+    bool greedy = true;
+
+    template <class V>
+    void visit_options(V&& option) {
+        option("rate", rate);
+        option("epsilon", epsilon);
+        option("min_weight", min_weight);
+        option("alpha", alpha);
+        option("arity", arity);
+        option("max_leaves", max_leaves);
+        option("sample", sample);
+        option("retrieval_window", retrieval_window);
+        option.choice("policy", greedy, {{"greedy", true}, {"random", false}});
+        option.choice("tree", shape,
+                      {{"complete", Shape::complete},
+                       {"random", Shape::random},
+                       {"huffman", Shape::huffman},
+                       {"kmeans", Shape::kmeans}});
+    }
+};
+
+}  // namespace manyclass

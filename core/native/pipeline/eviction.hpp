@@ -1,0 +1,173 @@
+// Forgets features and classes, by name or because a limit is met.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "learners/learner.hpp"
+#include "pipeline/eviction_clock.hpp"
+#include "pipeline/limits.hpp"
+#include "pipeline/replay.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// The limit on bytes is held against counts, so that a reloaded engine, whose blocks lie closer
+// together, evicts at the same moment as one that grew.
+class Eviction {
+public:
+    Eviction(Tables& tables, Learner& learner, Replay& replay, const Limits& limits)
+        : tables_(tables), learner_(learner), replay_(replay), limits_(limits) {}
+
+    std::uint64_t ids_looked_at() const {  // no state
+        return feature_clock_.looked_at() + class_clock_.looked_at();
+    }
+
+    std::uint64_t bytes() const {
+        return tables_.features.count() * (BYTES_PER_FEATURE + replay_.bytes_per_feature()) +
+               tables_.features.name_bytes() + class_bytes() + tables_.postings.edge_bytes() +
+               replay_.bytes() + learner_.bytes();
+    }
+
+    // --- forgetting ----------------------------------------------------------------------------
+
+    void remove_feature(std::uint32_t id) {
+        tables_.postings.clear(id);
+        learner_.forget_feature(id);
+        tables_.features.remove(id);
+        replay_.feature_removed(id);
+    }
+
+    // Forget a class by its name. Edges to it stay in rows until the rows are swept, or learned
+    // from; its id is kept from other classes until then.
+    void retire_class(std::uint32_t id) {
+        learner_.forget_class(id);
+        tables_.classes.retire(id);
+        tables_.class_records[id] = {};
+        if (learner_.has_edges()) tables_.retired.add(id);
+        else tables_.classes.release(id);
+    }
+
+    // One more step of the sweep that removes edges to retired classes.
+    void sweep() {
+        tables_.retired.sweep(
+            tables_.postings, [this](Row& row) { learner_.remove_retired(row); },
+            [this](std::uint32_t id) { tables_.classes.release(id); });
+    }
+
+    // --- limits --------------------------------------------------------------------------------
+
+    // Room for one more feature or class; false if there is none and every one is in use now.
+    bool make_room_for_feature() {
+        return tables_.features.count() < limits_.max_features || evict_feature();
+    }
+    bool make_room_for_class() {
+        return tables_.classes.count() < limits_.max_classes || evict_class();
+    }
+
+    // Note the sizes before an event.
+    void begin_event() {
+        features_before_ = tables_.features.count();
+        classes_before_ = tables_.classes.count();
+        bytes_before_ = bytes();
+    }
+
+    // Evict what the event has added beyond the limits, and some of what was beyond them before.
+    // Classes go when they take more than half of the bytes, or nothing else can.
+    void end_event() {
+        const std::uint64_t features =
+            goal(limits_.max_features, features_before_, SURPLUS_PER_EVENT);
+        while (tables_.features.count() > features && evict_feature()) {}
+        const std::uint64_t classes = goal(limits_.max_classes, classes_before_, SURPLUS_PER_EVENT);
+        while (tables_.classes.count() > classes && evict_class()) {}
+        const std::uint64_t most_bytes =
+            goal(limits_.max_bytes, bytes_before_, SURPLUS_BYTES_PER_EVENT);
+        while (bytes() > most_bytes ||
+               tables_.postings.edges() > tables_.postings.most_edges()) {
+            const bool classes_first =
+                bytes() > most_bytes && class_bytes() > limits_.max_bytes / 2;
+            if (classes_first ? evict_class() || evict_feature()
+                              : evict_feature() || evict_class())
+                continue;
+            return;  // what is left belongs to the event just learned
+        }
+    }
+
+    void visit(SnapshotVisitor& visitor) {
+        visit_hand(visitor, Count::feature_hand, feature_clock_, tables_.features.end());
+        visit_hand(visitor, Count::class_hand, class_clock_, tables_.classes.end());
+    }
+
+private:
+    static constexpr std::uint64_t BYTES_PER_FEATURE = 48, BYTES_PER_CLASS = 60;
+    // A limit that was lowered is approached by at most so much an event.
+    static constexpr std::uint64_t SURPLUS_PER_EVENT = 1000, SURPLUS_BYTES_PER_EVENT = 1 << 16;
+    static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
+
+    std::uint64_t class_bytes() const {
+        return tables_.classes.count() * BYTES_PER_CLASS + tables_.classes.name_bytes() +
+               learner_.class_bytes();
+    }
+
+    // The size wanted after an event, of the size before it.
+    static std::uint64_t goal(std::uint64_t limit, std::uint64_t before, std::uint64_t most_less) {
+        return std::max(limit, before - std::min(before, most_less));
+    }
+
+    // Forget a feature that was idle long; false when all were active in the event being learned.
+    bool evict_feature() {
+        if (all_features_in_use_ == tables_.learned) return false;
+        const Postings& postings = tables_.postings;
+        const std::uint32_t end = tables_.features.end();
+        const std::uint32_t id = feature_clock_.pick(end, [&](std::uint32_t each) {
+            postings.prefetch(each + EvictionClock::WINDOW);  // the next eviction looks at it
+            const Row& row = postings[each];
+            const Idleness idle = idleness(tables_.stamp() - row.last_seen, row.times_seen);
+            return tables_.features.alive(each) ? idle : IN_USE;
+        });
+        if (id == NO_ID) {
+            all_features_in_use_ = tables_.learned;
+            return false;
+        }
+        remove_feature(id);
+        ++tables_.evicted_features;
+        return true;
+    }
+
+    bool evict_class() {
+        if (all_classes_in_use_ == tables_.learned) return false;
+        const std::uint32_t id = class_clock_.pick(tables_.classes.end(), [&](std::uint32_t each) {
+            const ClassRecord& record = tables_.class_records[each];
+            const Idleness idle = idleness(tables_.stamp() - record.last_learned, record.learned);
+            return tables_.classes.alive(each) ? idle : IN_USE;
+        });
+        if (id == NO_ID) {
+            all_classes_in_use_ = tables_.learned;
+            return false;
+        }
+        retire_class(id);
+        ++tables_.evicted_classes;
+        return true;
+    }
+
+    static void visit_hand(SnapshotVisitor& visitor, Count place, EvictionClock& clock,
+                           std::uint32_t end) {
+        std::uint64_t hand = clock.hand();
+        visitor.word(place, hand);
+        if (!visitor.is_loading()) return;
+        need(hand == 0 || hand < end, "counts", "a hand of eviction is out of place");
+        clock.set_hand(static_cast<std::uint32_t>(hand));
+    }
+
+    Tables& tables_;
+    Learner& learner_;
+    Replay& replay_;
+    const Limits& limits_;
+    EvictionClock feature_clock_, class_clock_;
+    std::uint64_t features_before_ = 0, classes_before_ = 0, bytes_before_ = 0;  // the event
+    // Of an event that could evict nothing, the number; no state, since it would find nothing
+    // again.
+    std::uint64_t all_features_in_use_ = NEVER, all_classes_in_use_ = NEVER;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,69 @@
+// Reads the active features of an instance, from wire form or from a row of CSR arrays, and fetches
+// what the next step reads: slots, rows and names are far apart in memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/columns.hpp"
+#include "pipeline/example.hpp"
+#include "pipeline/wire.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+class ExampleReader {
+public:
+    // `most_edges`: of a row, that a ranking reads at most.
+    ExampleReader(const Tables& tables, std::uint32_t most_edges)
+        : features_(tables.features), postings_(tables.postings), most_edges_(most_edges) {}
+
+    void read_wire(std::vector<ActiveFeature>& active, const char* data, std::size_t size) const {
+        active.clear();
+        FeatureReader reader(data, size);
+        while (reader.next()) {
+            const std::uint64_t hash = features_.hash(reader.name());
+            features_.prefetch(hash);
+            active.push_back({NO_ID, 0, reader.value(), hash, reader.name()});
+        }
+        for (ActiveFeature& each : active) {
+            each.feature = features_.candidate(each.hash);
+            if (each.feature == NO_ID) continue;
+            features_.prefetch_place(each.feature);
+            postings_.prefetch(each.feature);
+        }
+        for (const ActiveFeature& each : active)
+            if (each.feature != NO_ID) features_.prefetch_name(each.feature);
+        for (ActiveFeature& each : active)
+            if (each.feature != NO_ID && features_.name(each.feature) != each.name)
+                each.feature = features_.find(each.name, each.hash);
+        prefetch_edges(active);
+    }
+
+    // The edges are not fetched yet.
+    void read_csr(std::vector<ActiveFeature>& active, Columns& columns, std::int64_t begin,
+                  std::int64_t end, const std::int32_t* indices, const float* values) const {
+        active.clear();
+        for (std::int64_t at = begin; at < end; ++at) {
+            if (!(values[at] >= SMALLEST_VALUE)) continue;
+            const auto column = static_cast<std::uint32_t>(indices[at]);
+            const std::uint32_t feature = columns.id(column, features_);
+            if (feature != NO_ID) postings_.prefetch(feature);
+            active.push_back(
+                {feature, column, static_cast<double>(values[at]), 0, columns.name(column)});
+        }
+    }
+
+    void prefetch_edges(const std::vector<ActiveFeature>& active) const {
+        for (const ActiveFeature& each : active)
+            if (each.feature != NO_ID)
+                postings_.prefetch_edges(postings_[each.feature], most_edges_);
+    }
+
+private:
+    const Vocabulary& features_;
+    const Postings& postings_;
+    const std::uint32_t most_edges_;
+};
+
+}  // namespace manyclass

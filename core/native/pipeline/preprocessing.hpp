@@ -1,0 +1,51 @@
+// Preprocessing of feature values: binarize, sublinear damping, tf-idf and scaling to unit length.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "math/natural_log.hpp"
+#include "pipeline/example.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+class Preprocessing {
+public:
+    template <class V>
+    void visit_options(V&& option) {
+        option("boolean", binarize_);
+        option.choice("normalize", l2_, {{"l2", true}, {"none", false}});
+        option("sublinear", sublinear_);
+        option("tfidf", tfidf_);
+    }
+
+    void apply(std::vector<ActiveFeature>& active, const Tables& tables) const {
+        if (binarize_) {
+            for (ActiveFeature& each : active) each.value = 1.0;
+            return;
+        }
+        if (sublinear_)
+            for (ActiveFeature& each : active)
+                if (each.value > 1) each.value = 1 + natural_log(each.value);
+        if (tfidf_) {
+            const double instances = 1.0 + static_cast<double>(tables.counted);
+            for (ActiveFeature& each : active) {
+                const std::uint32_t times_seen =
+                    each.feature == NO_ID ? 0 : tables.postings[each.feature].times_seen;
+                const auto seen = static_cast<double>(times_seen);
+                each.value += each.value * natural_log(instances / (1.0 + seen));
+            }
+        }
+        if (!l2_) return;
+        double squares = 0;  // the limits on values keep them far from overflow and from nothing
+        for (const ActiveFeature& each : active) squares += each.value * each.value;
+        const double scale = 1.0 / std::sqrt(squares);
+        for (ActiveFeature& each : active) each.value *= scale;
+    }
+
+private:
+    bool binarize_ = false, l2_ = true, sublinear_ = false, tfidf_ = false;
+};
+
+}  // namespace manyclass

@@ -1,0 +1,159 @@
+// Replay: stores examples as they are learned, and gives them back as the tables know them now.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "pipeline/example_reader.hpp"
+#include "pipeline/preprocessing.hpp"
+#include "storage/replay_buffer.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// The ids of a stored example may be freed, and given to others. So each feature has a birth: the
+// count of removals when it was added. An example that was stored before has another feature's id.
+class Replay {
+public:
+    static constexpr std::uint64_t BYTES_PER_BIRTH = 8;
+
+    Replay(const Tables& tables, std::uint64_t seed) : tables_(tables), buffer_(seed) {}
+
+    bool empty() const { return buffer_.empty(); }
+    bool is_on() const { return most_ > 0; }
+    std::uint64_t offered() const { return buffer_.offered(); }
+    std::uint64_t bytes() const { return buffer_.bytes(); }
+    std::uint64_t bytes_per_feature() const { return is_on() ? BYTES_PER_BIRTH : 0; }
+    std::size_t resident_bytes() const { return buffer_.bytes() + births_.resident_bytes(); }
+
+    // Store at most so many examples from here on; 0: none.
+    void limit(std::uint64_t most, std::uint64_t most_bytes) {
+        most_ = most;
+        buffer_.limit(most, most_bytes);
+        if (!is_on()) {
+            Arena<std::uint64_t>().swap(births_);
+        } else if (const std::size_t known = births_.size(); known < tables_.features.end()) {
+            births_.extend(tables_.features.end() - known);
+            std::fill(births_.data() + known, births_.data() + tables_.features.end(), 0);
+        }
+    }
+
+    void feature_added(std::uint32_t id) {
+        if (!is_on()) return;
+        if (id == births_.size()) births_.extend(1);
+        births_[id] = removals();
+    }
+
+    void feature_removed(std::uint32_t id) {
+        if (is_on()) births_[id] = NEVER;
+    }
+
+    // Note the values before they are preprocessed.
+    void note_values(Example& example) const {
+        if (!is_on()) return;
+        example.raw_values.clear();
+        for (const ActiveFeature& each : example.active)
+            example.raw_values.push_back(static_cast<float>(each.value));
+    }
+
+    StoredExample stored(const Example& example) const {
+        StoredExample stored;
+        const auto lost =
+            std::count_if(example.active.begin(), example.active.end(),
+                          [](const ActiveFeature& each) { return each.feature == NO_ID; });
+        stored.values.reserve(example.active.size() - static_cast<std::size_t>(lost));
+        for (std::size_t i = 0; i < example.active.size(); ++i)
+            if (example.active[i].feature != NO_ID)
+                stored.values.emplace_back(example.active[i].feature, example.raw_values[i]);
+        for (const std::uint32_t cls : example.classes)
+            if (cls != NO_ID) stored.classes.push_back(cls);
+        stored.classes.shrink_to_fit();
+        stored.constraints = example.constraints;
+        stored.removals = removals();
+        stored.classes_made = tables_.classes_made;
+        return stored;
+    }
+
+    void offer(StoredExample&& example) { buffer_.offer(std::move(example)); }
+
+    // Learn a random example again, if what was drawn has features and classes left.
+    template <class F>
+    void relearn_one(Example& example, const ExampleReader& reader,
+                     const Preprocessing& preprocessing, F&& learn) {
+        const std::size_t at = buffer_.draw();
+        if (!refresh(at)) return;
+        read(at, example, reader, preprocessing);
+        learn(example);
+        buffer_.put_constraints(at, example.constraints);
+    }
+
+    // Remove the examples that have no features or no classes left.
+    void refresh_all() {
+        for (std::size_t at = 0; at < buffer_.size();) at += refresh(at);
+    }
+
+    // Visit every example, after `refresh_all`.
+    template <class F>
+    void each(Example& example, const ExampleReader& reader, const Preprocessing& preprocessing,
+              F&& visit) const {
+        for (std::size_t at = 0; at < buffer_.size(); ++at) {
+            read(at, example, reader, preprocessing);
+            visit(example);
+        }
+    }
+
+    // When loading: after the tables and `limit`.
+    void visit(SnapshotVisitor& visitor, bool has_constraints) {
+        buffer_.visit(
+            visitor, tables_, has_constraints,
+            [this](const StoredExample& in, std::uint32_t id) { return feature_is_gone(in, id); },
+            [this](const StoredExample& in, std::uint32_t id) { return class_is_gone(in, id); });
+    }
+
+private:
+    static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
+
+    // Features and classes removed since the tables were made or loaded, and one.
+    std::uint64_t removals() const {
+        return tables_.features.removals() + tables_.classes.removals() + 1;
+    }
+
+    bool feature_is_gone(const StoredExample& example, std::uint32_t id) const {
+        return id == GONE_ID || births_[id] > example.removals;
+    }
+    bool class_is_gone(const StoredExample& example, std::uint32_t id) const {
+        if (id == NO_ID) return false;  // in the place of a class
+        return id == GONE_ID || !tables_.classes.alive(id) ||
+               tables_.class_records[id].creation_order >= example.classes_made;
+    }
+
+    // False if the example is gone, and another, or none, is in its place.
+    bool refresh(std::size_t at) {
+        return buffer_.refresh(
+            at, removals(), tables_.classes_made,
+            [this](const StoredExample& in, std::uint32_t id) { return feature_is_gone(in, id); },
+            [this](const StoredExample& in, std::uint32_t id) { return class_is_gone(in, id); });
+    }
+
+    void read(std::size_t at, Example& example, const ExampleReader& reader,
+              const Preprocessing& preprocessing) const {
+        const StoredExample& stored = buffer_[at];
+        example.active.clear();
+        for (const auto& [feature, value] : stored.values) {
+            tables_.postings.prefetch(feature);
+            example.active.push_back({feature, 0, static_cast<double>(value), 0, {}});
+        }
+        reader.prefetch_edges(example.active);
+        preprocessing.apply(example.active, tables_);
+        example.classes = stored.classes;
+        example.constraints = stored.constraints;
+    }
+
+    const Tables& tables_;
+    ReplayBuffer buffer_;
+    std::uint64_t most_ = 0;
+    Arena<std::uint64_t> births_;  // by feature id, `removals` when it was added
+};
+
+}  // namespace manyclass

@@ -1,0 +1,74 @@
+// The lock of an engine: shared while its state is read, exclusive while it changes.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <thread>
+
+#include "pipeline/fair_mutex.hpp"
+#include "pipeline/memory_reserve.hpp"
+
+namespace manyclass {
+
+// An error, such as a failed allocation, ended a change of the state. No call reads the state
+// again.
+struct StateHalfChanged : std::exception {};
+
+class StateLock {
+public:
+    // Held while anything is read. A state that an error left half changed (memory ran out) is not
+    // read any more; it has to be loaded anew.
+    class Read {
+    public:
+        explicit Read(const StateLock& lock) : held_(lock.mutex_) { lock.check_whole(); }
+
+    private:
+        Reading held_;
+    };
+
+    // Held while anything is changed, until `done`.
+    class Change {
+    public:
+        explicit Change(StateLock& lock) : lock_(lock), held_(lock.mutex_) {
+            lock.check_whole();
+            Reserve::refill();
+            lock.half_changed_ = true;
+        }
+        void done() {
+            ++lock_.changes_;
+            lock_.half_changed_ = false;
+        }
+
+    private:
+        StateLock& lock_;
+        Writing held_;
+    };
+
+    // Of the state, so far; read with the lock held.
+    std::uint64_t changes() const { return changes_; }
+
+    // Hold the lock as a change does, until `let_go` or for so long. For tests of waiting threads.
+    void hold(std::uint32_t milliseconds) {
+        const Writing held(mutex_);
+        is_held_ = true;
+        for (; milliseconds > 0 && is_held_; --milliseconds)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        is_held_ = false;
+    }
+    void let_go() { is_held_ = false; }
+    bool is_held() const { return is_held_; }
+
+private:
+    void check_whole() const {
+        if (half_changed_) throw StateHalfChanged();
+    }
+
+    mutable FairMutex mutex_;
+    std::uint64_t changes_ = 0;
+    bool half_changed_ = false;
+    std::atomic<bool> is_held_{false};
+};
+
+}  // namespace manyclass

@@ -1,0 +1,185 @@
+// Learns events: counts, adds new names, lets the learner learn, replays, and evicts.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "learners/learner.hpp"
+#include "pipeline/eviction.hpp"
+#include "pipeline/limits.hpp"
+#include "pipeline/preprocessing.hpp"
+#include "pipeline/replay.hpp"
+
+namespace manyclass {
+
+// Threads: one at a time, with the engine's lock held for a change.
+class Trainer {
+public:
+    Trainer(Tables& tables, Learner& learner, Replay& replay, Eviction& eviction,
+            const Limits& limits, const Preprocessing& preprocessing)
+        : tables_(tables),
+          learner_(learner),
+          replay_(replay),
+          eviction_(eviction),
+          limits_(limits),
+          preprocessing_(preprocessing) {}
+
+    // Learn an example that was read. `class_name` gives the name of a true class by its place; the
+    // functions `feature_added` and `class_added` are called with a new feature, and with the place
+    // and id of a new class. Times seen are counted in the first epoch only.
+    template <class N, class F, class C>
+    Outcome learn(Example& example, bool is_first_epoch, N&& class_name, F&& feature_added,
+                  C&& class_added) {
+        if (learner_.ignores_features()) example.active.clear();
+        replay_.note_values(example);
+        preprocessing_.apply(example.active, tables_);
+        count_features(example, is_first_epoch);
+        for (ActiveFeature& each : example.active) {
+            if (each.feature != NO_ID) continue;
+            each.feature = add_feature(each.name);
+            if (each.feature != NO_ID) feature_added(each);
+        }
+        Outcome outcome{};
+        example.constraints.clear();
+        const bool learns_first = learner_.learns_before_counting();
+        if (learns_first) outcome = learner_.learn(example, is_first_epoch);
+        count_classes(example);
+        for (std::size_t at = 0; at < example.classes.size(); ++at) {
+            if (example.classes[at] != NO_ID) continue;
+            example.classes[at] = add_class(class_name(at));
+            if (example.classes[at] != NO_ID) class_added(at, example.classes[at]);
+        }
+        if (!learns_first) outcome = learner_.learn(example, is_first_epoch);
+        store(example);
+        eviction_.end_event();
+        eviction_.sweep();
+        return outcome;
+    }
+
+    // Build the learner from rows, which `read_row` reads into the example. Features and classes
+    // are known from here on, but do not count as seen. False, with nothing changed, when the
+    // learner is not built from rows, or has learned.
+    template <class R, class N>
+    bool build(Example& example, std::int64_t rows, R&& read_row, N&& class_name) {
+        if (!learner_.can_be_built() || tables_.learned != 0) return false;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            read_row(row);
+            count_for_build(example, [&](std::size_t at) { return class_name(row, at); });
+        }
+        tables_.counted = static_cast<std::uint64_t>(rows);
+        const auto each = [&](const VisitExample& visit) {
+            for (std::int64_t row = 0; row < rows; ++row) {
+                read_row(row);
+                preprocessing_.apply(example.active, tables_);
+                visit(example);
+            }
+        };
+        learner_.build(each, /*learns=*/false);
+        tables_.counted = 0;
+        for (std::uint32_t id = 0; id < tables_.postings.end(); ++id)
+            tables_.postings[id].times_seen = 0;
+        for (ClassRecord& record : tables_.class_records) record.learned = 0;
+        limit_replay();
+        return true;
+    }
+
+    // After other options were taken.
+    void configured(Example& example) {
+        if (const std::uint32_t wanted = learner_.sample_wanted();
+            wanted > 0 && replay_.offered() >= wanted)
+            build_from_sample(example);
+        limit_replay();
+    }
+
+    // Store examples to be replayed, or until the learner is built from them.
+    void limit_replay() {
+        constexpr std::uint64_t SHARE = 4;  // they take at most one in so many of the bytes
+        replay_.limit(limits_.replay > 0 ? limits_.replay_size : learner_.sample_wanted(),
+                      limits_.max_bytes / SHARE);
+    }
+
+private:
+    ExampleReader reader() const { return {tables_, learner_.most_edges_read()}; }
+
+    void count_features(const Example& example, bool is_first_epoch) {
+        eviction_.begin_event();
+        ++tables_.learned;
+        tables_.counted += is_first_epoch;
+        for (const ActiveFeature& each : example.active) {
+            if (each.feature == NO_ID) continue;
+            Row& row = tables_.postings[each.feature];
+            if (is_first_epoch && row.times_seen != 0xffffffffu) ++row.times_seen;
+            row.last_seen = tables_.stamp();
+        }
+    }
+
+    void count_classes(const Example& example) {
+        for (const std::uint32_t cls : example.classes) {
+            if (cls == NO_ID) continue;
+            ++tables_.class_records[cls].learned;
+            tables_.class_records[cls].last_learned = tables_.stamp();
+            learner_.class_counted(cls);
+        }
+    }
+
+    // A new feature; NO_ID when the limit is met and every feature is in use right now.
+    std::uint32_t add_feature(std::string_view name) {
+        if (!eviction_.make_room_for_feature()) return NO_ID;
+        const std::uint32_t id = tables_.add_feature(name);
+        replay_.feature_added(id);
+        return id;
+    }
+
+    std::uint32_t add_class(std::string_view name) {
+        if (!eviction_.make_room_for_class()) return NO_ID;
+        const std::uint32_t id = tables_.add_class(name);
+        learner_.class_added(id);
+        return id;
+    }
+
+    // Replay, and store the example just learned.
+    void store(Example& example) {
+        if (limits_.replay > 0) {
+            StoredExample stored = replay_.stored(example);
+            const auto relearn = [this](Example& drawn) { learner_.learn(drawn, false); };
+            for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
+                replay_.relearn_one(example, reader(), preprocessing_, relearn);
+            replay_.offer(std::move(stored));
+        } else if (const std::uint32_t wanted = learner_.sample_wanted(); wanted > 0) {
+            replay_.offer(replay_.stored(example));
+            if (replay_.offered() >= wanted) build_from_sample(example);
+        }
+    }
+
+    // Build the learner from the sample, which is then forgotten.
+    void build_from_sample(Example& example) {
+        replay_.refresh_all();
+        const auto each = [&](const VisitExample& visit) {
+            replay_.each(example, reader(), preprocessing_, visit);
+        };
+        learner_.build(each, /*learns=*/true);
+        limit_replay();
+    }
+
+    // Count features and classes of a row that the learner is built from.
+    template <class N>
+    void count_for_build(const Example& example, N&& class_name) {
+        for (const ActiveFeature& each : example.active) {
+            if (each.feature == NO_ID) add_feature(each.name);
+            else ++tables_.postings[each.feature].times_seen;
+        }
+        for (std::size_t at = 0; at < example.classes.size(); ++at) {
+            if (example.classes[at] == NO_ID) add_class(class_name(at));
+            else ++tables_.class_records[example.classes[at]].learned;
+        }
+    }
+
+    Tables& tables_;
+    Learner& learner_;
+    Replay& replay_;
+    Eviction& eviction_;
+    const Limits& limits_;
+    const Preprocessing& preprocessing_;
+};
+
+}  // namespace manyclass
