@@ -13,6 +13,17 @@
 
 namespace manyclass {
 
+// Small blocks come in four sizes an octave: a block that was freed fits the next one of its size.
+// Blocks of any size, moved when they grow or shrink a little, leave holes as large as all of them.
+constexpr std::size_t SMALL_BLOCK = 1 << 16;  // bytes
+inline std::size_t size_class_bytes(std::size_t bytes) {
+    if (bytes >= SMALL_BLOCK) return bytes;
+    std::size_t octave = 64;
+    while (octave < bytes) octave *= 2;
+    const std::size_t step = octave / 8;
+    return (bytes + step - 1) / step * step;
+}
+
 // Grows by an eighth: for large runs realloc moves pages, not bytes, so small steps cost little and
 // waste little. Values are not initialised.
 template <class T>
@@ -66,6 +77,7 @@ public:
     // second try for a use of what the first has freed.
     [[gnu::noinline]] bool try_reserve(std::size_t capacity) {
         if (capacity <= capacity_) return true;
+        capacity = size_class_bytes(capacity * sizeof(T)) / sizeof(T);
         void* moved = std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
         if (moved == nullptr) return false;
         data_ = static_cast<T*>(moved);
@@ -75,10 +87,18 @@ public:
 
     // Give room for so many values back to the system; there is more than that to spare.
     void give_back(std::size_t count) {
-        void* moved = std::realloc(static_cast<void*>(data_), (capacity_ - count) * sizeof(T));
+        const std::size_t capacity = size_class_bytes((capacity_ - count) * sizeof(T)) / sizeof(T);
+        if (capacity >= capacity_) return;
+        const bool is_small = capacity_ * sizeof(T) < SMALL_BLOCK;
+        void* moved = is_small ? std::malloc(capacity * sizeof(T))
+                               : std::realloc(static_cast<void*>(data_), capacity * sizeof(T));
         if (moved == nullptr) return;  // it stays as it is
+        if (is_small) {  // shrunk in place, it would leave a hole behind it
+            std::memcpy(moved, static_cast<const void*>(data_), size_ * sizeof(T));
+            std::free(data_);
+        }
         data_ = static_cast<T*>(moved);
-        capacity_ -= count;
+        capacity_ = capacity;
     }
 
     void swap(Arena& other) noexcept {

@@ -183,7 +183,8 @@ private:
     }
 
     void rebuild_slots() {
-        slots_.assign(static_cast<std::size_t>(count()) * 2 + 2, Slot{0, 0});
+        const std::size_t wanted = static_cast<std::size_t>(count()) * 2 + 2;
+        slots_.assign(size_class_bytes(wanted * sizeof(Slot)) / sizeof(Slot), Slot{0, 0});
         for (std::uint32_t block = 0; block < count(); ++block) insert(features_[block], block);
     }
 
