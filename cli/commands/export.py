@@ -15,8 +15,7 @@ from manyclass.core.errors import RulesDiffer, SnapshotError
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
-from manyclass.service.errors import with_hint
-from manyclass.service.errors import RecoveryError
+from manyclass.service.errors import RecoveryError, with_hint
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError

@@ -1,4 +1,4 @@
-// The baseline that ranks classes by how often each was learned, whatever the instance.
+// The baseline: it ranks classes by their number of events, for every instance alike.
 #pragma once
 
 #include <algorithm>

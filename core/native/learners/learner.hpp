@@ -148,7 +148,7 @@ public:
         need(row.mass == 0, "feature_mass", "a feature mass is not a mass");
     }
 
-    virtual bool has_constraints() const { return false; }  // which stored examples keep
+    virtual bool has_constraints() const { return false; }  // stored examples keep them
 
     // The least number of events that named a class.
     virtual std::uint64_t least_learned() const { return 1; }

@@ -55,7 +55,7 @@ inline const std::vector<LearnerType>& learner_types() {
     return types;
 }
 
-// nullptr for a name that is no learner's.
+// Return the learner of this name, nullptr if there is none.
 inline const LearnerType* learner_type_of(std::string_view name) {
     for (const LearnerType& each : learner_types())
         if (each.name == name) return &each;

@@ -89,7 +89,7 @@ public:
             if (classes_first ? evict_class() || evict_feature()
                               : evict_feature() || evict_class())
                 continue;
-            return;  // what is left belongs to the event just learned
+            return;  // the rest belongs to the event just learned
         }
     }
 

@@ -19,7 +19,7 @@
 namespace manyclass {
 
 constexpr float MOST_SQUARES = 1e36f;          // so that sums of squares stay numbers
-constexpr float SMALLEST_GRADIENT = 0x1p-63f;  // whose square is a normal number
+constexpr float SMALLEST_GRADIENT = 0x1p-63f;  // its square is a normal number
 constexpr float MOST_WEIGHT = 1e10f;           // steps of 100 at most are lost in what is far less
 
 class TreeClassifiers : public TreeNodes {

@@ -131,7 +131,7 @@ protected:
         return id;
     }
 
-    // Where the policy leads: a node that may grow, or a pre-leaf of a tree that lost many classes.
+    // Follow the policy to a node that may grow, or to a pre-leaf of a tree that lost many classes.
     std::uint32_t node_to_grow(const std::vector<Input>& input) {
         const bool is_filling = has_lost_many();
         std::uint32_t at = root_;

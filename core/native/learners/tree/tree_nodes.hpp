@@ -12,7 +12,7 @@
 // exact, and a block that was not changed since needs no place for the child before it is changed
 // again.
 //
-// Where a node holds a block of a feature, so does the node above it: an instance concerns whole
+// If a node holds a block of a feature, so does the node above it: an instance concerns whole
 // paths. So a feature is evicted on the way down from the root, past the nodes that do not hold it.
 #pragma once
 
