@@ -80,7 +80,7 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["observability"],
     ["ingest"],
     [
-        *("http.app", "http.hot_path", "http.openapi", "http.openapi_examples", "http.protocol"),
+        *("http.app", "http.hot_call", "http.hot_path", "http.openapi", "http.protocol"),
         *("http.routes", "http.server", "http.state_downloads"),
     ],
 ]

@@ -4,12 +4,8 @@ from asyncio import Transport
 from collections.abc import Callable
 from http import HTTPStatus
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from manyclass.service.http.problems import Problem, unavailable
-
-if TYPE_CHECKING:
-    from manyclass.service.http.protocol import Protocol
 
 
 class Outlet:
@@ -32,7 +28,7 @@ class Outlet:
 class BehindHead:
     """The callbacks of a parser that begins behind a head: until `primed` they do nothing."""
 
-    def __init__(self, protocol: "Protocol") -> None:
+    def __init__(self, protocol: object) -> None:
         self._protocol = protocol
         self.primed = False
 

@@ -90,5 +90,5 @@ def test_equal_committees_are_called_alike():
 
 @pytest.mark.parametrize("margin", [0, -0.5])
 def test_ooz_needs_a_margin_to_learn_at_all(margin):
-    with pytest.raises(OptionError, match="margin_threshold: must be above 0"):
+    with pytest.raises(OptionError, match=r"margin_threshold: must be in \(0, 1e9\]"):
         Options.of("ooz", margin_threshold=margin)

@@ -324,8 +324,8 @@ async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch
 async def test_a_start_that_failed_sends_no_more_heartbeats():
     log = SharedLog()
     async with (
-        engine_on(log, "A", rating=3),
-        engine_on(log, "B", ready=False, rating=5) as failed,
+        engine_on(log, "A", learner="svm(rating=3)"),
+        engine_on(log, "B", ready=False, learner="svm(rating=5)") as failed,
     ):
         await until(lambda: failed.status == "failed")
         heartbeats = failed.store.beats

@@ -136,7 +136,7 @@ def test_options_that_a_learner_lacks_may_be_given_with_their_neutral_value():
     assert Options.of("pa", leak=True, feature_memory=30) == Options.of("pa")
 
 
-EXAMPLES = {"service/http/openapi_examples.py"}
+EXAMPLES = {"service/http/openapi/example_calls.py"}
 
 
 def test_no_module_outside_of_the_learners_names_one():

@@ -230,7 +230,7 @@ async def test_tells_how_it_stands_among_the_processes(monkeypatch):
         figures = EngineStats(
             is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
         )
-        monkeypatch.setattr(call.app.engine, "figures", lambda: figures)
+        monkeypatch.setattr(call.app.engine, "stats", lambda: figures)
         seen = await call.metrics()
     names = ("leader", "processes", "log_rewinds_total", "store_unreachable_seconds")
     assert [seen[name] for name in names] == [0, 3, 4, 5.5]

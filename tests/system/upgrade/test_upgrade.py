@@ -23,7 +23,19 @@ from tests.system.upgrade.make import (
     lesson,
 )
 
-ENVIRONMENT = json.loads((HERE / "environment.json").read_text())
+OLD_ENVIRONMENT = json.loads((HERE / "environment.json").read_text())
+OF_THE_LEARNER = [  # variables that are options of the learner's specification since
+    *("margin_threshold", "min_weight", "max_outdegree", "rating", "leak", "boolean", "normalize"),
+    *("sublinear", "tfidf", "retrieval_window", "feature_memory"),
+]
+SPECIFICATION = (
+    "ff(margin_threshold=0.2,min_weight=0.02,max_outdegree=8,rating=2,leak=no,"
+    "retrieval_window=5,mass_cap=20)"
+)
+ENVIRONMENT = {
+    **{name: value for name, value in OLD_ENVIRONMENT.items() if name not in OF_THE_LEARNER},
+    "learner": SPECIFICATION,
+}
 ANSWERS = json.loads((HERE / "answers.json").read_text())
 for part in ("ranked", "learners"):  # by the names that today's options have
     ANSWERS[part] = {Options.parse(name).specification: it for name, it in ANSWERS[part].items()}
@@ -54,6 +66,8 @@ def test_a_store_goes_on(service):
     with client_of(service) as client:
         found = answers(client)
         seq = found.pop("seq")
+        retry = found["again"]  # it has a key that the older release did not have
+        assert retry.pop("rank_before") == retry["rank"]
         assert seq > ANSWERS["seq"]  # the rules were raised, and learners promoted
         assert found == {name: value for name, value in ANSWERS.items() if name != "seq"}
         events = [lesson(LESSONS + number) for number in range(100)]
@@ -67,6 +81,16 @@ def test_a_store_goes_on(service):
         assert again.pop("seq") > learned.pop("seq")
         assert again == learned
     service.stop()
+
+
+def test_the_environment_is_refused_with_what_to_write(tmp_path):
+    service = in_a_file(tmp_path)
+    service.environment |= {
+        f"MANYCLASS_{name.upper()}": str(value) for name, value in OLD_ENVIRONMENT.items()
+    }
+    service.launch()
+    assert service.process.wait(PATIENCE) != 0
+    assert f"write MANYCLASS_LEARNER='{SPECIFICATION}'" in service.log.read_text()
 
 
 def test_a_killed_release_has_to_end_its_work_first(tmp_path):
