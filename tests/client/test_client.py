@@ -46,7 +46,7 @@ def problem(status, headers=None, **members):
 
 
 def answered_before(service, **options):
-    """A client whose service has answered once, so that it is worth waiting for."""
+    """Return a client after one successful answer of the service, so that the client retries."""
     service.answers.insert(0, {"snapshots": []})
     client = service.client(**options)
     client.snapshots()

@@ -37,7 +37,7 @@ class Matrices:
 
 
 def names(state, of):
-    """The names in a dumped state, by id."""
+    """Return the names in a dumped state, by id."""
     sizes = state[f"{of}_name_sizes"].astype(int)
     joined = state[f"{of}_names"].tobytes()
     return [

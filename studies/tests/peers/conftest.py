@@ -9,7 +9,7 @@ CLASSES = 12
 
 
 def labelled(count, seed, several):
-    """Each class has three features of its own, an instance has two of them, and there is noise."""
+    """Yield noisy instances: each class has three own features, an instance shows two of them."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         true = draw.choice(CLASSES, 2 if several else 1, replace=False)

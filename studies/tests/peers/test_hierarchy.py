@@ -12,7 +12,7 @@ def rows_of(*classes):
 
 
 def below(hierarchy, rows):
-    """The tree by names: class columns by theirs, other nodes by what is below them."""
+    """Return the tree by names: a leaf is its class's name, an inner node its children's names."""
 
     def name(node):
         if node < len(rows.classes):

@@ -41,7 +41,7 @@ def rows(tmp_path):
 
 @pytest.fixture
 def with_peers(manyclass):
-    """Calls the command as `studies.compare` does, with two peers; one lacks its package."""
+    """Call the command as `studies.compare` does, with two peers; one lacks its package."""
 
     def missing(seed):
         raise ImportError("needs the package nopackage")

@@ -20,40 +20,44 @@ from tests.core.specifications import SPECIFICATIONS
 
 
 def every(specification):
-    """The options of the specification, and of its members if it is a committee's."""
+    """Return the options of the specification, and of its members if it is an ensemble."""
     options = Options.parse(specification)
     return [options, *members_of(options)]
 
 
 def learns_at_once(specification):
-    """A member may leave an event out, or let it wait."""
+    """Return true if no member subsamples or shuffles events."""
     return all(options.subsample == 1 and options.shuffle == 0 for options in every(specification))
 
 
 def treats_all_alike(specification):
-    """No event is learned more often than another."""
+    """Return true if every event is learned equally often."""
     return learns_at_once(specification) and all(o.replay == 0 for o in every(specification))
 
 
 def heeds_features(specification):
-    """The frequency baseline ranks all instances alike."""
+    """Return false for the frequency baseline, which ranks all instances alike."""
     return all(options.learner != "frequency" for options in every(specification))
 
 
 def needs_features(specification):
-    """Without a feature that it knows it ranks nothing: not so the frequency baseline, nor a label
-    tree, to which a bias is left."""
+    """Return true if an instance without known features has an empty ranking.
+
+    The frequency baseline ignores features; a label tree still has its bias.
+    """
     return heeds_features(specification) and has_edges(specification)
 
 
 def has_edges(specification):
-    """A score is made of edges from features to classes, not of nodes on a path."""
+    """Return true if scores sum edges from features to classes, not nodes on a path."""
     return all(not options.spec.is_probabilistic for options in every(specification))
 
 
 def adds_up(specification):
-    """The votes that make a score are votes of features: not so where members have first places,
-    or scores below 0, and not where there is more to a score than features."""
+    """Return true if a score is the sum of the features' votes.
+
+    It is not if members vote by first places or score below 0, nor if a score has other parts.
+    """
     options = Options.parse(specification)
     return needs_features(specification) and (
         options.learner != "committee"
@@ -65,7 +69,7 @@ def adds_up(specification):
 
 
 def those(holds):
-    """The specifications for which it holds."""
+    """Return the specifications that satisfy the predicate."""
     return [specification for specification in SPECIFICATIONS if holds(specification)]
 
 
@@ -104,7 +108,7 @@ def taught(specification, hash_seed=0, **limits):
 
 
 def rows(instances):
-    """The instances as CSR arrays over FEATURES."""
+    """Return the instances as CSR arrays over FEATURES."""
     indptr = np.cumsum([0] + [len(instance) for instance in instances])
     indices = [FEATURES.index(name) for instance in instances for name in instance]
     values = [value for instance in instances for value in instance.values()]
@@ -687,7 +691,7 @@ def test_it_stays_the_learner_it_is(specification):
 
 
 def damages(section):
-    """The section of another type, of two dimensions, with one place more, with one less."""
+    """Yield the section with another type, with two dimensions, one item longer, one shorter."""
     yield section.astype("f8" if section.dtype == np.float32 else "f4")
     yield section.reshape(1, -1)
     yield np.append(section, np.zeros(1, section.dtype))

@@ -314,7 +314,7 @@ def test_events_wait_and_come_in_another_order():
     born = [int(name) for name, _ in sorted(ranked_by_age(shuffled), key=lambda named: named[1])]
     assert born != sorted(born)
     waited = np.array([place - label for place, label in enumerate(born)])
-    assert waited.max() > 0 > waited.min()  # some are late, some before those that wait
+    assert waited.max() > 0 > waited.min()  # some are delayed, others overtake them
 
 
 def ranked_by_age(index):

@@ -40,7 +40,7 @@ def means(committee, instance):
 
 
 def assert_the_best(committee, instance, k):
-    """The committee ranks the k classes, of those it knows, that brute force finds."""
+    """Assert that the ensemble's top k of its known classes equals the one by brute force."""
     known = {name for name, _ in committee.class_page("", "", len(CLASSES))}
     mean = {
         name: value

@@ -1,4 +1,4 @@
-"""The baseline ranks by how often classes were learned, whatever the instance."""
+"""The baseline ranks classes by their number of updates and ignores the instance."""
 
 import pytest
 from hypothesis import given

@@ -24,7 +24,7 @@ true_classes = st.lists(st.sampled_from(CLASSES), min_size=1, max_size=3, unique
 streams = st.lists(st.tuples(instances, true_classes), min_size=1, max_size=60)
 growing_trees = st.builds(
     Options.of,
-    st.just("iplt"),  # which can be planted
+    st.just("iplt"),  # the tree builder needs this learner
     sample=st.just(0),
     policy=st.sampled_from(["greedy", "random"]),
     arity=st.sampled_from([2, 3, 5]),
@@ -40,7 +40,7 @@ growing_trees = st.builds(
 
 
 def rows(lessons):
-    """As CSR arrays: features, then classes."""
+    """Return the examples as CSR arrays: features, then classes."""
 
     def csr(lists, columns):
         indptr = np.cumsum([0] + [len(each) for each in lists]).astype(np.int64)
@@ -93,7 +93,7 @@ def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stre
 
 
 def stream_of(classes, random):
-    """Two instances a class, each with features of its own and of all; in random order."""
+    """Yield two instances per class in random order, with own and shared features."""
     for label in random.permutation(np.repeat(np.arange(classes), 2)).tolist():
         own = random.integers(0, 5, 3)
         noise = random.integers(0, 50, 3)
@@ -101,7 +101,7 @@ def stream_of(classes, random):
 
 
 class Costs:
-    """In weights, of a tree as it now stands: to store it, and to learn the lessons with it."""
+    """Costs of the present tree, in weights: to store it, and to learn the examples with it."""
 
     def __init__(self, index, lessons, auxiliary):
         state = index.dump()
@@ -143,7 +143,7 @@ def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves, 
 
 
 def by_brute_force(index, instance):
-    """Every class with the product along its path, the likeliest first, then as they came."""
+    """Return every class and its path product, the likeliest first; older classes win ties."""
     state = index.dump()
     turns = dict(zip(names(state, "class"), state["class_turns"].tolist(), strict=True))
     classes = [name for name in CLASSES if index.has_class(name)]
@@ -166,7 +166,7 @@ def test_the_best_are_those_that_brute_force_finds(options, stream, planted, pro
 
 
 def of_many_classes(**options):
-    """A tree of 2000 classes; no two have a feature in common but the first of each hundred."""
+    """Return a tree of 2000 classes; only classes of the same hundred share a feature."""
     index = Index(Options.of("oplt", **options))
     for n in range(2000):
         index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
@@ -194,7 +194,7 @@ def test_a_search_of_a_tree_that_evicted_nothing_is_exact_however_many_nodes_it_
 
 
 def of_nearly_equal_classes(**options):
-    """A tree of 4096 pre-leaves of two classes each, that has learned next to nothing."""
+    """Return an almost untrained tree of 4096 pre-leaves with two classes each."""
     classes = [f"c{n}" for n in range(8192)]
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
     index = Index(Options.of("iplt", **shape, **options))
@@ -320,7 +320,7 @@ def test_they_rank_far_better_than_the_counts_alone(specification):
 
 
 def purity(specification):
-    """Of the pairs of classes that share a pre-leaf, the part of one cluster."""
+    """Return the fraction of class pairs in a pre-leaf that belong to the same cluster."""
     alike = []
     for seed in range(5):
         index = Index(Options.parse(specification, seed=seed))

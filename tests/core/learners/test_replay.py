@@ -39,7 +39,7 @@ def each_its_own(index, count, shared=0):
 
 
 def sample(index):
-    """Which of the instances of `each_its_own` are kept."""
+    """Return the ids of the `each_its_own` instances in the replay buffer."""
     return index.dump()["kept_class_ids"]
 
 
@@ -118,7 +118,7 @@ def test_reloading_at_any_point_changes_nothing(learner):
 
 
 def samples(count, events, shared=0, **options):
-    """The samples of so many seeds, as a matrix (seeds, events) of what is in."""
+    """Return the samples of `count` seeds as a boolean matrix (seeds, events)."""
     inside = np.zeros((count, events), bool)
     for seed in range(count):
         index = Index(Options.of("ff", replay=1, seed=seed, **options))
@@ -284,7 +284,7 @@ def test_what_is_evicted_leaves_the_past():
 
 
 def past(index):
-    """The kept instances: names of features, and of classes, without what is gone."""
+    """Return feature and class names of the kept instances, without the evicted ones."""
     state = index.dump()
     features, classes = names(state, "feature"), names(state, "class")
     values = iter(state["kept_feature_ids"])

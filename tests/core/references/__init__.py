@@ -30,5 +30,5 @@ REFERENCES = {
 
 
 def reference_of(options):
-    """The reference of the index with these options; it knows nothing yet."""
+    """Return an untrained reference implementation of the index with these options."""
     return REFERENCES[options.learner](options)

@@ -107,7 +107,7 @@ class CommitteeReference:
         ]
 
     def retrieve(self, nominations):
-        """Every class put forward, best first."""
+        """Return every nominated class with its score, best first."""
         firsts = [nominated[0][0] for nominated in nominations if nominated]
         names = list(dict.fromkeys(name for nominated in nominations for name, _ in nominated))
         scores = {}
@@ -227,7 +227,7 @@ class CommitteeReference:
         return self.table.evicted_classes + self.sum_of("evicted_classes")
 
     def sum_of(self, counter):
-        """A counter that is the members' added up."""
+        """Return the sum of a counter over the members."""
         return sum(getattr(member.index, counter) for member in self.members)
 
     def feature(self, name):

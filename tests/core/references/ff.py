@@ -44,5 +44,5 @@ class FeatureFocus(Shares):
                 feature.mass = 0.0  # and not what rounding left
 
     def mass_after_forgetting(self, feature, without, left):
-        """Their mass goes along; rounding lifts no weight above 1."""
+        """Return the mass without the removed edges; rounding never lifts a weight above 1."""
         return max(without, left) if feature.edges else 0.0

@@ -1,4 +1,4 @@
-"""The baseline: whatever the instance, what was learned most often."""
+"""The baseline: rank the most frequent classes first and ignore the instance."""
 
 from manyclass.core.learned import Learned
 from tests.core.references.reference import Reference, best_two

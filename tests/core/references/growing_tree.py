@@ -14,7 +14,7 @@ class GrowingTree(Reference):
         self.node_ids = Ids()
         self.root = None
         self.home = {}  # class -> its pre-leaf
-        self.turn = {}  # class -> its turn among those that came to the tree
+        self.turn = {}  # class -> its position in the order of arrival
         self.came_to_tree = 0
 
     # --- growing ----------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class GrowingTree(Reference):
         above.weights = {feature: [weights[0]] for feature, weights in node.weights.items()}
         return above
 
-    # --- planting ---------------------------------------------------------------------------------
+    # --- building a tree from the warm-start sample -----------------------------------------------
 
     def keep(self, lesson):
         if self.planted:

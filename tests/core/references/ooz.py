@@ -13,7 +13,7 @@ from tests.core.references.state import Edge
 
 
 def deductions(scores, least, beta, most):
-    """Return the weight that each rival gives, beta in all; `scores` fall and are above `least`."""
+    """Return each negative's deduction, beta in all; `scores` fall and are above `least`."""
     given = [0.0] * len(scores)
     spent = 0.0
     for n in range(1, len(scores) + 1):
@@ -31,7 +31,7 @@ def deductions(scores, least, beta, most):
 
 @dataclass
 class Giver:
-    """A rival, what it is to give in all, and what the features so far have left of that."""
+    """A negative, its total deduction, and the part not yet taken by the features so far."""
 
     name: str
     given: float
@@ -96,5 +96,5 @@ class Slack(Budgeted):
         return float(after) - out
 
     def mass_after_forgetting(self, feature, without, left):
-        """Their weight is free again; rounding frees none that is not."""
+        """Return the mass without the forgotten edges; rounding frees no weight in use."""
         return max(without, left) if feature.edges else 0.0
