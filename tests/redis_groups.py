@@ -58,7 +58,7 @@ class Group:
         raise NotImplementedError
 
     def start(self):
-        """Start all, or those that were killed, and return when one takes writes."""
+        """Start all nodes, or the killed ones, and return when one takes writes."""
         if self._killed:
             for node in self._killed:
                 node.start()

@@ -120,7 +120,7 @@ class RedisServer:
         self._process.send_signal(signal.SIGCONT)
 
     def client(self, **options):
-        """A client of redis-py, which reports an error at once instead of trying again."""
+        """Return a redis-py client that reports an error at once and never retries."""
         return redis.Redis(
             host="127.0.0.1", port=self.port, socket_timeout=10, retry=None, **options
         )

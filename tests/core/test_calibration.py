@@ -22,7 +22,7 @@ def taught(*outcomes):
 
 
 def repeated(outcomes):
-    """So often that there is a confidence."""
+    """Return a calibration with enough repeated outcomes to have a confidence."""
     return taught(*(outcomes * (ENOUGH // max(len(outcomes), 1) + 1)))
 
 
@@ -123,7 +123,7 @@ def test_what_it_says_comes_true():
     assert calibration.brier == pytest.approx(
         np.mean((right[-10_000:] - confidences[-10_000:]) ** 2), abs=1e-6
     )
-    assert calibration.brier < 0.75 * right[-10_000:].var()  # what the best constant has
+    assert calibration.brier < 0.75 * right[-10_000:].var()  # the best constant's score
     assert right[confidences > 0.9].mean() > 0.88
     assert right[confidences < 0.2].mean() < 0.22
 

@@ -43,7 +43,7 @@ def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
 
 
 def blocks_of(index):
-    """The number of blocks of each feature of a label tree, by name."""
+    """Return the number of blocks of each feature of a label tree, by name."""
     state = index.dump()
     by_id = names_in(state, "feature")
     ids = state["block_features"]

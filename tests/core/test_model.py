@@ -299,7 +299,7 @@ def test_an_event_without_features_makes_no_new_class(learner):
     model = Model(Options.of(learner, **members))
     model.apply(1, Event.learn(Instance({}), ["lost"]))
     assert model.seq == 1
-    if learner == "frequency":  # which knows no features, so that the class is ranked
+    if learner == "frequency":  # it uses no features and ranks the class
         assert model.learner.has_class("lost")
         return
     assert model.learner.classes == 0

@@ -30,7 +30,7 @@ def texts():
 
 
 def expected(text):
-    """The bits by Python's float, which is rounded right; - for what is no finite number."""
+    """Return the bits of Python's correctly rounded float, or - if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:

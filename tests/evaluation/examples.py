@@ -21,7 +21,7 @@ def data_set(rows=80, **given):
 
 
 class Always:
-    """Ranks the classes by their columns, whatever the instance is."""
+    """Ranks the classes by their columns and ignores the instance."""
 
     name = "always"
 

@@ -13,7 +13,7 @@ from tests.service.faulty import PATIENCE, Clock, FaultyStore, learn
 
 @asynccontextmanager
 async def running(store=None, **settings):
-    """An engine that is ready, closed in the end."""
+    """Yield a ready engine and its store; close the engine at the end."""
     store = store or FaultyStore()
     engine = Engine(Settings(**settings), Cluster(store), Clock())
     await engine.start()
@@ -51,7 +51,7 @@ async def ticked(engine):
 
 @asynccontextmanager
 async def engine_on(log, name, ready=True, **settings):
-    """An engine of its own on the log, ready unless told otherwise, closed in the end."""
+    """Yield a new engine on the log, ready unless `ready` is false; close it at the end."""
     wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
     engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
     starting = asyncio.create_task(engine.start())

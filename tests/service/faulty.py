@@ -58,7 +58,7 @@ class FaultyStore:
         self.append_errors = []
         self.save_error = None
         self.trim_error = None
-        self.appends = []  # how many events each that succeeded had
+        self.appends = []  # the number of events of each successful append
         self.closed = False
         self._reading = False
 
@@ -128,7 +128,7 @@ class FaultyStore:
         ]
 
     def first_seq(self):
-        """The number of the oldest event that is left, None without one."""
+        """Return the number of the oldest event left, or None."""
         return self.inner._events[0][0] if self.inner._events else None
 
 
@@ -143,7 +143,7 @@ class Clock:
 
 
 def in_loop(test):
-    """The test, a coroutine function, run in an event loop of its own."""
+    """Wrap a coroutine function as a test with an event loop of its own."""
 
     @functools.wraps(test)
     def run(*args, **kwargs):
@@ -159,6 +159,6 @@ async def many_turns():
 
 
 def learn(features, classes="x", event_id=None):
-    """A learn event; its fingerprint follows from its content."""
+    """Return a learn event; its fingerprint follows from its content."""
     fingerprint = crc32(f"{features} -> {classes}".encode())
     return Event.learn(Instance(features.split()), classes.split(), event_id, fingerprint)

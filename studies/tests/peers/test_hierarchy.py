@@ -12,7 +12,7 @@ def rows_of(*classes):
 
 
 def below(hierarchy, rows):
-    """Return the tree by names: a leaf is its class's name, an inner node its children's names."""
+    """Return the root's children by name: a class by its own, a node by its children's names."""
 
     def name(node):
         if node < len(rows.classes):

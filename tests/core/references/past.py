@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tests.core.references.arithmetic import Random
 from tests.core.references.state import Gone
 
-INSTANCE_BYTES = 96  # what one takes in memory, its lists apart, as the limit counts it
+INSTANCE_BYTES = 96  # of one instance in memory, without its lists, as the limit counts it
 VALUE_BYTES = 8
 CLASS_BYTES = 4
 DEMAND_BYTES = 12
@@ -55,7 +55,7 @@ class Past:
             self.take_out(self.random.below(len(self.kept)))
 
     def draw(self):
-        """One of them, without what is gone from it; None if that is all, and it leaves."""
+        """Return a random kept instance without evicted names; drop an empty one, return None."""
         place = self.random.below(len(self.kept))
         return self.kept[place] if self.refresh(place) else None
 
@@ -90,12 +90,12 @@ class Past:
         self.kept.append(lesson)
 
     def take_out(self, place):
-        """The last one moves to its place."""
+        """Remove the instance at a place; the last one moves there."""
         self.kept[place] = self.kept[-1]
         self.kept.pop()
 
     def forget_feature(self, name, gone):
-        """An instance keeps a mark in its place until it is drawn."""
+        """Replace the feature by a mark, which each instance keeps until it is drawn."""
         for lesson in self.kept:
             lesson.values = {gone if each == name else each: x for each, x in lesson.values.items()}
 

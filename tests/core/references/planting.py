@@ -1,4 +1,4 @@
-"""The shapes in which a label tree is planted: nested lists, the innermost of class names."""
+"""The initial shapes of a label tree: nested lists, the innermost of class names."""
 
 from math import sqrt
 
@@ -35,7 +35,7 @@ def parted(names, options, bisect):
 
 
 def divided(names, parts, bisect):
-    """So many parts: half of them on either side."""
+    """Split the names recursively into parts, half of them on either side."""
     if parts == 1:
         return [names]
     first = parts // 2
@@ -61,7 +61,7 @@ def shuffled(names, random):
 
 
 def direction(instances):
-    """The sum of the instances, in single precision, of length 1."""
+    """Return the sum of the instances in single precision, normalized to length 1."""
     whole = {}
     for instance in instances:
         for feature, x in instance.items():

@@ -28,7 +28,7 @@ class Signed(Budgeted):
         return self.options.margin_threshold - score + standing.to_beat
 
     def shares(self, score, standing):
-        """(rival, share) of those that come too close to a true class, by how much too close."""
+        """Return (name, share) of the negatives within the margin, by their violation of it."""
         too_close = {}
         for name, its_score in standing.rivals:
             violation = self.options.margin_threshold - score + its_score

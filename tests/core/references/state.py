@@ -68,7 +68,7 @@ FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
 def dump(learner):
-    """The arrays manyclass.core.index.Index.dump gives for the same state, as lists."""
+    """Return the arrays of `manyclass.core.index.Index.dump` for the same state, as lists."""
     features, classes = (
         [FREE_FEATURE] * learner.feature_ids.made,
         [FREE_CLASS] * learner.class_ids.made,
@@ -145,7 +145,7 @@ TREE_ARRAYS = [
 
 
 def dump_without_tree(learner):
-    """Its generator has been given the seed and draws nothing."""
+    """Return empty tree arrays; the generator has its seed and has drawn nothing."""
     counts = [0, 0, learner.seed_at_first, 0]
     return {"counts": counts} | {name: [] for name in TREE_ARRAYS}
 

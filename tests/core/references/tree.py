@@ -46,7 +46,7 @@ class LabelTree(GrowingTree):
 
     @staticmethod
     def scores(node, inputs):
-        """Of each child; an only one has none."""
+        """Return the score of each judged child; an only child has none."""
         scores = []
         for place in range(node.judged):
             score = float32(0)
@@ -119,7 +119,7 @@ class LabelTree(GrowingTree):
         return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
 
     def before(self, values, counted):
-        """Counts mean nothing to the values once they are prepared."""
+        """Return the two best scores; prepared values do not depend on feature counts."""
         work, met = (self.active_features_ranked, self.edges_touched), []
 
         def go_on(name, probability):
@@ -232,7 +232,7 @@ class LabelTree(GrowingTree):
 
     @staticmethod
     def moves(node, place, inputs):
-        """By how much each input moved the log-odds of a child."""
+        """Return each input's contribution to the log-odds of a child."""
         if not node.judged:
             return dict.fromkeys(inputs, 0.0)
         return {
@@ -343,7 +343,7 @@ class LabelTree(GrowingTree):
 
 
 def single(value):
-    """A value as classifiers see it."""
+    """Return a value in single precision, clipped as the node classifiers clip it."""
     return float32(0) if value < SMALLEST_WEIGHT else float32(min(value, MOST_INPUT))
 
 

@@ -142,7 +142,7 @@ def test_a_real_server_answers_preflights_and_streams():
 
 @pytest.mark.parametrize("origin", [APP, "https://else.example"])
 def test_pages_read_what_the_protocol_refuses(origin):
-    """Overload, a body that never comes, a body that is no HTTP, a head that is too large."""
+    """Send overload, a body that never comes, a body that is not HTTP, a head too large."""
     head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
     head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"

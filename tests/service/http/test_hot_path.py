@@ -122,7 +122,7 @@ async def test_other_methods_of_a_hot_path_are_refused(method):
 @pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
 @in_loop
 async def test_two_keys_are_one_too_many(method, path, keys):
-    """Wherever it goes, and whichever of them is the good one."""
+    """Refuse two keys on every route, no matter which of them is valid."""
     async with calling(**keys) as call:
         for pair in (("a", "b"), ("b", "a"), ("a", "a")):
             headers = [("Authorization", f"Bearer {key}") for key in pair]

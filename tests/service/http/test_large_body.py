@@ -20,7 +20,7 @@ LONG = "." * (10 * text.SLICE_CHARACTERS)
 
 
 def padded(body):
-    """The body, so large that it is decoded in slices."""
+    """Return the body padded to a size that is decoded in slices."""
     return json.dumps(body).encode() + b" " * LARGE_BYTES
 
 
@@ -37,7 +37,7 @@ class Counted(time_slice.TimeSlice):
 
 @pytest.fixture
 def turns(monkeypatch):
-    """A function that gives the number of turns since it was called last."""
+    """Return a function that counts the turns since its last call."""
     for module in (instances, large_body, *large_body_users()):
         monkeypatch.setattr(module, "TimeSlice", Counted)
 

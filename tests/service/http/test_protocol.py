@@ -44,7 +44,7 @@ def post(path, body, *lines):
 
 
 def everything(connection):
-    """All bytes until the server closes."""
+    """Return all bytes until the server closes."""
     data = b""
     with contextlib.suppress(ConnectionResetError):
         while received := connection.recv(65_536):
@@ -53,7 +53,7 @@ def everything(connection):
 
 
 def statuses(data):
-    """The statuses of the answers in these bytes, in order."""
+    """Return the statuses of the answers in these bytes, in order."""
     return [int(part[:3]) for part in data.split(b"HTTP/1.1 ")[1:]]
 
 
@@ -117,7 +117,7 @@ def test_a_call_that_changes_something_reads_a_body_it_does_not_need(served):
     assert httpx.get(served.url + "/features/a").status_code == 200
 
 
-# --- pipelines, and what is no HTTP ---------------------------------------------------------------
+# --- pipelines and malformed HTTP -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [b"/livez", b"/classes", b"/stats?digest=yes", b"/state"])
@@ -166,7 +166,7 @@ def test_many_headers_are_refused(served):
     lines = [f"a: {number}" for number in range(MOST_HEADERS - 10)]
     assert served.talk(head("/livez", *lines, method="GET"))[0] == 200
     assert served.talk(head("/livez", *(lines * 2), method="GET"))[0] == 431
-    with served.connect() as connection:  # whose head does not end
+    with served.connect() as connection:  # its head does not end
         connection.sendall(head("/livez", *(lines * 2), method="GET")[:-2])
         assert statuses(everything(connection)) == [431]
 
@@ -315,7 +315,7 @@ def test_a_body_that_comes_too_slowly_is_given_up():
 
 @pytest.mark.parametrize("path", ["/nope", "/snapshots", "/learners/x/promote"])
 def test_only_streams_to_learn_may_be_quiet(path):
-    """Others hold a connection without a key, whatever they say that they send."""
+    """Other routes time out: else clients without a key could hold connections."""
     with serving(quiet_seconds=1) as served, served.connect() as connection:
         connection.sendall(head(path, "content-length: 1000", kind="application/x-ndjson"))
         assert answer_on(connection)[0] == 408
@@ -411,7 +411,7 @@ def sent_at_once(server, requests):
 
 @pytest.fixture
 def narrow():
-    """A server that ranks two at a time."""
+    """Yield a server that ranks two requests at a time."""
     with serving(max_concurrent=2) as server:
         yield server
 
@@ -462,7 +462,7 @@ def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
 
 
 def test_after_an_early_answer_the_rest_is_http_again(served):
-    """A body that nobody needed any more came to its end, so what follows is a request, or not."""
+    """After the end of an unneeded body, the next bytes are parsed as a request."""
     early = head("/rank", "content-length: 5", kind="text/plain")
     assert served.talk(early)[0] == 415
     with served.connect() as connection:

@@ -30,7 +30,7 @@ GZIP = {b"content-encoding": b"gzip"}
 
 
 def read(*pieces, headers=None, most=1000, leave=False):
-    """What read_body makes of these pieces."""
+    """Return the result of `read_body` for these pieces."""
     messages = [
         {"type": "http.request", "body": piece, "more_body": leave or number < len(pieces) - 1}
         for number, piece in enumerate(pieces)

@@ -31,7 +31,7 @@ def served():
 
 
 def head(path, *lines, method="POST"):
-    """The head of a request that announces JSON, with more lines."""
+    """Return the head of a request that announces JSON, with more lines."""
     more = "".join(line + "\r\n" for line in lines)
     first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
     return f"{first}content-type: application/json\r\n{more}\r\n".encode()
@@ -82,7 +82,7 @@ def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
 
 
 def assert_refused(answer, status):
-    """The answer is a problem, and the last one."""
+    """Assert that the answer is a problem and the connection closes after it."""
     assert answer[0] == status
     assert answer[1]["content-type"] == "application/problem+json"
     assert answer[1]["connection"] == "close"
@@ -174,7 +174,7 @@ def test_a_body_may_come_slowly(served):
 
 
 def test_too_large_is_said_before_it_is_sent(served):
-    """And the answer arrives although nobody reads the body."""
+    """The answer arrives although the server does not read the body."""
     size = 64 * 2**20
     with served.connect() as connection:
         connection.sendall(head("/rank", f"content-length: {size}"))

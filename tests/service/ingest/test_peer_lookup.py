@@ -22,13 +22,13 @@ TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch):
-    """Nobody is waited for in vain but where a test lets the time pass."""
+    """Make lookups wait for every peer unless a test lets the time pass."""
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 2 * PATIENCE)
 
 
 async def time_passes():
-    """All that anybody of the loop waits for by the clock is due."""
-    await asyncio.sleep(0)  # who was told something shall hear it first
+    """Make all timers of the loop due."""
+    await asyncio.sleep(0)  # first deliver the messages sent so far
     loop = asyncio.get_running_loop()
     now = loop.time
     loop.time = lambda: now() + 3 * PATIENCE
@@ -49,7 +49,7 @@ class Office:
         return desk
 
     async def processes(self, *names):
-        """They all know of each other."""
+        """Return a process of each name; they all know of each other."""
         desks = [self.process(name) for name in names]
         for desk in desks:
             await desk.poll()
@@ -107,7 +107,7 @@ class Desk:
         self.office.post(self.name, messages)
 
     async def find(self, *ids):
-        """What the others say, without the time passing."""
+        """Return the peers' answers without letting the time pass."""
         return await asyncio.wait_for(self.peer_lookup.find(list(ids)), PATIENCE)
 
     def ask(self, *ids):
@@ -185,7 +185,7 @@ async def test_nobody_to_ask():
 async def test_whoever_has_just_begun_is_asked_too():
     office = Office()
     one, two = await office.processes("one", "two")
-    three = office.process("three")  # nobody has heard of it
+    three = office.process("three")  # unknown to its peers
     made, gone = three.pending.keep(A), two.pending.keep(B)
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
     two.clock.now += 60
@@ -206,7 +206,7 @@ async def test_nobody_polls_around_for_what_is_found():
     await one.find(made)
     assert one.polls == polls
     await asyncio.gather(*(one.find(f"never {number}") for number in range(50)))
-    assert polls < one.polls  # those who ask the engine at once share a call
+    assert polls < one.polls  # concurrent lookups share a call of the engine
 
 
 @in_loop
@@ -218,7 +218,7 @@ async def test_who_there_is_may_not_be_known():
     assert one.metrics.peer_lookups["no_answer"] == 1
 
 
-# --- nobody answers -------------------------------------------------------------------------------
+# --- no peer answers ------------------------------------------------------------------------------
 
 
 @in_loop
@@ -406,7 +406,7 @@ async def test_close_waits_for_the_messages_under_way():
 
 
 async def messages_of_a_question():
-    """A process that waits for an answer, and the question and the answer, undelivered."""
+    """Return a waiting process, its request and the answer, both undelivered."""
     office = Office()
     one, two = await office.processes("one", "two")
     made = two.pending.keep(A)

@@ -33,7 +33,7 @@ def test_shows_every_damage(message):
 
 
 def whole(data):
-    """A message of any content whose seal is right."""
+    """Return a message of this content with a valid seal."""
     return crc32(data).to_bytes(SEAL_BYTES, "little") + data
 
 

@@ -280,7 +280,7 @@ async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
             store.save_snapshot(applying.model.seq, applying.model.dump())
     digest = applying.model.digest()
     assert recover(store, Options(), float, Recovery()).digest() == digest
-    damaged = MemoryStore(float)  # whose newest snapshots are gone, but for those marks name
+    damaged = MemoryStore(float)  # without its newest snapshots, except those named by marks
     for seq, data in store.read(0):
         assert damaged.append([data]) == seq
     marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}

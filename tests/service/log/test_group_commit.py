@@ -39,7 +39,7 @@ class Parts:
 
 @asynccontextmanager
 async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
-    """The parts, and their GroupCommit, which is closed in the end."""
+    """Yield the parts and their GroupCommit; close it at the end."""
     parts = Parts(store or FaultyStore(), max_events, max_bytes, on_applied)
     try:
         yield parts, parts.group_commit
@@ -48,7 +48,7 @@ async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=No
 
 
 def assert_holds_just(parts, *events):
-    """The log holds these events and no other, and the model is the one they make, each once."""
+    """Assert that the log holds exactly these events and the model has applied each once."""
     expected = Model(Options())
     for seq, event in enumerate(events, start=1):
         if event.event_id is not None and expected.seen(event.event_id):

@@ -19,7 +19,7 @@ LESSONS = [learn(f"f{n % 5} g{n % 7}", f"c{n % 3}", f"id {n}") for n in range(30
 
 
 class Life:
-    """A store together with the model that those who wrote to it had in the end."""
+    """A store together with the final model of its writing processes."""
 
     def __init__(self, options=OPTIONS):
         self.store = FaultyStore()
@@ -39,7 +39,7 @@ class Life:
         self.model.restored(mark, seq)
 
     def recovered(self, options=OPTIONS):
-        """What recovery finds, and how it came about."""
+        """Return the recovered model and the Recovery that describes its origin."""
         recovery = Recovery()
         return recover(self.store, options, Clock(), recovery), recovery
 

@@ -188,7 +188,7 @@ async def test_tells_how_each_learner_does_in_its_role():
 
 @in_loop
 async def test_tells_what_the_model_is_like():
-    async with calling(learner="ff") as call:  # which makes no edges to wrong classes
+    async with calling(learner="ff") as call:  # it makes no edges to negatives
         await call.learn(("a b", "x"), ("b c", "y"))
         call.clock.now += 3
         await call("POST", "/snapshots")

@@ -147,7 +147,7 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplo
 
 
 async def with_a_snapshot(*lessons, **settings):
-    """A store with a snapshot behind these lessons."""
+    """Return a store with a snapshot after these learn events."""
     async with running(**settings) as (engine, store):
         await teach(engine, *lessons)
     return store

@@ -9,7 +9,7 @@ PATIENCE = 30  # an upper limit; what is waited for comes at once
 
 
 class Following:
-    """What `store.follow(after)` gives, gathered until it ends; `error` is what it ended with."""
+    """The items of `store.follow(after)`, gathered until its end; `error` is its exception."""
 
     def __init__(self, store, after=0):
         self.found = []
@@ -49,7 +49,7 @@ class Following:
 
     @property
     def tickets(self):
-        """Those of this store's own appends."""
+        """The tickets of this store's own appends."""
         return [batch.ticket for batch in self.batches if batch.ticket]
 
     def wait_for(self, condition):
@@ -67,7 +67,7 @@ class Following:
         self.wait_for(lambda: None in self.found[so_far:])
 
     def end(self):
-        """What it ended with; it ends by itself when the log is not what it was."""
+        """Wait for the end, which a changed log causes, and return the exception."""
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         return self.error

@@ -1,4 +1,4 @@
-"""What every store keeps true: the suite runs on each of them."""
+"""The contract of every store: the suite runs on each of them."""
 
 from threading import Thread
 

@@ -51,7 +51,7 @@ def is_shown(example, answer):
 
 
 def address(path, operation, given):
-    """The path and the query of a call with these parameters."""
+    """Return the path and the query of a call with these parameters."""
     query = []
     for parameter in operation.get("parameters", ()):
         name = parameter["name"]

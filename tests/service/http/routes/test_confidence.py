@@ -1,4 +1,4 @@
-"""How sure an answer is: with every ranking, of every learner, over restarts."""
+"""The confidence of an answer: with every ranking, of every learner, over restarts."""
 
 import pytest
 

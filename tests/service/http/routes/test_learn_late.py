@@ -16,7 +16,7 @@ EVENT = {"features": ["z"], "classes": ["z"]}
 
 
 def count_posts(call, monkeypatch):
-    """To whom letters go from now on."""
+    """Return a list that collects the recipients of peer messages from now on."""
     posted = []
     post = call.store.post
 
@@ -29,7 +29,7 @@ def count_posts(call, monkeypatch):
 
 
 def cut(call, monkeypatch):
-    """No letter leaves this process any more."""
+    """Make every post of peer messages fail from now on."""
 
     def unreachable(letters):
         raise StoreUnavailable("the cable is cut")

@@ -169,7 +169,7 @@ async def test_progress_is_told_while_it_lasts(monkeypatch):
 
 
 def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
-    """A stream whose progress is told that often, whatever came."""
+    """Return a conversation with a stream that reports progress at this interval."""
     budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
     engine, pending = call.app.engine, call.app.api.state.pending
@@ -301,7 +301,7 @@ async def test_the_sender_waits_while_events_are_stored():
             talk.say(line("b"))
             for _ in range(100):
                 await asyncio.sleep(0)
-            assert not talk._receive.empty()  # nobody asked for it
+            assert not talk._receive.empty()  # the service has not read it
         talk.say(b"", more=False)
         status, _, body = await talk.end()
         assert objects(body)[-1]["accepted"] == 2

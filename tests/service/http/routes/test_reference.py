@@ -13,7 +13,7 @@ ADDRESSES = re.compile(r"""(?:src|href|url)\s*[=:]\s*["']([^"']*)["']""")
 
 
 def addresses(page, text):
-    """Every address the page or its script names, as the browser resolves it."""
+    """Return every address in the page or its script, as the browser resolves it."""
     found = [urljoin(HERE + page, each) for each in ADDRESSES.findall(text)]
     return [each for each in found if not each.startswith("data:")]
 

@@ -28,26 +28,26 @@ FACTS, EVENTS = "{manyclass}:facts", "{manyclass}:events"
 
 @pytest.fixture
 def server(tmp_path):
-    """A server of the test's own, which loses nothing it has answered."""
+    """Yield a server for this test that loses no acknowledged write."""
     with RedisServer(tmp_path / "redis") as started:
         yield started
 
 
 @pytest.fixture
 def forgetful(tmp_path):
-    """A server that keeps only what it has dumped."""
+    """Yield a server that keeps only its dumps."""
     with RedisServer(tmp_path / "redis", appendfsync=None) as started:
         yield started
 
 
 def next_found(following):
-    """The next that is not None, which does not take long."""
+    """Return the next item that is not None, within 1000 items."""
     found = (each for _, each in zip(range(1000), following, strict=False))
     return next(each for each in found if each is not None)
 
 
 def appended_again(store, event, ticket=0):
-    """The number of an event that is appended as soon as the server takes it."""
+    """Append an event as soon as the server accepts it, and return its number."""
     deadline = time.monotonic() + SOON
     while True:
         try:
@@ -62,7 +62,7 @@ def appended_again(store, event, ticket=0):
 
 @pytest.fixture
 def lose(monkeypatch):
-    """Makes connections fail: the n-th append loses its "request" or its "reply"."""
+    """Make connections fail: the n-th append loses its "request" or its "reply"."""
     what = []
     run = Link.run
 
@@ -187,7 +187,7 @@ def test_away_and_back(server, open_redis, follow):
         store.append([b"2"], 2)
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"], 3)
-    assert not isinstance(error.value, CommitOutcomeUnknown)  # nobody was there to send it to
+    assert not isinstance(error.value, CommitOutcomeUnknown)  # no server was there to receive it
     with pytest.raises(StoreUnavailable):
         store.beat(1)
     with pytest.raises(StoreUnavailable):
@@ -542,7 +542,7 @@ def test_a_full_server(server, open_redis, follow):
             with pytest.raises(StoreFull) as error:
                 call()
             assert "maxmemory" in error.value.hint
-        # What makes room, or is needed to go on, is still done.
+        # Operations that free memory or keep the service going still succeed.
         beat = store.beat(10)
         assert beat.leads
         assert beat.is_full
@@ -675,7 +675,7 @@ def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redi
 def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
     forgetful, open_redis, monkeypatch
 ):
-    """It comes to the same number, behind other events than those that were followed."""
+    """The append gets the same number, but after other events than the followed ones."""
     one, reader, other = (open_redis(forgetful.url) for _ in range(3))
     one.append([b"1"], 1)
     with forgetful.client() as client:

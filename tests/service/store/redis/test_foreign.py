@@ -16,14 +16,14 @@ def client(redis_server):
 
 @pytest.fixture
 def keys(redis_url):
-    """The key of the facts and that of the log."""
+    """Return the keys of the facts and of the log."""
     name = redis_url.partition("=")[2]
     return f"{{{name}}}:facts", f"{{{name}}}:events"
 
 
 @pytest.fixture
 def old_store(client, keys, open_redis):
-    """A store as the releases before epochs made it."""
+    """Return a store as made by the releases before epochs."""
     store = open_redis()
     assert store.last_seq == 0
     client.hdel(keys[0], "epoch")

@@ -1,4 +1,4 @@
-"""Who leads among the processes on one store, and what only that one may do."""
+"""Leader election among the processes on one store, and the operations of the leader only."""
 
 from contextlib import suppress
 
@@ -108,7 +108,7 @@ def test_a_leader_that_lost_its_lease_changes_nothing_any_more(open_redis):
     old.save_snapshot(1, [b"state"])
     old.save_snapshot(2, [b"state"])
     assert old.beat(2).leads
-    until(lambda: new.beat(2).leads)  # the old one, paused, has not heard of it
+    until(lambda: new.beat(2).leads)  # the old leader, paused, does not know it yet
     with pytest.raises(StoreUnavailable, match="leads"):
         old.trim(2)
     with pytest.raises(StoreUnavailable, match="leads"):
@@ -152,7 +152,7 @@ def leader(open_redis):
 
 
 def first_left(store):
-    """The first event the log still has."""
+    """Return the number of the first event left in the log."""
     for after in range(20):
         try:
             return next(store.read(after), (None,))[0]

@@ -350,7 +350,7 @@ def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
         url = f"redis+cluster://127.0.0.1:{cluster.nodes[1].port}"
         store = open_redis(url, patience=2.0)
         follower = follow(store)
-        quiet = open_redis(url, patience=2.0)  # hears of nothing meanwhile
+        quiet = open_redis(url, patience=2.0)  # receives nothing meanwhile
         store.append([b"1"], 1)
         follower.wait_for_seq(1)
         store.beat(1)

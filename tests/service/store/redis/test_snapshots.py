@@ -26,7 +26,7 @@ def small_chunks(monkeypatch):
 
 @pytest.fixture
 def keys(redis_url, redis_server):
-    """Asks for keys of the store by what stands behind its name."""
+    """Yield a reader of the store's keys by their suffix after the store's name."""
     begin = f"{{{redis_url.partition('=')[2]}}}:"
     with redis_server.client() as client:
 

@@ -74,7 +74,7 @@ def copy(path, target):
 
 
 def left_by_a_kill(path, appends=4):
-    """The path of a copy of a store that had so many appends when it was copied."""
+    """Return the path of a copy made of an open store after this number of appends."""
     with opened(path) as store:
         for number in range(appends):
             store.append([b"event %d" % number])
@@ -248,7 +248,7 @@ def backup(path, target):
 
 @pytest.fixture
 def backed_up(path):
-    """A store of five events, and a backup from when it had two and a snapshot."""
+    """Return a store of five events, and its backup with two events and a snapshot."""
     older = path.with_name("backup.db")
     with opened(path) as store:
         store.append([b"1"])
@@ -348,7 +348,7 @@ def old_checksum(*fields):
 
 
 def make_old_store(path, events, snapshot_seq, state):
-    """A store as version 1 had it: no identity, no chain, no mark."""
+    """Write a store in the format of version 1: no identity, no chain, no mark."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         for table in FIRST_TABLES:

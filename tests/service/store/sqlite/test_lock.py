@@ -1,4 +1,4 @@
-"""One process has a SQLite store, by whatever name another one reaches for it."""
+"""One process owns a SQLite store; others are refused under every name of the file."""
 
 import os
 import sqlite3

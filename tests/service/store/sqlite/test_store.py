@@ -1,4 +1,4 @@
-"""What the SQLite store promises beyond the suite: kills, damage, full disks, other processes."""
+"""The SQLite store beyond the contract suite: kills, damage, full disks, other processes."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def opened(path):
-    """Opens the store, after closing the one it opened before."""
+    """Return a function that opens the store after closing the one opened before."""
     stores = []
 
     def open_again(salvage=False):
@@ -84,7 +84,7 @@ def three_batches(opened):
 
 
 def damaged_values(value):
-    """The value with one bit flipped, at many places, and cut, and emptied, and of other types."""
+    """Yield damaged values: one bit flipped at many places, cut, emptied, of other types."""
     if isinstance(value, bytes):
         for place in range(0, len(value), max(1, len(value) // 40)):
             flipped = bytearray(value)
@@ -125,7 +125,7 @@ def test_a_missing_batch_is_found(opened, path):
 
 
 def insert_batch(path, first_seq, last_seq, body):
-    """A row that fits the one before it."""
+    """Insert a row that fits the one before it."""
     before = ask(path, "SELECT checksum FROM events ORDER BY last_seq DESC LIMIT 1")
     proof = prove(chain_of(before), bytes(8), first_seq, last_seq, body)
     change(path, "INSERT INTO events VALUES (?, ?, ?, ?)", last_seq, first_seq, proof, body)
@@ -302,9 +302,9 @@ def small_store(opened):
 
 
 def assert_nothing_wrong_is_given(opened, events, snapshots):
-    """Every event and snapshot that can be read is one that was written; else a store's error.
+    """Assert that every readable event and snapshot was written, or a StoreError is raised.
 
-    Whether anything was found out.
+    Return true if the store detected the damage.
     """
     try:
         store = opened()
@@ -652,7 +652,7 @@ def test_a_full_disk_refuses_and_later_goes_on_with_the_same_number(opened, path
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Sets how many pages a store's file may have, from the next connection on."""
+    """Return a function that limits the pages of a store's file from the next connection on."""
 
     def limit(pages):
         monkeypatch.setattr(sqlite_file, "SETTINGS", (*SETTINGS, f"max_page_count = {pages}"))
