@@ -90,7 +90,7 @@ FLOOR_OF = {
 
 
 def floor_of(name):
-    """The floor of a module of the service, or of a name in one."""
+    """Return the floor of a module of the service, or of a name in one."""
     fitting = [room for room in FLOOR_OF if is_within(name, room)]
     return FLOOR_OF[max(fitting, key=len)] if fitting else None
 
@@ -122,7 +122,7 @@ def test_no_modules_of_the_service_import_each_other():
 
 
 def parts_in(value, depth=3):
-    """The objects of the service that a value is, calls or contains."""
+    """Yield the objects of the service that a value is, calls or contains."""
     if type(value).__module__.startswith("manyclass.service") and hasattr(value, "__dict__"):
         yield value
     elif isinstance(value, MethodType):
@@ -140,7 +140,7 @@ def parts_in(value, depth=3):
 
 
 def parts_below(part):
-    """By id: the parts that each part of the service holds, from this one on."""
+    """Return, by id, the parts held by each part of the service, starting from this one."""
     held, names, unread = {}, {}, [part]
     while unread:
         one = unread.pop()
@@ -165,7 +165,7 @@ async def test_no_part_of_the_service_holds_one_that_holds_it():
 
 
 def callbacks_and_assignments(source):
-    """The attributes that hold callables, and those that are set on another object than self."""
+    """Return the attributes with callables, and the attributes set on objects other than self."""
     callbacks, assigned = set(), set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":

@@ -152,7 +152,7 @@ async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
         assert first.model.seq == 3
         assert first.model.learner.learned == 1
         assert first.model.seen("two") is None
-    async with engine_on(log, "C") as third:  # which reads all of it from the log
+    async with engine_on(log, "C") as third:  # it reads everything from the log
         assert third.model.digest() == second.model.digest()
 
 

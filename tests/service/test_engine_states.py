@@ -1,7 +1,7 @@
-"""Whatever happens in whatever order: the state is what the acknowledged events make, each once.
+"""Operations in any order: the state is the result of the acknowledged events, each applied once.
 
-The twin is a bare Model that is handed the events in the order of the log, and that goes back to
-dumps of its own where the engine goes back to snapshots.
+The reference is a bare Model. It applies the events in the order of the log, and returns to its
+own dumps where the engine restores snapshots.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ BATCHES = st.lists(LESSONS, min_size=1, max_size=4)
 
 
 class EngineStates(RuleBasedStateMachine):
-    """One store, one engine after another over it, and the twin."""
+    """One store, one engine after another over it, and the reference."""
 
     @initialize(keep=st.integers(1, 3))
     def begin(self, keep):
@@ -74,7 +74,7 @@ class EngineStates(RuleBasedStateMachine):
         return ModelSet(Options.parse(self.learner), tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
-        """Whether the settings mean the same beside what is stored as by themselves."""
+        """Return true if the stored model set does not change the meaning of the settings."""
         settings = Settings(learner=self.learner, shadows=self.shadows)
         try:
             return settings.model_set(self.twin.model_set) == self.wanted()
@@ -89,11 +89,12 @@ class EngineStates(RuleBasedStateMachine):
             self.run(self.engine.close())
             self.loop.close()
 
-    # --- what the twin makes of events ------------------------------------------------------------
+    # --- events applied to the reference ----------------------------------------------------------
 
     def logged(self, events):
-        """The events of a request that get into the log, None when it is refused before: retries of
-        what was learned stay out. Those of what is on its way are told apart later.
+        """Return the events of a request that enter the log, or None if it is rejected before.
+
+        Retries of learned events stay out; retries of events in flight are sorted out later.
         """
         mine, new = {}, []
         for event in events:
@@ -106,8 +107,9 @@ class EngineStates(RuleBasedStateMachine):
         return new
 
     def learn_logged(self, events):
-        """Let the twin learn a request from the log: what came of each event, None if they
-        conflict, in which case none counts.
+        """Let the reference learn a request from the log; return the result of each event.
+
+        Return None if the events conflict, in which case none counts.
         """
         mine, repeated = {}, {}
         for position, event in enumerate(events):
@@ -130,11 +132,11 @@ class EngineStates(RuleBasedStateMachine):
         return answers
 
     def take(self, events, results):
-        """Check what a request of its own was answered with; the twin learns it."""
+        """Check the answer of a single request; the reference learns it."""
         self.take_all([events], [results])
 
     def take_all(self, requests, answers):
-        """Check what requests that came at once were answered with; the twin learns them."""
+        """Check the answers of concurrent requests; the reference learns them."""
         logged = [self.logged(events) for events in requests]
         seen = {
             event.event_id: self.twin.seen(event.event_id or "") for r in requests for event in r
@@ -203,7 +205,7 @@ class EngineStates(RuleBasedStateMachine):
     @precondition(lambda self: self.keep >= 2)
     @rule()
     def damage_the_newest_snapshot(self):
-        """Of those kept for recovery one may break at a time, and it is the newest."""
+        """Damage the newest snapshot; at most one of the snapshots for recovery is damaged."""
         if self.engine.newest_snapshot.seq == self.twin.seq:
             return  # the engine would rightly say that it has this one
         self.damaged = self.store.snapshots()[0].seq
@@ -230,7 +232,7 @@ class EngineStates(RuleBasedStateMachine):
         self.snapshot_was_taken()
 
     def follow(self, wanted):
-        """What a start with these learners makes of the twin."""
+        """Reconfigure the reference like a start with these learners."""
         answering = self.twin.options.specification
         if answering in wanted.labels:
             wanted = wanted.promoted(answering)
@@ -247,7 +249,7 @@ class EngineStates(RuleBasedStateMachine):
 
     @rule(batches=st.lists(BATCHES, max_size=3), durable=st.booleans())
     def crash(self, batches, durable):
-        """The process ends; of what was in flight, all that was durable is there again."""
+        """End the process; the durable ones of the requests in flight are there again."""
 
         async def until_the_end():
             gate = self.store.after_append if durable else self.store.before_append

@@ -35,8 +35,8 @@ class Record:
         self.answers = Counter()  # by (kind, status or error)
         self.seconds = defaultdict(list)  # by kind, of requests to processes that were left alone
         self.troubles = []  # (seconds since the begin, what was done)
-        self.done = Counter()  # how often what was done
-        self.broken = []  # (seconds since the begin, which promise)
+        self.done = Counter()  # the number of times by action
+        self.broken = []  # (seconds since the begin, broken promise)
         self.broken_more = 0
         self.acknowledged = {}  # event -> seq
         self.unacknowledged = set()  # sent, perhaps learned, and not sent again
@@ -61,7 +61,7 @@ class Record:
                 self.broken_more += 1
 
     def asked(self, kind, replica, answer, status, seconds, undisturbed):
-        """Note a request, and look whether what came back is allowed and came in time."""
+        """Note a request, and check that the answer is allowed and came in time."""
         what = f"{kind} at process {replica.number}: {status} after {seconds:.2f} s"
         with self._lock:
             self.answers[kind, status] += 1
@@ -90,7 +90,7 @@ class Record:
             self.break_promise(f"{len(events)} events were sent, the answer counts {answer}")
 
     def given_up(self, name, answer):
-        """Note an event that nobody sends again after this answer, which may be None."""
+        """Note an event without further retries after this answer, which may be None."""
         with self._lock:
             self.unacknowledged.add(name)
             if answer is not None and "may be learned" not in answer.json()["detail"]:
@@ -124,7 +124,7 @@ class Caller:
 
     @contextmanager
     def resting(self):
-        """It begins no other turn meanwhile."""
+        """Pause the caller: it begins no other turn in this context."""
         self._may.clear()
         try:
             yield
@@ -154,14 +154,14 @@ class Caller:
         raise NotImplementedError
 
     def some_replica(self):
-        """One that is up if there is one, now and then another."""
+        """Return a random replica: usually a serving one, now and then any that runs."""
         up = [replica for replica in self.replicas if replica.serving]
         if not up or self.random.random() < 0.02:
             up = [replica for replica in self.replicas if replica.service.url]
         return self.random.choice(up) if up else None
 
     def ask(self, kind, replica, path, body):
-        """The answer, or None when there was none."""
+        """Return the answer, or None without one."""
         epoch, serving = replica.epoch, replica.serving
         began = time.monotonic()
         try:
@@ -175,7 +175,7 @@ class Caller:
         return answer
 
     def event(self, with_id=True):
-        """An event with a class and a feature that no other has."""
+        """Return an event with a class and a feature that no other event has."""
         self._made += 1
         name = f"{self.name}-{self._made}"
         features = {f"f{self.random.randrange(50)}": self.random.random() + 0.1 for _ in range(8)}
@@ -198,12 +198,12 @@ class Caller:
 
 
 def private(event):
-    """The name of the feature that only this event has."""
+    """Return the name of the feature that only this event has."""
     return f"only-{event}"
 
 
 def wait_after(answer):
-    """As long as the service asks for, but not idle for longer than a moment."""
+    """Return the seconds of the service's Retry-After, at most 0.3."""
     return 0.1 if answer is None else min(0.3, float(answer.headers.get("retry-after", 0.1)))
 
 
@@ -238,9 +238,9 @@ class Learner(Caller):
 
 
 class Careless(Caller):
-    """Sends every event once, whatever the answer; half of them without an event id.
+    """Sends every event once, even after an error; half of them without an event id.
 
-    So what was refused must not be learned, and what got no answer, once at most.
+    A refused event must not be learned, an unanswered one at most once.
     """
 
     def turn(self):

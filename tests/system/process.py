@@ -24,7 +24,7 @@ class Service:
             "MANYCLASS_PORT": "0",
             **{f"MANYCLASS_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.command = ["-m", "manyclass", "serve"]  # what Python runs
+        self.command = ["-m", "manyclass", "serve"]  # arguments of the Python interpreter
         self.url = ""  # of the process that runs, once it listens
         self.process = None
         self._begin = 0  # of the log of the process that runs
@@ -61,7 +61,7 @@ class Service:
         return self.process.poll() is not None
 
     def freeze(self):
-        """The process stands still, with all its connections, until `thaw`."""
+        """Stop the process, with all its connections, until `thaw`."""
         self.process.send_signal(signal.SIGSTOP)
 
     def thaw(self):
@@ -71,7 +71,7 @@ class Service:
         self._end(signal.SIGKILL)
 
     def stop(self):
-        """A clean stop."""
+        """Stop the process cleanly; assert that it exits with 0."""
         self._end(signal.SIGTERM)
         assert self.process.returncode == 0, self.log.read_text()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 PIECE = 65_536
 PATIENCE = 30
-RESET = struct.pack("ii", 1, 0)  # closing discards what was not sent, and the peer hears of it
+RESET = struct.pack("ii", 1, 0)  # closing discards unsent bytes and resets the peer
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Way:
 class Settings:
     """The state of the network. New connections are refused unless `accept`; old ones stay."""
 
-    requests: Way = Way()  # from those that connect to the proxy
+    requests: Way = Way()  # from the proxy's clients
     replies: Way = Way()
     accept: bool = True
 
@@ -198,7 +198,7 @@ class _Link:
         self.aborted = False
 
     def end(self, way):
-        """Nothing more goes this way, and the one at its end hears so."""
+        """Close this direction, and pass the end of stream on to its receiver."""
         if way in self.ended or self.aborted or way not in self.writers:
             return
         self.ended.add(way)
@@ -222,7 +222,7 @@ def _send_at_once(*writers):
 
 
 def _bound_socket(port):
-    """A socket at the port; several may have one there as long as none of the others listens."""
+    """Return a socket bound to the port; several may be bound while no other one listens."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind(("127.0.0.1", port))

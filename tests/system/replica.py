@@ -10,7 +10,7 @@ from tests.system.process import PATIENCE, Service, get, post
 from tests.system.proxy import PASS, Proxy, Settings, Way
 
 HOLD, SWALLOW = Way(hold=True), Way(swallow=True)
-FAULTS = {  # what to make of the network, and what to do to the connections there are
+FAULTS = {  # by name: the new state of the network, and an action on the open connections
     "cut": (PASS, Proxy.cut),
     "refuse": (Settings(accept=False), Proxy.cut),
     "refuse new": (Settings(accept=False), None),
@@ -113,7 +113,7 @@ class Replica:
 
     @contextmanager
     def fault(self, name):
-        """The network between the process and Redis fails meanwhile."""
+        """Make the network between the process and Redis fail in this context."""
         settings, act = FAULTS[name]
         self.record.trouble(f"fault: {name}", self.number)
         self.proxy.settings = settings
@@ -139,7 +139,7 @@ class Replica:
                 self.lock.release()
 
     def close(self):
-        """End the process, whatever it does, and its network."""
+        """End the process in any state, and its network."""
         self.ending.set()
         self.serving = False
         process = self.service.process
@@ -149,7 +149,7 @@ class Replica:
         self.proxy.close()
 
     def last_words(self):
-        """Number, exit code and the end of the log."""
+        """Return number, exit code and the end of the log."""
         lines = self.service.log.read_text().splitlines()[-3:]
         return f"{self.number}, exit code {self.service.process.poll()}: {' / '.join(lines)}"
 

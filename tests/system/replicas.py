@@ -40,8 +40,7 @@ class Result:
 class Run(Troubles):
     """Redis, processes and callers from `with` to its end, when all of it ends.
 
-    A request may take `margin` seconds beyond its limit; how long is no promise on a machine that
-    does other things too.
+    A request may take `margin` seconds beyond its limit, as times vary on a busy machine.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class Run(Troubles):
             thread.join(PATIENCE)
 
     def add_replica(self):
-        """One more, not started."""
+        """Add and return one more replica, not started."""
         replica = Replica(
             len(self.replicas), self._folder, self.redis, self.record, **self._settings
         )
@@ -155,7 +154,7 @@ class Run(Troubles):
         thread.start()
 
     def every(self, seconds, action):
-        """In the background: the action, once in so many seconds."""
+        """Run the action in the background, once per interval."""
         began = time.monotonic()
 
         def work():
@@ -191,8 +190,9 @@ class Run(Troubles):
 
     @contextmanager
     def quiet(self, seconds=PATIENCE):
-        """No caller takes a turn meanwhile; False when one does not come to its end in this time,
-        as at a process that stands still.
+        """Pause all callers; yield False if a caller's turn does not end in this time.
+
+        A turn does not end while its process is frozen.
         """
         ends = time.monotonic() + seconds
         with ExitStack() as stack:
@@ -246,7 +246,10 @@ class Run(Troubles):
                 self.record.break_promise(f"digests differ at {seq}: {digests}")
 
     def _check_events(self, replica, counts):
-        """No acknowledged event is missing or doubled, no other learned twice, no refused one."""
+        """Check that no acknowledged event is missing or doubled and no refused one is learned.
+
+        No other event may be learned twice.
+        """
         where = f"at process {replica.number}"
         missing = [name for name in self.record.acknowledged if counts.get(name, 0) == 0]
         doubled = [name for name, times in counts.items() if times > 1]
@@ -263,7 +266,7 @@ class Run(Troubles):
                 self.record.break_promise(f"{len(names)} {what} {where}: {sorted(names)[:10]}")
 
     def finish(self):
-        """The Result, after everything was healed, said, compared, stopped and replayed."""
+        """Heal, compare, stop and replay everything; return the Result."""
         for thread in self._stop_background():
             self.record.break_promise(f"{thread.name} of the harness hangs")
         for replica in self.replicas:
@@ -284,7 +287,7 @@ class Run(Troubles):
                 replica.terminate()
             except (AssertionError, subprocess.TimeoutExpired) as error:
                 self.record.break_promise(f"process {replica.number} did not stop well: {error}")
-        self.kill_redis(down=0)  # what it did not keep is gone now
+        self.kill_redis(down=0)  # data it did not persist is gone now
         replayed = self._replay(last)
         self._check_digests()
         return self._result(last, replayed)

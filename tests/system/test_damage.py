@@ -13,7 +13,7 @@ from tests.system.process import Service, learned
 
 @pytest.fixture
 def service(tmp_path):
-    """A killed service with two snapshots and events after each."""
+    """Return a killed service with two snapshots and events after each."""
     service = Service(tmp_path, snapshot_events=0, snapshot_seconds=0)  # on request only
     service.start()
     with httpx.Client(base_url=service.url) as http:

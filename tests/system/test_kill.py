@@ -37,7 +37,7 @@ class Client:
         self.made = 0
 
     def present(self):
-        """The classes that must be there."""
+        """Return the classes that must be there."""
         return set(self.acknowledged) - self.forgotten - {self.leaving}
 
     def send_until(self, url, stopped):
@@ -147,7 +147,7 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
 
 
 def digest_left_by(service):
-    """The digest of the state in the snapshot that the clean stop took."""
+    """Return the digest of the state in the snapshot that the clean stop took."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         newest = store.snapshots()[0]
@@ -158,7 +158,7 @@ def digest_left_by(service):
 
 
 def digest_of_a_clean_run(service, acknowledged):
-    """The digest of a model that applies the log from its first event."""
+    """Return the digest of a model that applies the log from its first event."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         model = Model(Options.of(DEFAULT_LEARNER))
@@ -175,7 +175,7 @@ def digest_of_a_clean_run(service, acknowledged):
 
 
 def digest_from_the_snapshot_before(service, keep):
-    """The digest of what the snapshot before the last and the events after it make."""
+    """Return the digest of the last but one snapshot plus the events after it."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         kept = store.snapshots()

@@ -14,7 +14,7 @@ SOON = 0.2  # in which nothing comes that should not; more would only make the t
 
 
 class Echo(socketserver.StreamRequestHandler):
-    """Answers every line with itself, and hears when no more will come."""
+    """Echoes every line, and notes the end of the stream."""
 
     def handle(self):
         try:
@@ -201,7 +201,7 @@ def test_half_closed_replies(server, proxy, caller):
     ask(caller)
     assert proxy.half_close("replies") == 1
     assert caller.recv(100) == b""
-    for number in range(10):  # what comes back is dropped, and ends nothing
+    for number in range(10):  # echoed lines are dropped, and end nothing
         server.heard.clear()
         caller.sendall(b"%d\n" % number)
         assert server.heard.wait(PATIENCE)

@@ -16,7 +16,7 @@ def run_on(name, tmp_path, **settings):
 
 
 def unbroken(run):
-    """The facts of a run in which no promise was broken and something was learned."""
+    """Return the facts of the run; assert that no promise was broken and events were learned."""
     run.compare()
     result = run.finish()
     assert result.broken == []

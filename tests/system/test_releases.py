@@ -36,14 +36,14 @@ def learns(replica):
 
 
 def digests(run, replicas):
-    """The digests of these at one event, which is the last."""
+    """Return the set of the replicas' digests at the last event."""
     run.wait_for("equally far", lambda: len({each.get("/stats")["seq"] for each in replicas}) == 1)
     return {each.get("/stats", digest="yes")["digest"] for each in replicas}
 
 
 @pytest.fixture
 def run(tmp_path):
-    """Two processes of the older release."""
+    """Yield a run with two processes of the older release."""
     with Run(tmp_path, processes=2, snapshot_events=0, snapshot_seconds=0) as started:
         yield started
 
@@ -92,7 +92,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     old.learn("a")
     assert old.post("/snapshots").is_success
     old.freeze()
-    new = newer(run)  # the older one is not heard of for longer than a lease lasts
+    new = newer(run)  # the older process is silent for longer than a lease
     run.wait_for("it learns", lambda: learns(new))
     new.learn("b")
     old.thaw()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def unbroken(run, least=50):
-    """The facts of a run in which no promise was broken and something was learned."""
+    """Return the facts of the run; assert that no promise was broken and events were learned."""
     result = run.finish()
     assert result.broken == []
     assert result.facts["events acknowledged"] >= least
@@ -149,7 +149,7 @@ def test_a_process_frozen_for_longer_than_the_lease(tmp_path):
 
 
 def leader_of(run, among=None):
-    """The replica that says it leads; None when none does, an error when two do."""
+    """Return the replica that reports leadership, or None; fail if two do."""
     leading = [replica for replica in among or run.replicas if replica.get("/stats")["leads"]]
     assert len(leading) <= 1
     return leading[0] if leading else None
@@ -227,7 +227,7 @@ def test_all_follow_when_one_goes_back_to_a_snapshot(quiet_run):
     two.kill()
     two.bring_up()
     assert learned(two.service.url) == {"before": 1}
-    two.learn("after")  # what was undone may be sent again
+    two.learn("after")  # an undone event may be sent again
     unbroken_quiet(quiet_run)
 
 
