@@ -67,7 +67,7 @@ def server_of(statuses):
 
 
 def test_load_counts_answers_and_failures():
-    """Two connections to a server that refuses every other request."""
+    """Yield two connections to a server that refuses every other request."""
     with server_of(iter([200, 503] * 100_000)) as port:
         measured = load.run(port, [load.post("/rank", b"{}")], 2, 0.05)
 

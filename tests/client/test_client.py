@@ -14,7 +14,7 @@ SNAPSHOT = {"seq": 7, "bytes": 10, "taken_at": 1.5}
 
 
 class FakeService:
-    """Answers with what it was given, in turn, and keeps what it was asked."""
+    """Sends its prepared answers in turn, and records the requests."""
 
     def __init__(self, *answers):
         self.answers = list(answers)

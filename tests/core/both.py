@@ -32,7 +32,7 @@ def assert_alike(ours, its_own):
 
 
 class Both:
-    """Every call goes to both, and must answer the same."""
+    """An index and its reference: every call goes to both, and the answers must be equal."""
 
     def __init__(self, options, features, classes):
         self.index = Index(options)

@@ -1,4 +1,4 @@
-"""Confidence: learned from outcomes, in bounds, the same on every run, and worth something."""
+"""Confidence: learned from outcomes, bounded, reproducible, and informative."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def repeated(outcomes):
 
 
 def stream(events, seed=0, scale=1.0):
-    """Scores whose lead tells how likely the first class is right, later more so."""
+    """Yield (first score, second score, right): right more often with a wide gap, and later."""
     random = np.random.default_rng(seed)
     for number in range(events):
         first = random.gamma(4) * scale
@@ -37,7 +37,7 @@ def stream(events, seed=0, scale=1.0):
 
 
 def progressive(outcomes):
-    """(confidence before, whether right) of each from the time on when there is one, as arrays."""
+    """Return arrays of confidences before an outcome and of outcomes, once confidences exist."""
     calibration, found = Calibration(), []
     for first, second, is_right in outcomes:
         found.append((calibration.confidence(first, second), is_right))

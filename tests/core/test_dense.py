@@ -14,7 +14,7 @@ UNBOUND = {"max_outdegree": 1000, "rating": 0}
 
 
 def lessons(count, most_classes):
-    """Classes that lean to features of their own, and many features in each instance."""
+    """Yield examples with many features each; every class prefers features of its own."""
     random = np.random.default_rng(5)
     for _ in range(count):
         true = random.choice(len(CLASSES), random.integers(1, most_classes + 1), replace=False)

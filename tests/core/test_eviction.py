@@ -1,4 +1,4 @@
-"""Eviction and listings: how much each call looks at, however many names there are."""
+"""Eviction and listings: the work of a call does not grow with the number of names."""
 
 from collections import Counter
 from dataclasses import replace
@@ -111,7 +111,7 @@ def test_learning_forgets_the_retired_classes_of_its_features_first():
 
 @pytest.mark.parametrize("learner", REFERENCES)
 def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
-    """With more rows and ids than a sweep, or a window, takes at once, and a reload amid it all."""
+    """Use more rows and ids than one sweep or window takes at once, and reload in between."""
     options = Options.of(learner, max_features=2 * ROWS_SWEPT + 50, max_classes=100)
     random = np.random.default_rng(5)
     features = [f"f{n}" for n in range(3 * ROWS_SWEPT)]

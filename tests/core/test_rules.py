@@ -1,4 +1,4 @@
-"""Versions of the rules: what a release applies, loads and refuses."""
+"""Versions of the rules: events and states that a release applies, loads and refuses."""
 
 import pytest
 

@@ -47,8 +47,8 @@ class EngineStates(RuleBasedStateMachine):
         self.rating = 10
         self.shadows = ("pa",)
         self.store = FaultyStore()
-        self.twin = Model(self.wanted())
-        self.dumps = {0: self.twin.dump()}  # seq -> what a snapshot of it has to hold
+        self.reference = Model(self.wanted())
+        self.dumps = {0: self.reference.dump()}  # seq -> what a snapshot of it has to hold
         self.damaged = None
         self.start_engine()
 
@@ -77,7 +77,7 @@ class EngineStates(RuleBasedStateMachine):
         """Return true if the stored model set does not change the meaning of the settings."""
         settings = Settings(learner=self.learner, shadows=self.shadows)
         try:
-            return settings.model_set(self.twin.model_set) == self.wanted()
+            return settings.model_set(self.reference.model_set) == self.wanted()
         except SettingError:
             return False
 
@@ -98,10 +98,12 @@ class EngineStates(RuleBasedStateMachine):
         """
         mine, new = {}, []
         for event in events:
-            known = event.event_id and (self.twin.seen(event.event_id) or mine.get(event.event_id))
+            known = event.event_id and (
+                self.reference.seen(event.event_id) or mine.get(event.event_id)
+            )
             if known and known[1] != event.fingerprint:
                 return None
-            if not (event.event_id and self.twin.seen(event.event_id)):
+            if not (event.event_id and self.reference.seen(event.event_id)):
                 new.append(event)
                 mine[event.event_id] = (0, event.fingerprint)
         return new
@@ -113,21 +115,23 @@ class EngineStates(RuleBasedStateMachine):
         """
         mine, repeated = {}, {}
         for position, event in enumerate(events):
-            known = event.event_id and (mine.get(event.event_id) or self.twin.seen(event.event_id))
+            known = event.event_id and (
+                mine.get(event.event_id) or self.reference.seen(event.event_id)
+            )
             if known and known[1] != event.fingerprint:
-                self.twin.seq += len(events)
+                self.reference.seq += len(events)
                 return None
             if known:
                 repeated[position] = known[0]
             else:
-                mine[event.event_id] = (self.twin.seq + 1 + position, event.fingerprint)
+                mine[event.event_id] = (self.reference.seq + 1 + position, event.fingerprint)
         answers = []
         for position, event in enumerate(events):
             if position in repeated:
-                self.twin.seq += 1
+                self.reference.seq += 1
                 answers.append(Result(repeated[position], True, None, False))
             else:
-                outcome = self.twin.apply(self.twin.seq + 1, event)
+                outcome = self.reference.apply(self.reference.seq + 1, event)
                 answers.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
         return answers
 
@@ -139,7 +143,9 @@ class EngineStates(RuleBasedStateMachine):
         """Check the answers of concurrent requests; the reference learns them."""
         logged = [self.logged(events) for events in requests]
         seen = {
-            event.event_id: self.twin.seen(event.event_id or "") for r in requests for event in r
+            event.event_id: self.reference.seen(event.event_id or "")
+            for r in requests
+            for event in r
         }
         for events, new, results in zip(requests, logged, answers, strict=True):
             expected = None if new is None else self.learn_logged(new)
@@ -181,23 +187,23 @@ class EngineStates(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["x", "y", "z"]))
     def forget(self, name):
-        if name in [known for known, _ in self.twin.learner.class_page("", "", 10)]:
+        if name in [known for known, _ in self.reference.learner.class_page("", "", 10)]:
             event = Event.forget_class(name)
             self.take([event], self.run(self.engine.submit([event])))
 
     @rule(names=NAMES, k=st.integers(1, 3))
     def rank(self, names, k):
         instance = Instance(names.split())
-        assert self.engine.model.rank(instance, k) == self.twin.rank(instance, k)
+        assert self.engine.model.rank(instance, k) == self.reference.rank(instance, k)
 
     @rule()
     def take_snapshot(self):
         info = self.run(self.engine.take_snapshot())
-        assert info.seq == self.twin.seq
+        assert info.seq == self.reference.seq
         self.snapshot_was_taken()
 
     def snapshot_was_taken(self):
-        self.dumps[self.twin.seq] = self.twin.dump()
+        self.dumps[self.reference.seq] = self.reference.dump()
         if self.damaged not in [info.seq for info in self.store.snapshots()]:
             self.damaged = None
 
@@ -206,7 +212,7 @@ class EngineStates(RuleBasedStateMachine):
     @rule()
     def damage_the_newest_snapshot(self):
         """Damage the newest snapshot; at most one of the snapshots for recovery is damaged."""
-        if self.engine.newest_snapshot.seq == self.twin.seq:
+        if self.engine.newest_snapshot.seq == self.reference.seq:
             return  # the engine would rightly say that it has this one
         self.damaged = self.store.snapshots()[0].seq
         self.store.damage_snapshot(self.damaged)
@@ -222,30 +228,32 @@ class EngineStates(RuleBasedStateMachine):
         if self.damaged is not None:
             return  # the mark might be left with a snapshot that cannot be read
         last = self.run(self.engine.restore(seq))
-        mark, before = self.twin.seq + 1, self.twin.model_set
-        self.twin = Model.load(self.dumps[seq])
-        self.twin.restored(mark, seq)
-        for event in learner_changes(before, self.twin):
-            self.twin.apply(self.twin.seq + 1, event)
-        assert not self.twin.model_set.differences(before.promoted(self.twin.answering.label))
-        assert last == self.twin.seq
+        mark, before = self.reference.seq + 1, self.reference.model_set
+        self.reference = Model.load(self.dumps[seq])
+        self.reference.restored(mark, seq)
+        for event in learner_changes(before, self.reference):
+            self.reference.apply(self.reference.seq + 1, event)
+        assert not self.reference.model_set.differences(
+            before.promoted(self.reference.answering.label)
+        )
+        assert last == self.reference.seq
         self.snapshot_was_taken()
 
     def follow(self, wanted):
         """Reconfigure the reference like a start with these learners."""
-        answering = self.twin.options.specification
+        answering = self.reference.options.specification
         if answering in wanted.labels:
             wanted = wanted.promoted(answering)
-        if self.twin.model_set.differences(wanted):
-            self.twin.apply(self.twin.seq + 1, Event.configure(wanted.to_dict()))
+        if self.reference.model_set.differences(wanted):
+            self.reference.apply(self.reference.seq + 1, Event.configure(wanted.to_dict()))
 
     @rule(choice=st.integers(0, 10))
     def promote(self, choice):
-        labels = self.twin.model_set.labels
+        labels = self.reference.model_set.labels
         event = Event.promote(labels[choice % len(labels)])
         [result] = self.run(self.engine.submit([event]))
-        assert result.seq == self.twin.apply(self.twin.seq + 1, event).seq
-        assert self.engine.model.model_set == self.twin.model_set
+        assert result.seq == self.reference.apply(self.reference.seq + 1, event).seq
+        assert self.engine.model.model_set == self.reference.model_set
 
     @rule(batches=st.lists(BATCHES, max_size=3), durable=st.booleans())
     def crash(self, batches, durable):
@@ -259,7 +267,7 @@ class EngineStates(RuleBasedStateMachine):
                     await gate.reached()
                 if not durable:
                     self.store.append_error = StoreUnavailable("ended")
-                in_log = list(self.store.read(self.twin.seq))
+                in_log = list(self.store.read(self.reference.seq))
             for answer in answers:
                 answer.cancel()
             # The thread has to end, but the engine does not get to see what it did.
@@ -293,7 +301,7 @@ class EngineStates(RuleBasedStateMachine):
     def restart(self, rating, shadows):
         self.run(self.engine.close())
         self.loop.close()
-        assert self.store.snapshots()[0].seq == self.twin.seq
+        assert self.store.snapshots()[0].seq == self.reference.seq
         self.snapshot_was_taken()
         before = self.rating, self.shadows
         self.rating = self.rating if rating is None else rating
@@ -306,8 +314,8 @@ class EngineStates(RuleBasedStateMachine):
     @invariant()
     def is_what_the_acknowledged_events_make(self):
         if hasattr(self, "engine"):
-            assert self.engine.model.digest() == self.twin.digest()
-            assert self.store.last_seq == self.twin.seq
+            assert self.engine.model.digest() == self.reference.digest()
+            assert self.store.last_seq == self.reference.seq
 
     @invariant()
     def the_log_reaches_back_to_every_snapshot_kept_for_recovery(self):

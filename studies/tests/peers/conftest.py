@@ -25,11 +25,11 @@ def split_rows(several):
 
 @pytest.fixture(scope="session")
 def single():
-    """(training, test) rows with one class each."""
+    """Return (training, test) rows with one class each."""
     return split_rows(several=False)
 
 
 @pytest.fixture(scope="session")
 def several():
-    """(training, test) rows with two classes each."""
+    """Return (training, test) rows with two classes each."""
     return split_rows(several=True)

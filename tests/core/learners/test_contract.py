@@ -1,7 +1,7 @@
-"""The promises of every learner, held against each, alone and with options that matter.
+"""The contract of every learner, tested for each one, alone and with important options.
 
-A learner that cannot keep a promise by its nature says so in the first functions; nothing else may
-excuse it.
+The first functions name the learners that cannot keep a promise by their nature. There are no other
+exceptions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -77,14 +77,14 @@ def a_learner(specification, hash_seed=0, **limits):
     return make(Options.parse(specification, **limits), hash_seed)
 
 
-# --- what they are taught ---------------------------------------------------------------------
+# --- training data ------ ---------------------------------------------------------------------
 
 FEATURES = [f"<feature {number}>" for number in range(40)]
 CLASSES = [f"<class {number}>" for number in range(12)]
 
 
 def lessons(count, seed=0):
-    """Random instances whose features hint at their classes; values that float32 holds exactly."""
+    """Yield random instances with features of their classes; float32 holds the values exactly."""
     random = np.random.default_rng(seed)
     for _ in range(count):
         true = random.choice(len(CLASSES), random.choice([1, 1, 1, 2]), replace=False)
@@ -260,7 +260,7 @@ def test_others_may_rank_while_one_learns(specification):
 
 
 def assert_is_ranking(ranked):
-    """Best first, finite scores, each class once."""
+    """Assert a ranking: best first, finite scores, each class once."""
     scores = [score for _, score in ranked]
     assert scores == sorted(scores, reverse=True)
     assert np.isfinite(scores).all()
@@ -564,7 +564,7 @@ def test_no_more_edges_vote_than_allowed(specification):
         assert learner.outdegrees()[most + 1 :].sum() == 0
 
 
-# --- looking inside ---------------------------------------------------------------------------
+# --- inspection -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
@@ -633,7 +633,7 @@ def test_features_and_classes_show_the_same_edges(specification):
     assert of_features == of_classes
 
 
-# --- what is refused --------------------------------------------------------------------------
+# --- refused input ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)

@@ -235,7 +235,7 @@ def test_equal_classes_stand_as_they_came(stream, max_leaves):
     for name in came[:2]:
         index.forget_class(name)
     index.plant_csr(*rows([({}, classes) for classes in stream]))
-    order = [*came[2:], *came[:2]]  # no longer that of the ids, which are given again
+    order = [*came[2:], *came[:2]]  # differs from the order of ids, since ids are reused
     ranked = index.rank({}, MOST)
     assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
     assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
@@ -249,8 +249,8 @@ def test_paths_agree_where_they_are_the_same(options, stream, probe):
     nodes, ids = paths_of(state), names(state, "class")
     probability, classes = {}, {}
     for cls, path in zip(ids, index.paths(probe, ids), strict=True):
-        below = [ids.index(cls), *nodes[ids.index(cls)]]  # each with the one above it at its right
-        met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # node, above it; the root first
+        below = [ids.index(cls), *nodes[ids.index(cls)]]  # each node with its parent to the right
+        met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # (node, parent); the root first
         assert len(path) == len(met)
         assert path[-1].classes == 1
         for node, edge in zip(path, met, strict=True):
@@ -283,11 +283,11 @@ def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
     assert depth > 3
 
 
-# --- they learn -----------------------------------------------------------------------------------
+# --- learning -------------------------------------------------------------------------------------
 
 
 def clustered(count, random, classes=60, clusters=6):
-    """Instances with words of their class, more of its cluster, and of all."""
+    """Yield instances with words of their class, more of its cluster, and of all."""
     for _ in range(count):
         label = int(random.integers(classes))
         words = [
@@ -451,7 +451,7 @@ def test_extreme_values_make_probabilities_and_states_that_load(learner, options
 
 
 def test_a_feature_whose_vector_vanishes_divides_no_one():
-    """Its only value is below what single precision holds once its instance is scaled."""
+    """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
     index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
     index.plant_csr(*rows(lessons))

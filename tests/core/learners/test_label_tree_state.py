@@ -90,7 +90,7 @@ def test_every_damaged_number_is_refused_or_stands(index):
 
 @pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
 def test_what_stands_elsewhere_is_refused_or_stands(index):
-    """Two numbers of an array change places, or one moves to another place."""
+    """Swap two numbers of an array, or move one to another place."""
     sections, random = index.dump(), np.random.default_rng(9)
     for name, section in sections.items():
         if not name.startswith(OF_TREE) or len(section) < 2:

@@ -1,4 +1,4 @@
-"""Options: declared once, read from specifications, refused with what to write."""
+"""Options: declared once, read from specifications, refused with a correction."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""The SVM, given a past that it may learn again as often as it likes, solves the batch problem."""
+"""The SVM with unlimited replay of past instances solves the batch problem."""
 
 from itertools import islice
 
@@ -71,7 +71,7 @@ def together(state, *sections):
 
 
 def demanded(true, wrong, demands):
-    """(ahead, behind, margin, price) of all that an instance with these classes demands."""
+    """Yield (positive, negative, margin, price) of the constraints of these classes."""
     for column in true:
         yield column, None, MARGIN, AGGRESSIVENESS
     for rival in wrong:

@@ -1,4 +1,4 @@
-"""Arithmetic that answers the same on every machine, bit by bit."""
+"""Arithmetic with the same results on every machine, bit by bit."""
 
 from math import frexp, ldexp
 
@@ -22,7 +22,7 @@ def log(x):
 
 
 def logistic(x):
-    """1 / (1 + e^-x), by a series of our own for the same reason; beyond 700 nothing changes."""
+    """Return 1 / (1 + e^-x) by the index's series; x is clipped at 700."""
     return 1 / (1 + _exp(-max(-700.0, min(x, 700.0))))
 
 

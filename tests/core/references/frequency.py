@@ -3,7 +3,7 @@
 from manyclass.core.learned import Learned
 from tests.core.references.reference import Reference, best_two
 
-PLACE_BYTES = 64  # of a class in the order of all
+PLACE_BYTES = 64  # of a class in the ordered set
 
 
 class Frequency(Reference):

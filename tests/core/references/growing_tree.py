@@ -9,7 +9,7 @@ from tests.core.references.tree_node import Node
 
 class GrowingTree(Reference):
     def pull_up(self):
-        self.tree = self  # so that the state is dumped with it
+        self.tree = self  # the dumped state includes the tree
         self.nodes = {}  # id -> Node
         self.node_ids = Ids()
         self.root = None
@@ -129,7 +129,7 @@ class GrowingTree(Reference):
         self.limit_past()
 
     def plant(self, lessons):
-        """Build a new tree over all classes; they are alike as their instances here are."""
+        """Build a new tree over all classes; the instances define their similarity."""
         order = sorted(self.labels, key=lambda name: self.labels[name].born)
         instances = {name: [] for name in order}
         for inputs, true in lessons:

@@ -1,6 +1,6 @@
 """OOZ: online optimisation of slack.
 
-The feature mass is the weight a feature has given away; what it is short of 1 is free.
+The feature mass is the weight a feature has assigned to edges; the rest up to 1 is free.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Slack(Budgeted):
         feature.mass = max(feature.mass, 0.0) if feature.edges else 0.0
 
     def take(self, feature, name, most):
-        """Lighten an edge; by how much."""
+        """Lighten an edge; return the amount."""
         edge = feature.edge_to(name)
         if edge is None:
             return 0.0
@@ -81,7 +81,7 @@ class Slack(Budgeted):
         return before
 
     def give(self, feature, name, most):
-        """Make an edge heavier, rounding down; how much heavier the row is then."""
+        """Add weight to an edge, rounding down; return the row's gain."""
         edge = feature.edge_to(name)
         before = float(edge.mass) if edge else 0.0
         after = float32(before + most)

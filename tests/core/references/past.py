@@ -1,4 +1,4 @@
-"""The past instances that are learned again: a sample of all that came."""
+"""The replay buffer: a random sample of all past instances."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ DEMAND_BYTES = 12
 
 
 def block_bytes(size):
-    """Return the memory of a block for so many bytes."""
+    """Return the memory of a block for this number of bytes."""
     return max(32, -(-(size + 8) // 16) * 16) if size else 0
 
 
@@ -44,7 +44,7 @@ class Past:
         return sum(lesson.bytes for lesson in self.kept)
 
     def limit(self, most, most_bytes):
-        """Keep no more from here on; which ones go is drawn."""
+        """Limit the number of kept instances; remove random ones."""
         self.most, self.most_bytes = most, most_bytes
         while len(self.kept) > most:
             self.take_out(self.random.below(len(self.kept)))
@@ -72,9 +72,9 @@ class Past:
         return False
 
     def offer(self, lesson):
-        """Algorithm R (Vitter 1985): what finds it full gets in with probability kept / came.
+        """Offer an instance: Algorithm R (Vitter 1985) keeps it with probability kept / came.
 
-        That is for a limit in numbers. A limit in bytes may cost several of those kept their place.
+        That is for a limit on the number. A limit in bytes may remove several kept instances.
         """
         if not lesson.values or not lesson.classes:
             return

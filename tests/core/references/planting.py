@@ -8,7 +8,7 @@ MOST_ROUNDS = 20
 
 
 def shape_of(order, counts, instances, options, random):
-    """`order` is that in which the classes came, `instances` those of each, by feature id."""
+    """Return the shape; `order` lists classes by arrival, `instances` each one's, by feature id."""
     if options.tree == "huffman":
         return joined(order, counts, options)
     if options.tree == "random":
@@ -49,7 +49,7 @@ def halved(names, size):
 
 
 def shuffled(names, random):
-    """Fisher and Yates, from the last on."""
+    """Return the names shuffled by Fisher and Yates, from the last on."""
     names = list(names)
     for left in range(len(names), 1, -1):
         place = random.below(left)

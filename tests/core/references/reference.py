@@ -1,4 +1,4 @@
-"""The common part of all learners: names, counts, limits, preparing, ranking, the past.
+"""The common part of all learners: names, counts, limits, preprocessing, ranking, replay.
 
 An instance is a dict name -> value here. Rows and arithmetic follow docs/learners.md: weights are
 float32, all else is double, and sums are made in the order of the instance's features.
@@ -20,7 +20,7 @@ CLASS_BYTES = 60
 EDGE_BYTES = 9
 VARIANCE_BYTES = 4
 BIRTH_BYTES = 8  # of a feature, when past instances are kept
-PAST_SHARE = 4  # the past may take one in 4 of max_bytes
+PAST_SHARE = 4  # the replay buffer may take a quarter of max_bytes
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Standing:
 
     @property
     def to_beat(self):
-        """b of the margin."""
+        """The best negative's score, b in the margin."""
         return max([0.0, *(score for _, score in self.rivals)])
 
 
@@ -60,7 +60,7 @@ class Reference(Forgetting):
         self.evicted_features = 0
         self.evicted_classes = 0
         self.feature_hand = self.class_hand = 0
-        self.retired = []  # classes that are gone, but for edges to them
+        self.retired = []  # forgotten classes that still have edges
         self.sweeping = 0  # of these, how many are free when all rows are swept
         self.swept = 0  # rows of this sweep so far
         self.active_features_ranked = 0
@@ -74,16 +74,16 @@ class Reference(Forgetting):
     def limit_past(self):
         self.past.limit(self.most_past(), self.options.max_bytes // PAST_SHARE)
 
-    # --- what each learner has its own way of -----------------------------------------------------
+    # --- overridden by learners -------------------------------------------------------------------
 
     def most_past(self):
         """Return the number of past instances to keep."""
         return self.options.replay_size if self.options.replay else 0
 
     def change(self, values, standing, demands):
-        """Learn the true classes of the standing; whether anything changed.
+        """Learn the true classes of the standing; return true if anything changed.
 
-        `demands` are what the instance has made, to be changed in place; only an SVM makes any.
+        `demands` are the constraints of the instance, changed in place; only an SVM has any.
         """
         raise NotImplementedError
 
@@ -109,7 +109,7 @@ class Reference(Forgetting):
         """Return the mass after a removal: `without` the removed edges; `left` sums the rest."""
         return feature.mass
 
-    # --- preparing an instance --------------------------------------------------------------------
+    # --- preprocessing ----------------------------------------------------------------------------
 
     def prepare(self, instance):
         """Return the preprocessed instance: positive values, weighted and scaled by the options."""
@@ -129,7 +129,7 @@ class Reference(Forgetting):
         return values
 
     def known(self, values):
-        """(feature, value) of those in the index."""
+        """Return (feature, value) for the features in the index."""
         return [(self.rows[name], value) for name, value in values.items() if name in self.rows]
 
     # --- ranking ----------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class Reference(Forgetting):
         return min(1.0, feature.times_seen / self.options.rating)
 
     def votes(self, feature, value):
-        """(class, vote) of each edge that takes part."""
+        """Return (class, vote) of each edge that takes part."""
         if not feature.edges:
             return []
         one = self.vote_of_weight_one(feature, value)
@@ -233,7 +233,7 @@ class Reference(Forgetting):
                 self.past.hold_bytes()  # its demands may have become more
 
     def improve(self, values, true, demands):
-        """Rank, then change what the margins ask for."""
+        """Rank, then update the classes that violate their margins."""
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
@@ -254,7 +254,7 @@ class Reference(Forgetting):
         return self.options.rivals
 
     def meet_features(self, values, first_pass):
-        """Count and stamp the active features, making the unknown ones that there is room for.
+        """Count and stamp the active features; add unknown ones while there is room.
 
         Return the features with a row.
         """
@@ -288,7 +288,7 @@ class Reference(Forgetting):
         label.learned += 1
         label.last_learned = self.learned
 
-    # --- looking inside ---------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     tree = None  # of a learner that is one
 

@@ -62,7 +62,7 @@ class LabelTree(GrowingTree):
         return [logistic(float(score)) for score in self.scores(node, inputs)]
 
     def walk(self, inputs):
-        """(class, probability) of all, best first, and (probability, weights) of each node."""
+        """Return (class, probability) pairs, best first, and (probability, weights) by node."""
         classes, nodes = [], []
         ahead = [(1.0, self.root)] if self.root else []
         while ahead:
@@ -74,7 +74,7 @@ class LabelTree(GrowingTree):
         return [(name, probability) for probability, name in classes], nodes
 
     def search(self, values, go_on):
-        """Meet classes until told not to go on; nodes less probable than the last are not seen."""
+        """Visit classes, best first, until `go_on` is false; count no less probable nodes."""
         inputs = self.inputs(values)
         classes, nodes = self.walk(inputs)
         least = -1.0
@@ -106,7 +106,7 @@ class LabelTree(GrowingTree):
         window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
         def go_on(name, probability):
-            met.append(name)  # the two best are always asked for
+            met.append(name)  # the two best are always needed
             return len(met) < 2 or (not true_among(met) and len(met) < window)
 
         def true_among(names):
@@ -222,7 +222,7 @@ class LabelTree(GrowingTree):
     # --- explaining -------------------------------------------------------------------------------
 
     def path(self, name):
-        """(node, place of its child), from the root down."""
+        """Return (node, place of its child), from the root down."""
         path = []
         child, node = name, self.home.get(name)
         while node is not None:
@@ -264,7 +264,7 @@ class LabelTree(GrowingTree):
             answer.append(nodes)
         return answer
 
-    # --- looking inside ---------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     @property
     def edges(self):
