@@ -25,7 +25,7 @@ async def running(store=None, **settings):
 
 
 async def teach(engine, *texts):
-    """Learn these, one after another; each is "features -> classes"."""
+    """Learn the texts one after another; each is "features -> classes"."""
     for text in texts:
         features, _, classes = text.partition(" -> ")
         await engine.submit([learn(features, classes)])
@@ -40,7 +40,7 @@ def seqs(infos):
 
 
 async def ticked(engine):
-    """Let the schedule look, and wait for what it started; the newest snapshot's seq."""
+    """Run the schedule, wait for its snapshot, and return the newest snapshot's seq."""
     engine.tick()
     await engine._tasks.join()
     return engine.newest_snapshot.seq
@@ -72,14 +72,14 @@ async def engines_on(log, names, **settings):
 
 
 async def until(condition):
-    """Return when it holds; a test that waits too long has failed."""
+    """Return when the condition holds; a test that waits too long has failed."""
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
 
 
 async def equal(*engines):
-    """Return when all are at the end of the log, where they have to hold the same."""
+    """Return when all are at the end of the log; assert that their states are equal there."""
     last = engines[0].store.last_seq
     for engine in engines:
         assert await engine.reached(last, PATIENCE)

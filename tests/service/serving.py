@@ -1,4 +1,4 @@
-"""The service to talk to: in process, by messages of ASGI, or as a real server on a free port."""
+"""The service under test: in process, by messages of ASGI, or as a real server on a free port."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ NDJSON = {"content-type": "application/x-ndjson"}
 
 
 class Calls:
-    """A client of an app in process, and the app."""
+    """A client of an app in this process, and the app."""
 
     def __init__(self, app, client, store, clock):
         self.app = app
@@ -99,7 +99,7 @@ def assert_problem(response, status, *pointers):
 
 
 class Conversation:
-    """A request sent piece by piece in process, its answer seen as it comes."""
+    """A request sent piece by piece in this process; its answer is read message by message."""
 
     def __init__(self, app, path, headers):
         self._receive = asyncio.Queue()
@@ -160,7 +160,7 @@ class Served:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def talk(self, *pieces):
-        """(status, headers, body) of the answer to these bytes."""
+        """Return (status, headers, body) of the answer to these bytes."""
         with self.connect() as connection:
             for piece in pieces:
                 connection.sendall(piece)
@@ -168,7 +168,7 @@ class Served:
 
 
 def answer_on(connection):
-    """(status, headers, body) of one answer."""
+    """Return (status, headers, body) of one answer."""
     data = b""
     while b"\r\n\r\n" not in data:
         received = connection.recv(65536)

@@ -1,4 +1,4 @@
-"""A log in memory that several stores share, each as a process of its own would, and its faults."""
+"""A log in memory, shared by several stores like by separate processes, and its faults."""
 
 import threading
 import time
@@ -25,8 +25,8 @@ class SharedLog:
         self.stores = []
         self.leader = None
         self.away = False
-        self.full = False  # no append is taken; snapshots are
-        self.version = 0  # grows when the log loses its end
+        self.full = False  # appends are refused, snapshots accepted
+        self.version = 0  # incremented when the log loses its end
 
     def store(self, name):
         return SharedMemoryStore(self, name)
@@ -43,7 +43,7 @@ class SharedLog:
 
 
 class SharedMemoryStore:
-    """One process's way to the log."""
+    """The store of one process on the shared log."""
 
     durability = "none: the log is in memory, and shared"
     foreign_entries = 0

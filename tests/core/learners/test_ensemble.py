@@ -167,7 +167,7 @@ feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
 instances = st.dictionaries(feature_names, values, max_size=5)
 true_classes = st.lists(class_names, min_size=1, max_size=2, unique=True)
 
-# few options: test_reference.py covers the options of an index
+# few options: the tests of the index cover those of the members
 LEARNERS = [
     "ff(margin_threshold=100,rating=0",
     "ff(tfidf=yes,min_weight=0.3",

@@ -193,7 +193,7 @@ async def test_refusals_of_origins_are_counted():
 )
 @in_loop
 async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
-    """And not when the garbage is collected, by when there may be many."""
+    """Memory is freed at once, not at the next garbage collection."""
     async with calling(max_body_bytes=2000) as call:
         gc.collect()
         gc.disable()

@@ -25,7 +25,7 @@ def padded(body):
 
 
 class Counted(time_slice.TimeSlice):
-    """Is over after each step, and counts."""
+    """A time slice that ends after each step, and counts its renewals."""
 
     passed = 0
     is_over = True
@@ -113,7 +113,7 @@ async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
     monkeypatch.setattr(instances, "decode", counted)
     async with calling() as call:
         assert_problem(await call("POST", path, body), 422, *pointers)
-    # `features` is skipped by the decoder, which makes no object of it
+    # the decoder skips `features` and builds no object of it
     assert decoded == ([len(body)] if pointers == ["#/features"] else [])
 
 

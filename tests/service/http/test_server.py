@@ -1,4 +1,4 @@
-"""The real server, spoken to over sockets, also by clients that do not behave."""
+"""The real server over sockets, also with misbehaving clients."""
 
 import contextlib
 import gzip
@@ -46,7 +46,7 @@ def seq(served):
 
 
 def learned(served, until):
-    """Wait until the model has come to this event."""
+    """Wait until the model has applied this event."""
     waiting = threading.Event()
     for _ in range(int(PATIENCE / 0.005)):
         if seq(served) >= until:
@@ -115,7 +115,7 @@ def test_a_head_may_be_large(served):
     ids=["url", "value", "name", "trailer", "extension of a chunk"],
 )
 def test_what_never_ends_is_not_kept(served, begin):
-    """However it is cut. While it were, the connection would stay."""
+    """The data may be cut anywhere; a server that kept it would keep the connection open."""
     for size in (1000, 300_000):
         with served.connect() as connection, contextlib.suppress(ConnectionError):
             connection.sendall(begin)
@@ -247,11 +247,11 @@ def test_a_gzipped_stream_from_a_usual_client(served):
     assert json.loads(response.text.splitlines()[-1])["accepted"] == 1000
 
 
-# --- who says nothing ---------------------------------------------------------------------------
+# --- silent clients -----------------------------------------------------------------------------
 
 
 def test_a_request_that_does_not_go_on_is_given_up():
-    """But not a stream, which may take its time."""
+    """A stream is not limited: it may take its time."""
     body = head("/rank", "content-length: 5")
     with serving(quiet_seconds=1) as served, contextlib.ExitStack() as open_ones:
         stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))

@@ -35,14 +35,14 @@ async def time_passes():
 
 
 class Office:
-    """Brings messages from desk to desk, and keeps a copy of each."""
+    """Delivers messages from process to process, and keeps a copy of each."""
 
     def __init__(self):
         self.desks = {}
         self.sent = []
         self.error = None
         self.gate = Gate()
-        self.deaf = set()  # get no messages
+        self.deaf = set()  # receive no messages
 
     def process(self, name):
         desk = self.desks[name] = Desk(self, name)
@@ -68,14 +68,14 @@ class Office:
                 )
 
     async def has_sent(self, messages):
-        """Return when so many were sent, and each has been taken."""
+        """Return when this number of messages was sent and all were received."""
         while len(self.sent) < messages:
             await asyncio.to_thread(int)
         await asyncio.sleep(0)
 
 
 class Desk:
-    """A process as the others meet it: it stands for its cluster, and for the store it uses."""
+    """A process as its peers see it; stands in for its cluster and its store."""
 
     def __init__(self, office, name):
         self.office = office
@@ -175,7 +175,7 @@ async def test_nobody_to_ask():
     [alone] = await office.processes("alone")
     assert await alone.find("id") == {"id": NEVER_SEEN}
     other = office.process("other")
-    other.shared = None  # has its store for itself
+    other.shared = None  # has a store of its own
     assert await other.find("id") == {}
     assert office.sent == []
     assert not any(other.metrics.peer_lookups.values())
@@ -337,12 +337,12 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
         ask(1)
         await gate.reached()
         ask(2)
-        ask(3)  # there is no room for this one
+        ask(3)  # no room for this one
     await office.has_sent(2)
     ask(4)
     await office.has_sent(3)
     size = 2000
-    ask(5)  # nor for one so large
+    ask(5)  # nor for one of this size
     await two.peer_lookup.close()
     await many_turns()
     assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]

@@ -1,4 +1,4 @@
-"""ApplyLoop: the events of the log, in its order, the same in every process."""
+"""ApplyLoop applies the events of the log in its order, equally in every process."""
 
 import asyncio
 import random
@@ -21,14 +21,14 @@ from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
 
 
 class Loader:
-    """Loads by the given function."""
+    """A store of snapshots that are loaded by the given function."""
 
     def __init__(self, load):
         self.load = load
 
 
 class Applying:
-    """An ApplyLoop, the outcomes of requests, and the model."""
+    """An ApplyLoop with the outcomes of its requests and its model."""
 
     def __init__(self, load=None):
         self.outcomes = []
@@ -175,7 +175,7 @@ async def test_those_who_give_up_waiting_are_forgotten():
     await asyncio.wait_for(staying, PATIENCE)
 
 
-# --- going back -----------------------------------------------------------------------------------
+# --- restoring ------------------------------------------------------------------------------------
 
 
 @in_loop
@@ -243,7 +243,7 @@ async def test_after_an_error_nothing_is_applied_until_it_resumes():
 
 
 def random_requests(chance, snapshots):
-    """Requests of every kind: some joined, some retries, some at odds, some that go back."""
+    """Yield requests of every kind: joined ones, retries, conflicts, restores."""
     for _ in range(60):
         request = []
         for _ in range(chance.choice([1, 1, 1, 2, 4])):

@@ -1,4 +1,4 @@
-"""GroupCommit: 200 means durable and applied, whole or nothing, once."""
+"""GroupCommit: a 200 means durable and applied, atomically and once."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_tur
 
 
 class Parts:
-    """A GroupCommit over a store in memory, and the parts that it works with."""
+    """A GroupCommit over a store in memory, and its collaborators."""
 
     def __init__(self, store, max_events, max_bytes, on_applied):
         self.store = store
@@ -102,7 +102,7 @@ async def test_tells_about_each_applied_event():
     assert all(seconds >= 0 for _, _, seconds in applied)
 
 
-# --- whole or nothing ----------------------------------------------------------------------------
+# --- atomic requests -----------------------------------------------------------------------------
 
 
 @in_loop
@@ -188,7 +188,7 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
     ]
 
 
-# --- one append for all that waits ---------------------------------------------------------------
+# --- one append for all pending ------------------------------------------------------------------
 
 
 @in_loop
@@ -261,7 +261,7 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
             await asyncio.sleep(0)
         seen.append(100)
         steps = [after - before for before, after in pairwise(seen) if after > before]
-        # the clock was read before this event made it go on, so it is one event late
+        # the clock is read before each event, so the pause may come one event late
         assert set(steps[:-1]) <= {4, 5}
         assert_holds_just(parts, *events * 2)
 
@@ -489,7 +489,7 @@ async def test_counts_go_on_over_a_change_of_model():
         )
 
 
-# --- senders that go away ------------------------------------------------------------------------
+# --- disconnected senders ------------------------------------------------------------------------
 
 
 @in_loop

@@ -134,7 +134,7 @@ def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
 def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_this_one(life):
     life.learn(*LESSONS[:5])
     life.store.is_older_than_rules = True
-    assert life.recovered()[1].replayed == 5  # a snapshot says which rules hold
+    assert life.recovered()[1].replayed == 5  # a snapshot names its version of the rules
     life.store.delete_snapshot(0)
     refusal = life.refused()
     assert "version 1 of the rules" in refusal
@@ -281,7 +281,7 @@ def test_only_the_last_mark_needs_its_snapshot(life):
     assert recovery.snapshot.seq == 10
 
 
-# --- how it goes ----------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------
 
 
 def test_says_how_far_it_is(life, caplog, monkeypatch):

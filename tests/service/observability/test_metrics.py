@@ -29,7 +29,7 @@ def families(text):
 @in_loop
 async def test_every_metric_is_there_documented_and_nothing_else():
     async with calling() as call:
-        for _ in range(2):  # so many that the calibration error is told
+        for _ in range(2):  # enough for a calibration error
             await call.learn(*[("a", "x")] * 600)
         await call("POST", "/snapshots")
         text = (await call("GET", "/metrics")).text
@@ -248,7 +248,7 @@ COUNTED = (
 @in_loop
 async def test_counters_begin_with_the_process_and_never_fall():
     store = FaultyStore()
-    small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # it learns nothing twice
+    small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # no event is learned twice
 
     async def counted(call):
         seen = await call.metrics()
@@ -332,7 +332,7 @@ async def test_tells_how_appends_and_snapshots_go():
     assert failed["commit_duration_seconds_count"] == 2
     assert failed["commit_duration_seconds_sum"] > 0
     assert failed["snapshot_failures_total"] == seen["snapshot_failures_total"] == 1
-    assert seen["snapshot_pause_seconds"] == 0  # by the clock of the test, which stands still
+    assert seen["snapshot_pause_seconds"] == 0  # the test's clock stands still
 
 
 @in_loop

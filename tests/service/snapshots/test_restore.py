@@ -86,7 +86,7 @@ async def test_the_options_stay_those_of_the_settings():
         await teach(engine, "a -> x")
     async with running(store, learner="svm(rating=7)", reconfigure=True) as (engine, _):
         await teach(engine, "b -> y")
-        assert await engine.restore(1) == 5  # a mark and what sets the options again
+        assert await engine.restore(1) == 5  # a mark and the event that sets the options again
         assert engine.model.options.rating == 7
         digest = engine.model.digest()
         store.damage_snapshot(5)
@@ -108,7 +108,7 @@ async def test_who_answers_stays_when_the_snapshot_has_what_it_learned():
         await teach(engine, "b -> y")
         await engine.submit([Event.promote("pa")])
         assert await labels_after(engine, 1) == ["pa", "svm"]
-        assert engine.model.seq == 5  # a mark, and what promotes it again
+        assert engine.model.seq == 5  # a mark and the event that promotes the learner again
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 1]
         digest = engine.model.digest()
         store.damage_snapshot(5)

@@ -1,4 +1,4 @@
-"""The contract: true and complete, as far as machines can tell."""
+"""The OpenAPI document is true and complete, as far as a test can check."""
 
 import json
 import os

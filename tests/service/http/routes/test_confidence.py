@@ -8,7 +8,7 @@ from manyclass.service.store import open_store
 from tests.service.faulty import Clock, in_loop
 from tests.service.serving import assert_problem, calling
 
-# a class is told by its own feature, which every fifth time is that of another
+# a class has its own feature; every fifth instance has another class's
 LESSONS = [(f"f{(n + (n % 5 == 0)) % 7} always", f"c{n % 7}") for n in range(300)]
 INSTANCE = {"features": ["f3", "always"]}
 

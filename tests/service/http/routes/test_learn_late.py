@@ -1,4 +1,4 @@
-"""Labels that come late, and to another process than the one that ranked the instance."""
+"""Delayed labels, sent to another process than the one that ranked the instance."""
 
 import asyncio
 import json

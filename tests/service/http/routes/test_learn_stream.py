@@ -190,7 +190,7 @@ async def test_a_slow_stream_is_told_progress_too():
             talk.say(line())
             told = await talk.hear_line()
             assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
-        talk.say(line()[:5])  # no line, so nothing new
+        talk.say(line()[:5])  # an incomplete line: no progress
         talk.say(b"", more=False)
         assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
         while (await talk.hear_line())["kind"] != "summary":
