@@ -47,7 +47,7 @@ def is_within(name, *packages):
     return any(f"{name}.".startswith(f"{package}.") for package in packages)
 
 
-FLOORS = {  # each package, and those it may import
+FLOORS = {  # each package, and the packages it may import
     "core": [],
     "client": [],
     "training": ["core"],
@@ -76,7 +76,7 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["cluster"],
     ["snapshots"],
     ["engine", "engine_stats", "pipeline", "tasks"],
-    ["http"],  # parts that know no engine: bodies, limits, problems
+    ["http"],  # parts independent of the engine: bodies, limits, problems
     ["observability"],
     ["ingest"],
     [
@@ -159,7 +159,7 @@ async def test_no_part_of_the_service_holds_one_that_holds_it():
         there = {"Engine", "Cluster", "Replica", "GroupCommit", "ApplyLoop", "SnapshotSchedule"}
         assert there | {"PeerLookup", "EventBuilder", "Restore", "LiveModel"} <= {*names.values()}
         assert list(TopologicalSorter(held).static_order())  # CycleError
-        one.app.engine.cluster.live.told = one.app.engine.stats  # patched in, and hidden
+        one.app.engine.cluster.live.told = one.app.engine.stats  # a hidden cycle
         with pytest.raises(CycleError):
             list(TopologicalSorter(parts_below(one.app)[0]).static_order())
 

@@ -1,4 +1,4 @@
-"""The engine's life: recovering, ready, failed, closed, and what may be asked of it when."""
+"""The engine's states (recovering, ready, failed, closed) and their allowed operations."""
 
 import asyncio
 import threading
@@ -163,7 +163,7 @@ async def test_other_options_are_taken_on_when_that_is_asked_for():
     engine = await started(store, learner="svm(rating=4)", reconfigure=True)
     assert engine.model.options.rating == 4
     assert engine.model.seq == 2
-    # killed: the change itself is an event, so it stays
+    # killed: the change is an event, so it is durable
     again = await started(store, learner="svm(rating=4)")
     assert (again.status, again.model.seq) == ("ready", 2)
     assert again.model.digest() == engine.model.digest()

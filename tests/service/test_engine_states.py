@@ -48,7 +48,7 @@ class EngineStates(RuleBasedStateMachine):
         self.shadows = ("pa",)
         self.store = FaultyStore()
         self.reference = Model(self.wanted())
-        self.dumps = {0: self.reference.dump()}  # seq -> what a snapshot of it has to hold
+        self.dumps = {0: self.reference.dump()}  # seq -> the expected content of its snapshot
         self.damaged = None
         self.start_engine()
 
@@ -213,7 +213,7 @@ class EngineStates(RuleBasedStateMachine):
     def damage_the_newest_snapshot(self):
         """Damage the newest snapshot; at most one of the snapshots for recovery is damaged."""
         if self.engine.newest_snapshot.seq == self.reference.seq:
-            return  # the engine would rightly say that it has this one
+            return  # the engine would rightly report that this snapshot exists
         self.damaged = self.store.snapshots()[0].seq
         self.store.damage_snapshot(self.damaged)
 
@@ -226,7 +226,7 @@ class EngineStates(RuleBasedStateMachine):
                 self.run(self.engine.restore(seq))
             return
         if self.damaged is not None:
-            return  # the mark might be left with a snapshot that cannot be read
+            return  # the mark might point to an unreadable snapshot
         last = self.run(self.engine.restore(seq))
         mark, before = self.reference.seq + 1, self.reference.model_set
         self.reference = Model.load(self.dumps[seq])
@@ -270,7 +270,7 @@ class EngineStates(RuleBasedStateMachine):
                 in_log = list(self.store.read(self.reference.seq))
             for answer in answers:
                 answer.cancel()
-            # The thread has to end, but the engine does not get to see what it did.
+            # The thread has to end, but the engine does not see its result.
             await asyncio.to_thread(self.engine._pipeline.group_commit._thread.shutdown)
             await self.engine._pipeline.stop_following()
             return in_log

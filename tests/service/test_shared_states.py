@@ -43,7 +43,7 @@ class SharedStates(RuleBasedStateMachine):
         self.log = SharedLog()
         self.names = 0
         self.learned = set()  # the ids of these
-        self.acknowledged = []  # (seq, event): what was answered as learned and never undone
+        self.acknowledged = []  # (seq, event) of every acknowledged event that was never undone
         self.engines = [self.start() for _ in range(3)]
 
     def start(self):

@@ -1,4 +1,4 @@
-"""Callers of several processes of one service, and the record of all requests and answers."""
+"""Callers of several processes of a service, and the record of all requests and answers."""
 
 import random
 import threading
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 
 HANGS = 120  # seconds after which a caller gives up: far more than any limit that is checked
-MOST_TOLD = 50  # broken promises told in full
+MOST_TOLD = 50  # broken promises reported in full
 RECENT = 1000  # acknowledged events that rankers choose from
 # Idle connections are dropped before the service does it, which might be amid a request.
 CONNECTIONS = httpx.Limits(keepalive_expiry=2)
@@ -33,15 +33,15 @@ class Record:
         self.limits = limits
         self.began = time.monotonic()
         self.answers = Counter()  # by (kind, status or error)
-        self.seconds = defaultdict(list)  # by kind, of requests to processes that were left alone
-        self.troubles = []  # (seconds since the begin, what was done)
+        self.seconds = defaultdict(list)  # by kind, of requests to undisturbed processes
+        self.troubles = []  # (seconds since the begin, action)
         self.done = Counter()  # the number of times by action
         self.broken = []  # (seconds since the begin, broken promise)
         self.broken_more = 0
         self.acknowledged = {}  # event -> seq
         self.unacknowledged = set()  # sent, perhaps learned, and not sent again
-        self.refused = set()  # of these, what the service said it has certainly not learned
-        self.repeated = 0  # answers that said the event was learned already
+        self.refused = set()  # of these, events that the service certainly has not learned
+        self.repeated = 0  # answers that reported an earlier update by the event
         self.recent = deque(maxlen=RECENT)  # (event, seq), acknowledged
         self._lock = threading.Lock()
 
@@ -79,7 +79,7 @@ class Record:
             self.break_promise(f"{what} without Retry-After")
 
     def learned(self, events, answer):
-        """Note events that were acknowledged."""
+        """Note acknowledged events."""
         with self._lock:
             self.repeated += answer["duplicates"]
             for event in events:
@@ -117,7 +117,7 @@ class Caller:
         self._thread.start()
 
     def end(self, seconds):
-        """Return whether it came to its end."""
+        """Return true if the caller came to its end."""
         self._ended.set()
         self._thread.join(seconds)
         return not self._thread.is_alive()
@@ -146,11 +146,11 @@ class Caller:
             raise
 
     def has_more(self):
-        """Return whether something is left that has to be done before the end."""
+        """Return true if work is left to do before the end."""
         return False
 
     def turn(self):
-        """Seconds to wait before the next."""
+        """Take a turn; return the seconds to wait before the next one."""
         raise NotImplementedError
 
     def some_replica(self):
@@ -183,7 +183,7 @@ class Caller:
         return event | {"event_id": name} if with_id else event
 
     def rank_first(self, kind, replica, event, min_seq=None):
-        """Ask for what only this event has, and look that its class comes first."""
+        """Rank this event's private feature, and check that its class comes first."""
         body = {"features": {private(event): 1}}
         if min_seq is not None:
             body["min_seq"] = min_seq
@@ -208,7 +208,7 @@ def wait_after(answer):
 
 
 class Learner(Caller):
-    """Sends what was not acknowledged again, under the same event id, to any process."""
+    """Sends unacknowledged events again, under the same event id, to any process."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -296,7 +296,7 @@ class Late(Caller):
 
 
 class Ranker(Caller):
-    """Ranks everywhere, partly with what was learned anywhere a moment ago."""
+    """Ranks at any process, partly for events that any process learned a moment ago."""
 
     def turn(self):
         replica = self.some_replica()

@@ -13,7 +13,7 @@ PATIENCE = 60
 
 
 class Service:
-    """One process over one store. Its log is kept from start to start."""
+    """One process over one store. All its runs share a log file."""
 
     def __init__(self, folder, **settings):
         self.store = folder / "store.db"
@@ -50,7 +50,7 @@ class Service:
             )
 
     def has_address(self):
-        """Return whether the process listens by now, at `url`."""
+        """Return true if the process listens by now, at `url`."""
         with self.log.open("rb") as log:
             log.seek(self._begin)
             found = re.search(rb"running on (http://\S+)", log.read())
@@ -80,7 +80,7 @@ class Service:
         self.process.wait(PATIENCE)
 
     def _until(self, holds):
-        """Return the first true answer of `holds`: another process has to get there."""
+        """Return the first true answer of `holds`, polled while another process works."""
         end = time.monotonic() + PATIENCE
         while not (answer := holds()):
             assert self.process.poll() is None, self.log.read_text()
@@ -90,7 +90,7 @@ class Service:
 
 
 def get(url, **params):
-    """Return the answer. Reading the certificates of the world would take longer than it does."""
+    """Return the answer. No TLS: loading the certificates would take longer than the request."""
     return httpx.get(url, params=params, timeout=PATIENCE, verify=False)
 
 

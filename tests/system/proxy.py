@@ -18,8 +18,8 @@ class Way:
     """The handling of the bytes that go one way."""
 
     delay: float = 0  # milliseconds, at least
-    hold: bool = False  # they wait until this ends, as behind a cable that was pulled
-    swallow: bool = False  # they are read and gone; a connection that lost some ends with this
+    hold: bool = False  # bytes wait until this ends, as behind a pulled cable
+    swallow: bool = False  # bytes are read and lost; their connections close when this ends
 
 
 @dataclass(frozen=True)
@@ -206,7 +206,7 @@ class _Link:
             self.writers[way].write_eof()
 
     def abort(self):
-        """Close both sides at once."""
+        """Close both sides at once, with a reset."""
         self.aborted = True
         for writer in self.writers.values():
             with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Several processes on one Redis, everything that may happen to them, and what must hold then."""
+"""Several processes on one Redis, their faults, and the promises that must hold."""
 
 import random
 import subprocess
@@ -38,7 +38,7 @@ class Result:
 
 
 class Run(Troubles):
-    """Redis, processes and callers from `with` to its end, when all of it ends.
+    """Redis, processes and callers; all of them end with the context.
 
     A request may take `margin` seconds beyond its limit, as times vary on a busy machine.
     """
@@ -98,7 +98,7 @@ class Run(Troubles):
             self.redis.start()
             for _ in range(self._number):
                 self.add_replica()
-            with ThreadPoolExecutor() as pool:  # an empty store has to stand this
+            with ThreadPoolExecutor() as pool:  # an empty store has to survive this
                 list(pool.map(Replica.bring_up, self.replicas))
             assert all(replica.serving for replica in self.replicas), self.record.broken
             self.in_background(self._supervise)
@@ -109,7 +109,7 @@ class Run(Troubles):
         self._end()
 
     def _end(self):
-        with ExitStack() as stack:  # all of it, also when some of it fails
+        with ExitStack() as stack:  # everything, even after an error
             stack.callback(self.redis.stop)
             for replica in self.replicas:
                 stack.callback(replica.close)
@@ -130,7 +130,7 @@ class Run(Troubles):
         return replica
 
     def start_callers(self):
-        """Let them begin."""
+        """Start the callers."""
         for kind, count in self._counts.items():
             for number in range(count):
                 name = f"{kind.__name__.lower()}{number}"
@@ -170,10 +170,10 @@ class Run(Troubles):
             for replica in self.replicas:
                 replica.look_after()
 
-    # --- what must hold --------------------------------------------------------------------------
+    # --- promises --------------------------------------------------------------------------------
 
     def wait_for(self, what, holds, seconds=PATIENCE):
-        """Return the first true answer of `holds`; None and a broken promise after so long."""
+        """Return the first true answer of `holds`; after the time, note a broken promise."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -206,14 +206,14 @@ class Run(Troubles):
             yield True
 
     def stats(self, replica):
-        """GET /stats, with the digest of the state at `seq`."""
+        """Return /stats, with the digest of the state at `seq`."""
         stats = replica.get("/stats", digest="yes")
         with self._comparing:
             self._compared[stats["seq"]][replica.number] = stats["digest"]
         return stats
 
     def compare(self):
-        """Wait until all processes that serve are equally far, and compare their states there."""
+        """Wait until all serving processes have the same seq, and compare their states there."""
         with self.quiet() as quiet:
             if not quiet:
                 self.record.break_promise("some caller waits for an answer")
@@ -221,10 +221,10 @@ class Run(Troubles):
             self.compare_now()
 
     def compare_if_equal(self, seconds=0.5):
-        """Compare them if they get equally far in this time; learning stops no longer for that."""
+        """Compare the states if the processes reach the same seq in this time; else go on."""
         ends = time.monotonic() + seconds
         with self.quiet(seconds) as quiet, suppress(httpx.TransportError, AssertionError):
-            while quiet and not self._are_equally_far():  # errors: something was done to one
+            while quiet and not self._are_equally_far():  # errors: a process was disturbed
                 if time.monotonic() > ends:
                     return
                 time.sleep(0.02)
@@ -293,14 +293,14 @@ class Run(Troubles):
         return self._result(last, replayed)
 
     def _stop_background(self):
-        """Threads that have not ended. What they were about to heal is healed."""
+        """Stop the background threads, after their repairs; return those still alive."""
         self.ending.set()
         for thread in self._threads:
             thread.join(PATIENCE)
         return [thread for thread in self._threads if thread.is_alive()]
 
     def state(self, replica):
-        """Classes with their counts, some features, and the seq, while nothing is learned."""
+        """Return the classes with their counts, some features, and the seq; learning must rest."""
         seq = replica.get("/stats")["seq"]
         state = {"classes": learned(replica.service.url), "features": {}}
         for name in FEATURES:
@@ -309,7 +309,7 @@ class Run(Troubles):
         return state | {"seq": [seq, after]}
 
     def _replay(self, last):
-        """(base, seq, digest) from the newest snapshot and from the oldest one."""
+        """Return (base, seq, digest) of replays from the newest, a middle and the first snapshot."""
         store = open_store(f"{self.redis.url}", time.time)
         try:
             recovered(store)

@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost, nothing learned twice, however often the process is killed."""
+"""No acknowledged event is lost or learned twice, however often the process is killed."""
 
 import random
 import threading
@@ -23,7 +23,7 @@ WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 class Client:
     """Sends events one after the other, each with an id and a class of its own.
 
-    What was sent and not acknowledged is sent again, as a careful client does. Now and then it
+    Unacknowledged events are sent again, as a careful client does. Now and then the client
     has one of its classes forgotten.
     """
 
@@ -79,7 +79,7 @@ class Client:
 
 
 class Photographer:
-    """Takes one snapshot after the other: the schedule has no turn between two kills."""
+    """Takes one snapshot after the other: kills come too fast for the schedule."""
 
     def __init__(self):
         self.taken = 0

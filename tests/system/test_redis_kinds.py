@@ -1,4 +1,4 @@
-"""Other kinds of Redis, and what may happen to one: in short what load_tests/replicas.py does."""
+"""Other kinds of Redis and their faults: a short version of load_tests/replicas.py."""
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_a_full_redis_makes_room_by_itself(tmp_path):
         run.wait_for("room", lambda: run.told()["made room in a full store"] >= 1)
         some_events(run, 20)
         with run.redis.client() as client:
-            client.config_set("maxmemory", 0)  # at some time one snapshot is too large
+            client.config_set("maxmemory", 0)  # eventually a snapshot is too large
         facts = unbroken(run)
     assert facts["replayed"][0]["from"] > 0
 

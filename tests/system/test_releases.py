@@ -1,4 +1,4 @@
-"""Two releases on one log, of which the newer one learns otherwise: never in one state."""
+"""Two releases on one log with different rules: their states are never mixed."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ RELEASE = Path(__file__).with_name("release.py")
 
 
 def of_newer_release(replica):
-    """Return the process, which is to be started, as one of a release with newer rules."""
+    """Make a process, before its start, one of a release with newer rules, and return it."""
     replica.service.command = [str(RELEASE), "1"]
     return replica
 
 
 def says(replica, words):
-    """Return whether the process ranks, and is not ready to learn for this reason."""
+    """Return true if the process ranks, and is not ready to learn for this reason."""
     ready = get(f"{replica.service.url}/readyz")
     refused = replica.post("/learn", event("refused"))
     ranked = replica.post("/rank", {"features": {"g": 1}})
@@ -101,7 +101,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     assert learned(new.service.url) == {"a": 1, "b": 2}
     assert "learning has stopped" in old.service.log.read_text()
     old.kill()
-    old.service.launch()  # and it does not start again
+    old.service.launch()  # and the process does not start again
     run.wait_for("it says why", lambda: "start the newer release" in old.service.log.read_text())
     new.learn("c")
 

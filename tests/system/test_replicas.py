@@ -1,7 +1,7 @@
-"""Several processes on one Redis: nothing acknowledged is lost or learned twice, all stay equal.
+"""Several processes on one Redis: no acknowledged event is lost or doubled, all stay equal.
 
 Every test kills, cuts or halts something while callers use all processes; `Run` knows what must
-hold meanwhile, and `finish` looks at what is left.
+hold meanwhile, and `finish` checks the final state.
 """
 
 import shutil
@@ -27,7 +27,7 @@ def unbroken(run, least=50):
 
 @pytest.fixture
 def quiet_run(tmp_path):
-    """Processes without callers."""
+    """Yield a run of processes without callers."""
     with Run(tmp_path) as run:
         yield run
 
@@ -44,7 +44,7 @@ def test_processes_killed_again_and_again(tmp_path, snapshots, keep):
         for number in range(6):
             run.kill_one(down=0.3 * (number % 2))
             run.compare()
-        if keep < WHOLE_LOG:  # the last leader killed may lead for a while yet
+        if keep < WHOLE_LOG:  # the killed leader's lease may last a while
             run.wait_for("a trimmed log", lambda: 0 not in snapshots_of(run.replicas[0]))
         facts = unbroken(run)
     assert facts["done"]["kill"] >= 6
@@ -164,7 +164,7 @@ def newest_snapshot(replica):
 
 
 def unbroken_quiet(run, *names):
-    """End a run in which these classes were learned too."""
+    """End a run in which these classes must have been learned too."""
     run.record.acknowledged |= dict.fromkeys(names, 0)
     assert run.finish().broken == []
 

@@ -1,4 +1,4 @@
-"""Every store the suite in test_store.py is run on."""
+"""The stores under the contract suite in test_store.py."""
 
 from itertools import count
 
@@ -13,7 +13,7 @@ NUMBERS = count(1)
 
 
 class Clock:
-    """The time is what the test says it is."""
+    """A clock that shows the time set by the test."""
 
     def __init__(self):
         self.now = 1_700_000_000.0
@@ -25,7 +25,7 @@ class Clock:
 class Leading(RedisStore):
     """The store of a process that is alone, leads, and has applied every event there is.
 
-    A service says so once a second; here it is said when it matters.
+    A service sends this heartbeat once a second; here it comes before an operation that needs it.
     """
 
     def trim(self, seq):

@@ -5,7 +5,7 @@ import threading
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Batch, PeerMessage
 
-PATIENCE = 30  # an upper limit; what is waited for comes at once
+PATIENCE = 30  # an upper limit; awaited items come at once
 
 
 class Following:
@@ -40,7 +40,7 @@ class Following:
 
     @property
     def events(self):
-        """Number and bytes of each event."""
+        """The number and bytes of each event."""
         return [
             (seq, event)
             for batch in self.batches
@@ -58,11 +58,11 @@ class Following:
             assert self._news.wait_for(condition, PATIENCE), (self.found[-5:], self.error)
 
     def wait_for_seq(self, seq):
-        """Return when the event with this number was given."""
+        """Return when the event with this number has arrived."""
         self.wait_for(lambda: self.events and self.events[-1][0] >= seq)
 
     def wait_for_pause(self):
-        """Return when it gave None once more, so nothing else was there or could be had."""
+        """Return at the next None: no further event is available."""
         so_far = len(self.found)
         self.wait_for(lambda: None in self.found[so_far:])
 

@@ -1,4 +1,4 @@
-"""A copied store is the same store: numbers, snapshots, and what a service makes of them."""
+"""A copied store equals its source: numbers, snapshots, and the recovered state."""
 
 import pytest
 from typer.testing import CliRunner

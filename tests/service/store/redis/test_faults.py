@@ -57,7 +57,7 @@ def appended_again(store, event, ticket=0):
             time.sleep(0.01)
 
 
-# --- replies that do not come ---------------------------------------------------------------------
+# --- missing replies ------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_what_was_sent_again_is_there_once(open_redis, follow, lose, lost):
 
 def test_another_append_in_between_changes_nothing_about_that(open_redis, lose):
     store, other = open_redis(), open_redis()
-    lose(["reply", None])  # the second append is the other's
+    lose(["reply", None])  # the second append is the other process's
     run = threading.Thread(target=other.append, args=([b"other"],))
     first = store.append([b"1"], 1)
     run.start()
@@ -205,7 +205,7 @@ def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server,
     store.append([b"1"])
     store.beat(0)
     server.kill()
-    until(store._append_link.ended)  # it is idle only after a moment
+    until(store._append_link.ended)  # the client becomes idle only after a moment
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"])
     assert not isinstance(error.value, CommitOutcomeUnknown)
@@ -286,7 +286,7 @@ def test_scripts_the_server_forgot_are_sent_again(redis_server, open_redis):
         store.trim(1)
 
 
-# --- another log than before ----------------------------------------------------------------------
+# --- a changed log --------------------------------------------------------------------------------
 
 
 def test_a_server_that_lost_its_end_is_noticed(forgetful, open_redis):
@@ -345,7 +345,7 @@ def test_after_it_was_noticed_one_may_follow_from_the_same_number(forgetful, ope
     other.append([b"other 2"])
     with pytest.raises(LogRewound):
         next_found(following)
-    other.append([b"3"])  # and the state of the other one, after event 2, is taken over
+    other.append([b"3"])  # and the other process's state after event 2 is taken over
     following = store.follow(2)
     assert next_found(following).events == [b"3"]
     following.close()
@@ -487,14 +487,14 @@ def test_an_entry_of_another_store_is_not_learned(redis_server, redis_url, open_
             "head": entry_head("somebody", 1, 5, 1, body),
             "body": body,
         }
-        # as between two looks at the facts
+        # as between two reads of the facts
         client.xadd(f"{{{name}}}:events", fields, id=f"{EPOCH + 2}-5")
         follower.wait_for_pause()
         follower.wait_for_pause()
     assert follower.events == [(1, b"1")]
 
 
-# --- a server that is not fit for it --------------------------------------------------------------
+# --- unsuitable servers ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
@@ -547,11 +547,11 @@ def test_a_full_server(server, open_redis, follow):
         assert beat.leads
         assert beat.is_full
         assert len(b"".join(store.open_snapshot(10))) == 1_500_000
-        store.save_snapshot(10, [b"ten" * 600_000])  # a leader that knows makes room by it
+        store.save_snapshot(10, [b"ten" * 600_000])  # a notified leader frees memory
         assert len(b"".join(store.open_snapshot(10))) == 1_800_000
         other = open_redis(server.url)
         assert other.beat(10).is_full
-        with pytest.raises(StoreFull):  # it does not lead
+        with pytest.raises(StoreFull):  # this process does not lead
             other.save_snapshot(10, [b"x"])
         assert len(list(store.read(0))) == 10
         store.trim(10)
@@ -643,7 +643,7 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
 
 
 def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_redis):
-    open_redis("redis://127.0.0.1:1").confirm()  # without replicas there is nothing to ask for
+    open_redis("redis://127.0.0.1:1").confirm()  # without replicas: no wait
     open_redis(server.url).append([b"1"])
     store = open_redis(f"{server.url}?replicas=1", patience=1.0)
     with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
@@ -669,7 +669,7 @@ def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redi
     assert store.last_seq == 1
 
 
-# --- what is seldom -------------------------------------------------------------------------------
+# --- rare cases -----------------------------------------------------------------------------------
 
 
 def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
@@ -790,7 +790,7 @@ def test_many_silent_nodes_take_no_longer_than_one_may(open_redis):
         began = time.monotonic()
         with pytest.raises(StoreUnavailable):
             store.append([b"1"])
-        assert time.monotonic() - began < 3  # asking all of them takes 6
+        assert time.monotonic() - began < 3  # a request to all of them takes 6
     finally:
         for each in silent:
             each.close()

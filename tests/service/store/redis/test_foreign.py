@@ -1,4 +1,4 @@
-"""Entries that others add to the stream of a log: skipped, counted, and no cover for damage."""
+"""Foreign entries in the stream of a log: skipped and counted; they do not hide damage."""
 
 import pytest
 
@@ -120,7 +120,7 @@ def test_a_lifted_log_is_trimmed(client, keys, old_store, open_redis, follow):
     old_store.save_snapshot(2, [b"two"])
     old_store.beat(6)
     old_store.trim(2)
-    assert client.xlen(keys[1]) == 7  # an earlier epoch goes as a whole
+    assert client.xlen(keys[1]) == 7  # an earlier epoch is removed as a whole
     old_store.save_snapshot(4, [b"four"])
     old_store.trim(4)
     assert client.xlen(keys[1]) == 2
@@ -182,7 +182,7 @@ def test_foreign_entries_do_not_hide_a_lost_one(client, keys, open_redis, follow
 def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(
     client, keys, old_store, follow
 ):
-    """As after a failover to a replica that had not received it."""
+    """Remove an entry, as after a failover to a replica without it."""
     follower = follow(old_store)
     old_store.append([b"1"])
     follower.wait_for_seq(1)

@@ -7,7 +7,7 @@ import pytest
 from manyclass.service.store.errors import LogDamaged, StoreUnavailable
 from tests.service.store.waiting import until
 
-SHORT = 0.2  # seconds a process counts as alive, where a test waits for its end
+SHORT = 0.2  # seconds of a lease, in tests that wait for its end
 
 
 def key(url, what):
@@ -142,7 +142,7 @@ def test_without_a_leader_nothing_is_trimmed(redis_server, redis_url, open_redis
 
 @pytest.fixture
 def leader(open_redis):
-    """Leads, and has a snapshot of everything there is: ten events."""
+    """Return a leading store with ten events and a snapshot of all."""
     store = open_redis()
     for number in range(10):
         store.append([b"%d" % number])

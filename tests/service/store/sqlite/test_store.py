@@ -53,7 +53,7 @@ def opened(path):
 
 
 def change(path, statement, *values):
-    """Change a closed store behind its back."""
+    """Change the file of a closed store by SQL."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         assert connection.execute(statement, values).rowcount == 1
 
@@ -367,7 +367,7 @@ def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
     store.append([b"1", b"2"])
     store.append([b"3" * 50_000])
     store.close()
-    page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next one
+    page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next event
     overwrite(path, page * 4096, b"\xff" * 4)
     assert_its_pages_do_not_fit(opened)
     assert read_until_damage(opened(salvage=True)) == ([(1, b"1"), (2, b"2")], 3)
@@ -439,7 +439,7 @@ def test_a_newer_version_is_refused(opened, path, checkpointed):
         connection.execute("PRAGMA user_version = 3")
         if checkpointed:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        else:  # a copy taken now has the new version in the write-ahead log only
+        else:  # a copy made now has the new version only in the write-ahead log
             copy = path.with_name("copy.db")
             for end in ("", "-wal"):
                 shutil.copy(f"{path}{end}", f"{copy}{end}")
@@ -590,7 +590,7 @@ def test_everything_acknowledged_before_a_kill_is_there_once(opened, path):
 
 # --- full disk ------------------------------------------------------------------------------------
 
-# A limit on the size of files stands in for a disk that is full, and then is not any more.
+# A limit on file sizes simulates a full disk; removing the limit frees space.
 FILL_THE_DISK = """
 import json, resource, sys
 from pathlib import Path
@@ -742,7 +742,7 @@ def test_the_write_ahead_log_stays_small(opened, path):
 
 
 class FailsAfterwards:
-    """A connection whose next statement of a kind is done and then said to have failed."""
+    """A connection that executes the next statement of a kind and then reports an error."""
 
     def __init__(self, connection, start):
         self._connection = connection
