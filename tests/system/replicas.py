@@ -309,7 +309,7 @@ class Run(Troubles):
         return state | {"seq": [seq, after]}
 
     def _replay(self, last):
-        """Return (base, seq, digest) of replays from the newest, a middle and the first snapshot."""
+        """Return (base, seq, digest) of replays from the newest, a middle and the first state."""
         store = open_store(f"{self.redis.url}", time.time)
         try:
             recovered(store)

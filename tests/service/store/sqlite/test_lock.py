@@ -74,7 +74,7 @@ def test_a_second_store_in_the_process_is_refused_and_does_not_drop_the_locks(st
 
 
 def test_rows_of_another_process_are_never_deleted(store, tmp_path):
-    """Refuse even a writer that ignores the lock."""
+    """The other process ignores the lock; its rows stay all the same."""
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
         other.execute("INSERT INTO events VALUES (2, 2, x'00', x'00')")
         with pytest.raises(StoreError):
