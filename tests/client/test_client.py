@@ -213,7 +213,7 @@ def test_a_problem_becomes_an_error_with_its_fields():
     assert str(error) == "422 Unprocessable: bad (#/events/3/classes)"
 
 
-def test_an_error_of_another_server_is_told_by_its_status():
+def test_an_error_of_another_server_is_reported_by_its_status():
     service = FakeService(httpx.Response(404, html="<h1>Not here</h1>"))
     with pytest.raises(RequestRefused, match="404 Not Found"):
         service.client().stats()
@@ -311,7 +311,7 @@ def test_what_may_not_happen_twice_is_not_sent_again_when_the_answer_was_lost(ca
     assert service.waits == []
 
 
-def test_what_was_never_sent_may_be_sent_again_whatever_it_is():
+def test_every_unsent_request_may_be_retried():
     service = FakeService(httpx.ConnectError("refused"), {"seq": 8})
     assert answered_before(service).restore(7) == 8
 

@@ -42,7 +42,7 @@ def variances(index):
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
-def test_passive_aggressive_with_one_rival_is_pa_ii(aggressiveness):
+def test_passive_aggressive_with_one_negative_is_pa_ii(aggressiveness):
     options = Options.of("pa", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
     for (before, _), (after, _), x, scores, (true,), wrong in steps(options):
@@ -82,7 +82,7 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
-def test_confidence_with_one_rival_is_diagonal_arow(aggressiveness):
+def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
     options = Options.of("arow", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
     for before, after, x, scores, (true,), wrong in steps(options):
@@ -110,7 +110,7 @@ def test_confidence_with_one_rival_is_diagonal_arow(aggressiveness):
 # --- several negatives, by hand -------------------------------------------------------------------
 
 
-def test_rivals_step_back_by_how_much_too_close_they_come():
+def test_negatives_step_back_in_proportion_to_their_violations():
     index = Index(Options.of("pa", normalize="none", **UNBOUND))
     for name, size in [("a", 0.1), ("b", 0.4), ("c", 0.8)]:
         index.learn({name: size}, [name])  # a lone class: no negative is updated
@@ -128,7 +128,7 @@ def test_rivals_step_back_by_how_much_too_close_they_come():
         assert moved == pytest.approx(gains, abs=1e-6)
 
 
-def test_a_true_class_without_a_rival_in_its_way_steps_forward():
+def test_a_positive_without_violating_negatives_steps_forward():
     index = Index(Options.of("mmp", normalize="none"))
     assert index.learn({"f": 2.0}, ["a", "b"])[:2] == (0, True)
     assert index.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]

@@ -314,7 +314,7 @@ def test_pages_are_those_of_a_scan_while_names_come_and_go():
                 )
 
 
-def test_names_that_nobody_lists_are_not_kept_in_order_for_ever():
+def test_unlisted_names_are_not_kept_in_order_for_ever():
     index = Index(Options.of("ff", max_features=2000))
     for n in range(2000):
         index.learn([f"f{n}"], ["c"])

@@ -85,7 +85,7 @@ def test_reads_the_options_older_releases_wrote():
         ({"answering": {}, "shadows": "pa"}, ValueError),
     ],
 )
-def test_what_is_no_lineup_is_refused(values, error):
+def test_invalid_model_sets_are_refused(values, error):
     with pytest.raises(error):
         ModelSet.from_dict(values)
 
@@ -158,7 +158,7 @@ def test_a_learner_is_found_by_its_former_label(label):
     assert ModelSet(FF, (PA,)).find(label) is None
 
 
-def test_differences_are_told_by_name():
+def test_differences_are_reported_by_name():
     stored = ModelSet(Options(rating=3), (PA, Options(leak=False)))
     asked = ModelSet(Options(rating=4), (OOZ, Options(leak=False, max_classes=9)))
     assert stored.differences(asked) == {

@@ -24,7 +24,7 @@ def row(learner, name):
     return [(edge.to, float(edge.mass)) for edge in learner.rows[name].edges]
 
 
-def test_first_lesson_makes_an_edge_of_full_weight():
+def test_first_update_makes_an_edge_of_full_weight():
     learner = FeatureFocus(PLAIN)
 
     assert learner.learn({"f": 2.0}, ["c"])[:2] == (0, True)

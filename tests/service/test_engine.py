@@ -72,7 +72,7 @@ async def test_refuses_everything_while_it_recovers():
 
 
 @in_loop
-async def test_tells_how_recovery_went():
+async def test_reports_the_recovery():
     store = FaultyStore()
     engine = await started(store)
     await engine.submit([learn("a", "x")] * 3)
@@ -380,7 +380,7 @@ async def test_a_full_disk_stops_learning_not_ranking():
 
 
 @in_loop
-async def test_forgets_as_told():
+async def test_forgets_on_request():
     engine = await started()
     await engine.submit([learn("a", "x y")])
     await engine.submit([Event.forget_class("x")])

@@ -434,7 +434,7 @@ def test_there_are_not_too_many_members():
         committee_of(*["ff"] * 65)
 
 
-def test_names_that_nobody_knows():
+def test_unknown_names():
     committee = committee_of("ff", "ff(shuffle=5)")
     with pytest.raises(UnknownName, match="feature"):
         committee.feature("f")
@@ -474,7 +474,7 @@ def test_waiting_events_that_are_none_are_not_loaded(name, damage):
     assert refused.value.section.startswith("member_0_")
 
 
-def test_only_lessons_wait():
+def test_only_learn_events_are_buffered():
     options, sections = waiting_state()
     event = np.frombuffer(bytes(Event.forget_class("c")), np.uint8)
     sections["member_0_waiting_events"] = event

@@ -121,7 +121,7 @@ class Costs:
 @pytest.mark.parametrize("policy", ["greedy", "random"])
 @pytest.mark.parametrize(("arity", "max_leaves"), [(2, 2), (16, 16)])
 @pytest.mark.parametrize("classes", [50, 300, pytest.param(2000, marks=pytest.mark.slow)])
-def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves, classes):
+def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, classes):
     """The paper's bound is 2, for the auxiliary classifiers, over a tree of the same shape."""
     shape = {"arity": arity, "max_leaves": max_leaves}
     lessons = list(stream_of(classes, np.random.default_rng(classes)))
@@ -412,7 +412,7 @@ def test_classes_go_when_their_nodes_take_the_bytes():
     assert index.features > 40
 
 
-def test_a_sample_that_is_lowered_to_what_was_kept_is_planted_at_once():
+def test_a_tree_is_built_at_once_when_the_sample_is_lowered_to_the_kept_number():
     index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
     for number in range(50):
         index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
@@ -462,7 +462,7 @@ def test_a_feature_whose_vector_vanishes_divides_no_one():
 # --- a sample -------------------------------------------------------------------------------------
 
 
-def test_a_tree_that_has_grown_is_not_planted_by_a_later_sample():
+def test_a_grown_tree_is_not_rebuilt_from_a_later_sample():
     options = Options.of("oplt", arity=2, max_leaves=2)
     left_alone, configured = Index(options), Index(options)
     for number in range(40):

@@ -18,7 +18,7 @@ from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
 @in_loop
-async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, caplog):
+async def test_an_unforeseen_error_is_logged_and_reveals_nothing(monkeypatch, caplog):
     async with calling() as call:
 
         def broken(*arguments):

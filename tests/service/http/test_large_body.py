@@ -232,7 +232,7 @@ async def test_features_times_classes_of_an_event_are_bounded():
         assert call.app.engine.model.seq == 1
 
 
-def test_large_features_and_texts_are_told_from_small_ones():
+def test_large_features_and_texts_are_distinguished_from_small_ones():
     short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
     assert not is_large(RankInstance(text=short))
     assert is_large(RankInstance(text=long))

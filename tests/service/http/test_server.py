@@ -321,7 +321,7 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
         run(Settings(store=store, port=0, learner="svm(caution=0.5)"))
 
 
-def test_a_port_in_use_is_told_with_what_to_do(tmp_path):
+def test_a_port_in_use_is_reported_with_a_remedy(tmp_path):
     with serving() as served, pytest.raises(AddressUnavailable) as caught:
         run(Settings(store=f"sqlite:{tmp_path / 'my.db'}", port=served.port))
     assert f"127.0.0.1:{served.port}" in str(caught.value)
@@ -333,7 +333,7 @@ def test_a_port_in_use_is_told_with_what_to_do(tmp_path):
         pass  # both runs closed the store
 
 
-def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
+def test_the_command_serves_until_a_signal_stops_it(tmp_path):
     environment = {name: it for name, it in os.environ.items() if not name.startswith("MANYCLASS_")}
     environment |= {"MANYCLASS_PORT": "0", "MANYCLASS_STORE": f"sqlite:{tmp_path / 'my.db'}"}
     command = [sys.executable, "-m", "manyclass", "serve"]

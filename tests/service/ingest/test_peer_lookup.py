@@ -170,7 +170,7 @@ async def test_the_age_is_never_below_zero():
 
 
 @in_loop
-async def test_nobody_to_ask():
+async def test_no_peers():
     office = Office()
     [alone] = await office.processes("alone")
     assert await alone.find("id") == {"id": NEVER_SEEN}
@@ -182,7 +182,7 @@ async def test_nobody_to_ask():
 
 
 @in_loop
-async def test_whoever_has_just_begun_is_asked_too():
+async def test_a_process_that_has_just_started_is_asked_too():
     office = Office()
     one, two = await office.processes("one", "two")
     three = office.process("three")  # unknown to its peers
@@ -199,7 +199,7 @@ async def test_whoever_has_just_begun_is_asked_too():
 
 
 @in_loop
-async def test_nobody_polls_around_for_what_is_found():
+async def test_found_instances_need_no_poll():
     one, two = await Office().processes("one", "two")
     made = two.pending.keep(A)
     polls = one.polls
@@ -210,7 +210,7 @@ async def test_nobody_polls_around_for_what_is_found():
 
 
 @in_loop
-async def test_who_there_is_may_not_be_known():
+async def test_the_list_of_peers_may_be_unknown():
     office = Office()
     one = office.process("one")
     office.error = StoreUnavailable("the cable is cut")
@@ -349,7 +349,7 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
 
 
 @in_loop
-async def test_only_who_was_asked_is_believed_and_only_about_that():
+async def test_only_expected_answers_of_asked_peers_are_accepted():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
     office.deaf.update(("two", "three"))

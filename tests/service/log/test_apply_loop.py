@@ -83,7 +83,7 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
 
 
 @in_loop
-async def test_one_that_is_waited_for_is_told():
+async def test_the_outcome_of_an_awaited_request_is_delivered():
     applying = Applying()
     applying.loop.extend([applying.request(learn("a", "x", "one"))])
     applying.loop.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
@@ -113,7 +113,7 @@ async def test_a_batch_out_of_its_place_is_not_applied():
     ids=["retries", "conflicts", "one request"],
 )
 @in_loop
-async def test_others_have_their_turns_whatever_comes(monkeypatch, events):
+async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     applying.loop.extend([batch(1, *events)])
@@ -142,7 +142,7 @@ async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
 
 
 @in_loop
-async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
+async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     woken = []
@@ -161,7 +161,7 @@ async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
 
 
 @in_loop
-async def test_those_who_give_up_waiting_are_forgotten():
+async def test_cancelled_waiters_are_forgotten():
     applying = Applying()
     staying = asyncio.create_task(applying.loop.reached(3))
     for seq in range(10, 400):

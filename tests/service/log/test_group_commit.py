@@ -92,7 +92,7 @@ async def test_nothing_submitted_is_answered_with_nothing():
 
 
 @in_loop
-async def test_tells_about_each_applied_event():
+async def test_reports_each_applied_event():
     applied = []
     async with committing(on_applied=lambda *args: applied.append(args)) as (_, group_commit):
         events = [learn("a", "x"), learn("a", "x")]
@@ -148,7 +148,7 @@ async def test_goes_on_when_the_store_does():
     "error", [StoreError("odd", "mend it"), OSError("worse"), ZeroDivisionError()]
 )
 @in_loop
-async def test_whatever_the_store_raises_is_unavailable_to_the_sender(error):
+async def test_every_error_of_the_store_is_unavailable_to_the_sender(error):
     async with committing() as (parts, group_commit):
         parts.store.append_error = error
         with pytest.raises(StoreUnavailable) as caught:
@@ -385,7 +385,7 @@ async def test_a_conflict_within_one_request_keeps_all_of_it_out():
 
 
 @in_loop
-async def test_a_conflict_harms_nobody_else():
+async def test_a_conflict_does_not_harm_other_requests():
     async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y", "two")
         with parts.store.before_append.shut() as gate:
@@ -457,7 +457,7 @@ async def test_an_empty_queue_takes_a_request_of_any_size():
 
 
 @in_loop
-async def test_tells_when_there_may_be_room_again():
+async def test_reports_when_there_may_be_room_again():
     async with committing(max_events=1) as (parts, group_commit):
         with parts.store.before_append.shut() as gate:
             answer = group_commit.admit([learn("a", "x")])
@@ -542,7 +542,7 @@ async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
 
 
 @in_loop
-async def test_those_who_want_it_quiet_take_turns():
+async def test_exclusive_operations_take_turns():
     async with committing() as (parts, group_commit):
         inside = 0
 

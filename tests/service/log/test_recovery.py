@@ -141,7 +141,7 @@ def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_th
     assert "put a backup of the store in its place" in refusal
 
 
-def test_a_log_is_not_replayed_with_learners_nobody_named(life):
+def test_a_log_is_not_replayed_with_unnamed_learners(life):
     life.learn(*LESSONS[:5])
     life.store.delete_snapshot(0)
     with pytest.raises(RecoveryError, match="name the learners the log was begun with"):

@@ -76,7 +76,7 @@ def test_schemathesis_finds_nothing(keys, tmp_path):
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_the_document_says_who_may_only_when_there_are_keys():
+def test_the_document_has_permissions_only_with_keys():
     free, closed = document(), document(rank_keys=("r",))
     assert "securitySchemes" not in free["components"]
     for path, operations in closed["paths"].items():

@@ -35,7 +35,7 @@ async def test_every_address_of_the_page_is_served_here(below):
 
 
 @in_loop
-async def test_the_browser_is_told_to_ask_nobody_else():
+async def test_the_browser_may_load_from_this_origin_only():
     async with calling() as call:
         policy = (await call("GET", "/docs")).headers["content-security-policy"]
         sources = [source for rule in policy.split("; ") for source in rule.split()[1:]]

@@ -158,7 +158,7 @@ def test_a_paused_server_takes_it_once_when_it_goes_on(server, open_redis, follo
 # --- away and back --------------------------------------------------------------------------------
 
 
-def test_nobody_there_at_the_start(server, open_redis):
+def test_no_server_at_the_start(server, open_redis):
     server.stop()
     store = open_redis(server.url)
     for call in (
@@ -710,7 +710,7 @@ def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
     assert list(other.read(0)) == [(1, b"1"), (2, b"2 of another"), (3, b"3")]
 
 
-def test_a_log_that_cannot_be_followed_is_told_of_once(server, open_redis, follow, caplog):
+def test_a_log_that_cannot_be_followed_is_reported_once(server, open_redis, follow, caplog):
     store = open_redis(server.url)
     store.append([b"1"])
     following = follow(store)
@@ -849,7 +849,9 @@ def test_the_snapshots_of_another_store_are_not_listed(server, open_redis):
         store.snapshots()
 
 
-def test_letters_come_after_the_clock_of_the_server_was_set_back(server, open_redis, follow):
+def test_peer_messages_arrive_after_the_clock_of_the_server_was_set_back(
+    server, open_redis, follow
+):
     store = open_redis(server.url)
     store.beat(None)
     following = follow(store)

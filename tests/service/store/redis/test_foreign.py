@@ -107,7 +107,7 @@ def test_a_log_that_was_lifted_is_for_releases_that_know_epochs(client, keys, ol
     assert client.hget(keys[0], "version") == b"2"
 
 
-def test_a_store_tells_whether_its_log_is_older_than_versions_of_the_rules(old_store, open_redis):
+def test_a_store_reports_a_log_older_than_versions_of_the_rules(old_store, open_redis):
     assert open_redis().is_older_than_rules
 
 

@@ -35,7 +35,7 @@ def test_one_leads_and_all_are_seen(open_redis):
     assert seen(beat) == {first.name: (2, True), second.name: (None, False)}
 
 
-def test_who_restores_its_state_does_not_take_the_lease_but_keeps_it(open_redis):
+def test_a_restoring_process_does_not_take_the_lease_but_keeps_it(open_redis):
     store, other = open_redis(), open_redis()
     assert not store.beat(None).leads
     assert store.beat(0).leads
@@ -43,7 +43,7 @@ def test_who_restores_its_state_does_not_take_the_lease_but_keeps_it(open_redis)
     assert not other.beat(0).leads
 
 
-def test_a_beat_tells_of_snapshots(open_redis):
+def test_a_heartbeat_reports_snapshots(open_redis):
     store, other = open_redis(), open_redis()
     store.append([b"1", b"2"])
     infos = [store.save_snapshot(seq, [b"x" * seq]) for seq in (1, 2)]
@@ -68,7 +68,7 @@ def test_closing_takes_nothing_from_another_leader(open_redis):
     assert first.beat(0).leads
 
 
-def test_the_lease_of_one_not_heard_of_ends(open_redis):
+def test_the_lease_of_a_silent_process_ends(open_redis):
     first, second = open_redis(lease_seconds=SHORT), open_redis()
     assert first.beat(0).leads
     until(lambda: second.beat(0).leads)

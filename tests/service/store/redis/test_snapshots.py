@@ -200,7 +200,7 @@ def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, mon
     assert content(store, 1) == STATE
 
 
-def test_what_somebody_writes_is_not_swept(store, open_redis, keys):
+def test_a_snapshot_being_written_is_not_swept(store, open_redis, keys):
     other = open_redis()
 
     def chunks():
@@ -215,7 +215,7 @@ def test_what_somebody_writes_is_not_swept(store, open_redis, keys):
     assert content(store, 2) == STATE[:CHUNK] * 5
 
 
-def test_who_writes_too_slowly_is_told_and_leaves_nothing(store, open_redis, keys, monkeypatch):
+def test_too_slow_a_write_fails_and_leaves_nothing(store, open_redis, keys, monkeypatch):
     other = open_redis()
     monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # each chunk arrives too late
 
@@ -234,7 +234,7 @@ def test_who_writes_too_slowly_is_told_and_leaves_nothing(store, open_redis, key
     assert len(keys.chunks()) == 6
 
 
-def test_what_somebody_reads_is_not_swept(store, open_redis, keys, monkeypatch):
+def test_a_snapshot_being_read_is_not_swept(store, open_redis, keys, monkeypatch):
     monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
     other = open_redis()
     reading = other.open_snapshot(1)

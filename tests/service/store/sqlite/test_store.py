@@ -516,7 +516,7 @@ def test_a_closed_store_says_so(opened):
             use()
 
 
-def test_who_waits_to_write_comes_before_who_just_wrote(opened):
+def test_a_waiting_writer_precedes_the_last_one(opened):
     store = opened()
     thread = Thread(target=store.append, args=([b"event"],))
     with store._file.writing():
@@ -781,7 +781,7 @@ def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
         lambda store: list(store.snapshots()),
     ],
 )
-def test_it_is_taken_back_by_whatever_writes_next_and_not_given_before(opened, use):
+def test_it_is_taken_back_by_the_next_write_and_not_returned_before(opened, use):
     store = opened()
     store.append([b"1"])
     store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
