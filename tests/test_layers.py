@@ -47,7 +47,7 @@ def is_within(name, *packages):
     return any(f"{name}.".startswith(f"{package}.") for package in packages)
 
 
-FLOORS = {  # each package, and those it may import
+FLOORS = {  # each package, and the packages it may import
     "core": [],
     "client": [],
     "training": ["core"],
@@ -76,7 +76,7 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["cluster"],
     ["snapshots"],
     ["engine", "engine_stats", "pipeline", "tasks"],
-    ["http"],  # parts that know no engine: bodies, limits, problems
+    ["http"],  # parts independent of the engine: bodies, limits, problems
     ["observability"],
     ["ingest"],
     [
@@ -90,7 +90,7 @@ FLOOR_OF = {
 
 
 def floor_of(name):
-    """The floor of a module of the service, or of a name in one."""
+    """Return the floor of a module of the service, or of a name in one."""
     fitting = [room for room in FLOOR_OF if is_within(name, room)]
     return FLOOR_OF[max(fitting, key=len)] if fitting else None
 
@@ -122,7 +122,7 @@ def test_no_modules_of_the_service_import_each_other():
 
 
 def parts_in(value, depth=3):
-    """The objects of the service that a value is, calls or contains."""
+    """Yield the objects of the service that a value is, calls or contains."""
     if type(value).__module__.startswith("manyclass.service") and hasattr(value, "__dict__"):
         yield value
     elif isinstance(value, MethodType):
@@ -140,7 +140,7 @@ def parts_in(value, depth=3):
 
 
 def parts_below(part):
-    """By id: the parts that each part of the service holds, from this one on."""
+    """Return, by id, the parts held by each part of the service, starting from this one."""
     held, names, unread = {}, {}, [part]
     while unread:
         one = unread.pop()
@@ -159,13 +159,13 @@ async def test_no_part_of_the_service_holds_one_that_holds_it():
         there = {"Engine", "Cluster", "Replica", "GroupCommit", "ApplyLoop", "SnapshotSchedule"}
         assert there | {"PeerLookup", "EventBuilder", "Restore", "LiveModel"} <= {*names.values()}
         assert list(TopologicalSorter(held).static_order())  # CycleError
-        one.app.engine.cluster.live.told = one.app.engine.stats  # patched in, and hidden
+        one.app.engine.cluster.live.told = one.app.engine.stats  # a hidden cycle
         with pytest.raises(CycleError):
             list(TopologicalSorter(parts_below(one.app)[0]).static_order())
 
 
 def callbacks_and_assignments(source):
-    """The attributes that hold callables, and those that are set on another object than self."""
+    """Return the attributes with callables, and the attributes set on objects other than self."""
     callbacks, assigned = set(), set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":

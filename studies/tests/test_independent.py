@@ -3,7 +3,7 @@ from studies.independent import THRESHOLDS, Independent
 
 
 def drowned(rows=200):
-    """A class in a third of the rows, nine others; words that all have drown what tells them."""
+    """Return rows of one frequent and nine rare classes; shared words outnumber the sign words."""
     classes = [0 if at % 3 == 0 else 1 + at % 9 for at in range(rows)]
     return Rows.of(
         ([f"sign {each}", *(f"word {number}" for number in range(9))], [f"class {each}"])

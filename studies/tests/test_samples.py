@@ -10,7 +10,7 @@ from tests.evaluation.examples import separable
 
 
 def published(training=60, test=20):
-    """A published split whose values number its rows: two equal values a row."""
+    """Return a data set with a published split; each row holds its own number twice as values."""
     rows = separable(training + test)
     values = np.repeat(np.arange(training + test, dtype=np.float32), 2)
     return Dataset("easy", replace(rows, values=values), published=training)

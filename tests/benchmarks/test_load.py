@@ -18,7 +18,7 @@ def test_a_post_is_whole():
 
 @pytest.fixture
 def connection():
-    """A connection and the server's end of it."""
+    """Yield a connection and the server's end of it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         ours = load.Connection(server.getsockname()[1])
         theirs, _ = server.accept()
@@ -47,7 +47,7 @@ def test_a_closed_connection_is_an_error(connection):
 
 @contextmanager
 def server_of(statuses):
-    """The port of a server that answers two clients with these statuses."""
+    """Yield the port of a server that answers two clients with these statuses."""
 
     def answer(client):
         with client:
@@ -67,7 +67,7 @@ def server_of(statuses):
 
 
 def test_load_counts_answers_and_failures():
-    """Two connections to a server that refuses every other request."""
+    """Yield two connections to a server that refuses every other request."""
     with server_of(iter([200, 503] * 100_000)) as port:
         measured = load.run(port, [load.post("/rank", b"{}")], 2, 0.05)
 

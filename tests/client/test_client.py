@@ -14,7 +14,7 @@ SNAPSHOT = {"seq": 7, "bytes": 10, "taken_at": 1.5}
 
 
 class FakeService:
-    """Answers with what it was given, in turn, and keeps what it was asked."""
+    """Sends its prepared answers in turn, and records the requests."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
@@ -46,7 +46,7 @@ def problem(status, headers=None, **members):
 
 
 def answered_before(service, **options):
-    """A client whose service has answered once, so that it is worth waiting for."""
+    """Return a client after one successful answer of the service, so that the client retries."""
     service.answers.insert(0, {"snapshots": []})
     client = service.client(**options)
     client.snapshots()
@@ -213,7 +213,7 @@ def test_a_problem_becomes_an_error_with_its_fields():
     assert str(error) == "422 Unprocessable: bad (#/events/3/classes)"
 
 
-def test_an_error_of_another_server_is_told_by_its_status():
+def test_an_error_of_another_server_is_reported_by_its_status():
     service = FakeService(httpx.Response(404, html="<h1>Not here</h1>"))
     with pytest.raises(RequestRefused, match="404 Not Found"):
         service.client().stats()
@@ -311,7 +311,7 @@ def test_what_may_not_happen_twice_is_not_sent_again_when_the_answer_was_lost(ca
     assert service.waits == []
 
 
-def test_what_was_never_sent_may_be_sent_again_whatever_it_is():
+def test_every_unsent_request_may_be_retried():
     service = FakeService(httpx.ConnectError("refused"), {"seq": 8})
     assert answered_before(service).restore(7) == 8
 

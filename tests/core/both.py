@@ -1,4 +1,4 @@
-"""An index beside its reference, and names and lessons for both."""
+"""An index beside its reference, and names and labelled examples for both."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,13 @@ COUNTERS = [
 
 
 def assert_alike(ours, its_own):
-    """The scores before are taken from those after by subtraction: rounded otherwise."""
+    """Compare two results; scores before an update are differences, rounded in other ways."""
     assert ours[:2] == its_own[:2]
     assert ours[2:] == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
 
 
 class Both:
-    """Every call goes to both, and must answer the same."""
+    """An index and its reference: every call goes to both, and the answers must be equal."""
 
     def __init__(self, options, features, classes):
         self.index = Index(options)
@@ -132,7 +132,7 @@ class Both:
         )
 
     def compare(self):
-        """Every counter and every array of the state."""
+        """Compare every counter and every array of the state."""
         for counter in COUNTERS:
             assert getattr(self.index, counter) == getattr(self.reference, counter), counter
         ours = self.index.dump()
@@ -142,7 +142,7 @@ class Both:
             assert array.tolist() == its_own[name], name
 
     def look_inside(self):
-        """Every view of it."""
+        """Compare every view of the index with the reference's."""
         index, reference = self.index, self.reference
         for name in reference.rows:
             assert index.feature(name) == reference.feature(name)
@@ -159,7 +159,7 @@ class Both:
 
 
 def lessons(seed, count, features, classes):
-    """Random lessons in which some features and classes are far more frequent than others."""
+    """Yield random examples; some features and classes are far more frequent than others."""
     random = np.random.default_rng(seed)
     for _ in range(count):
         size = random.integers(1, 15)

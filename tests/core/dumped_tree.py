@@ -27,7 +27,7 @@ class DumpedNode:
 
 
 def nodes_of(state):
-    """The nodes by id."""
+    """Return the nodes by id."""
     children, blocks = (
         iter(state["children_ids"].tolist()),
         iter(range(len(state["block_features"]))),
@@ -50,12 +50,12 @@ def nodes_of(state):
 
 
 def root_of(state):
-    """The id of the root; -1 of a tree without nodes."""
+    """Return the id of the root, or -1 for a tree without nodes."""
     return int(state["counts"][7]) - 1
 
 
 def untrained(state):
-    """The state of the same tree before it learned anything; names and counts stay."""
+    """Return the state of the same tree without weights; names and counts stay."""
     return state | {
         "node_blocks": np.zeros_like(state["node_blocks"]),
         **{name: state[name][:0] for name in RUNS_OF_WEIGHTS},

@@ -1,24 +1,24 @@
-"""The weights of an index as a dense matrix, to hold textbook formulas against."""
+"""The weights of an index as a dense matrix, to compare with textbook formulas."""
 
 import numpy as np
 
 
 class Matrices:
-    """Rows are features, columns are classes, both in the order of the names given."""
+    """Dense views of an index: rows are features, columns classes, in the order of the names."""
 
     def __init__(self, features, classes):
         self.features, self.classes = features, classes
 
     def weights(self, index):
-        """(features, classes), 0 where there is no edge."""
+        """Return a (features, classes) array of weights, 0 without an edge."""
         return self.dense(index, "edge_masses", 0.0)
 
     def variances(self, index):
-        """(features, classes), 1 where there is no edge."""
+        """Return a (features, classes) array of variances, 1 without an edge."""
         return self.dense(index, "edge_variances", 1.0)
 
     def vector(self, instance):
-        """(features,), scaled to length 1."""
+        """Return the instance as a (features,) array, scaled to length 1."""
         x = np.array([instance.get(name, 0.0) for name in self.features])
         return x / np.linalg.norm(x)
 
@@ -37,7 +37,7 @@ class Matrices:
 
 
 def names(state, of):
-    """The names in a dumped state, by id."""
+    """Return the names in a dumped state, by id."""
     sizes = state[f"{of}_name_sizes"].astype(int)
     joined = state[f"{of}_names"].tobytes()
     return [

@@ -1,4 +1,4 @@
-"""Confidence: learned from outcomes, in bounds, the same on every run, and worth something."""
+"""Confidence: learned from outcomes, bounded, reproducible, and informative."""
 
 import numpy as np
 import pytest
@@ -22,12 +22,12 @@ def taught(*outcomes):
 
 
 def repeated(outcomes):
-    """So often that there is a confidence."""
+    """Return a calibration with enough repeated outcomes to have a confidence."""
     return taught(*(outcomes * (ENOUGH // max(len(outcomes), 1) + 1)))
 
 
 def stream(events, seed=0, scale=1.0):
-    """Scores whose lead tells how likely the first class is right, later more so."""
+    """Yield (first score, second score, right): right more often with a wide gap, and later."""
     random = np.random.default_rng(seed)
     for number in range(events):
         first = random.gamma(4) * scale
@@ -37,7 +37,7 @@ def stream(events, seed=0, scale=1.0):
 
 
 def progressive(outcomes):
-    """(confidence before, whether right) of each from the time on when there is one, as arrays."""
+    """Return arrays of confidences before an outcome and of outcomes, once confidences exist."""
     calibration, found = Calibration(), []
     for first, second, is_right in outcomes:
         found.append((calibration.confidence(first, second), is_right))
@@ -123,7 +123,7 @@ def test_what_it_says_comes_true():
     assert calibration.brier == pytest.approx(
         np.mean((right[-10_000:] - confidences[-10_000:]) ** 2), abs=1e-6
     )
-    assert calibration.brier < 0.75 * right[-10_000:].var()  # what the best constant has
+    assert calibration.brier < 0.75 * right[-10_000:].var()  # the best constant's score
     assert right[confidences > 0.9].mean() > 0.88
     assert right[confidences < 0.2].mean() < 0.22
 

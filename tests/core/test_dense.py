@@ -1,4 +1,4 @@
-"""Learners of signed weights, one rival at a time, beside the textbook's dense matrices."""
+"""Learners of signed weights, one negative at a time, beside the textbook's dense matrices."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ UNBOUND = {"max_outdegree": 1000, "rating": 0}
 
 
 def lessons(count, most_classes):
-    """Classes that lean to features of their own, and many features in each instance."""
+    """Yield examples with many features each; every class prefers features of its own."""
     random = np.random.default_rng(5)
     for _ in range(count):
         true = random.choice(len(CLASSES), random.integers(1, most_classes + 1), replace=False)
@@ -25,7 +25,7 @@ def lessons(count, most_classes):
 
 
 def steps(options, most_classes=1):
-    """Each lesson of a stream: the index before and after, x, scores, true and wrong columns."""
+    """Yield for each example: weights before and after, x, scores, positive, negative columns."""
     index = Index(options)
     for instance, classes in lessons(400, most_classes):
         before = MATRICES.weights(index), MATRICES.variances(index) if variances(index) else None
@@ -42,7 +42,7 @@ def variances(index):
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
-def test_passive_aggressive_with_one_rival_is_pa_ii(aggressiveness):
+def test_passive_aggressive_with_one_negative_is_pa_ii(aggressiveness):
     options = Options.of("pa", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
     for (before, _), (after, _), x, scores, (true,), wrong in steps(options):
@@ -66,7 +66,7 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
     options = Options.of("mmp", **UNBOUND)
     compared = changed = 0
     for (before, _), (after, _), x, scores, true, wrong in steps(options, most_classes=3):
-        if min(scores[true]) <= 0:  # then classes without a score would be rivals to the textbook
+        if min(scores[true]) <= 0:  # then the textbook's negatives include classes without a score
             continue
         expected = before.copy()
         pairs = [(c, w) for c in true for w in wrong if scores[w] >= scores[c]]
@@ -82,14 +82,14 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
-def test_confidence_with_one_rival_is_diagonal_arow(aggressiveness):
+def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
     options = Options.of("arow", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
     for before, after, x, scores, (true,), wrong in steps(options):
         rival = max(wrong, key=lambda column: scores[column])
         if scores[rival] <= 0:
             continue
-        # as one binary problem: the features of the true class for it, those of the rival against
+        # as one binary problem: x for the true class, -x for the negative
         psi = np.zeros_like(before[0])
         psi[:, true], psi[:, rival] = x, -x
         mean, sigma = before
@@ -107,13 +107,13 @@ def test_confidence_with_one_rival_is_diagonal_arow(aggressiveness):
     assert changed > 100
 
 
-# --- several rivals, by hand ----------------------------------------------------------------------
+# --- several negatives, by hand -------------------------------------------------------------------
 
 
-def test_rivals_step_back_by_how_much_too_close_they_come():
+def test_negatives_step_back_in_proportion_to_their_violations():
     index = Index(Options.of("pa", normalize="none", **UNBOUND))
     for name, size in [("a", 0.1), ("b", 0.4), ("c", 0.8)]:
-        index.learn({name: size}, [name])  # alone: no rival steps back
+        index.learn({name: size}, [name])  # a lone class: no negative is updated
     weights = {name: index.feature(name)["edges"][0][1] for name in "abc"}
     instance = dict.fromkeys("abc", 1.0)
     index.learn(instance, ["a"])
@@ -128,7 +128,7 @@ def test_rivals_step_back_by_how_much_too_close_they_come():
         assert moved == pytest.approx(gains, abs=1e-6)
 
 
-def test_a_true_class_without_a_rival_in_its_way_steps_forward():
+def test_a_positive_without_violating_negatives_steps_forward():
     index = Index(Options.of("mmp", normalize="none"))
     assert index.learn({"f": 2.0}, ["a", "b"])[:2] == (0, True)
     assert index.feature("f")["edges"] == [("a", 2.0), ("b", 2.0)]

@@ -1,4 +1,4 @@
-"""Eviction and listings: how much each call looks at, however many names there are."""
+"""Eviction and listings: the work of a call does not grow with the number of names."""
 
 from collections import Counter
 from dataclasses import replace
@@ -43,7 +43,7 @@ def test_a_new_feature_costs_one_window_however_many_there_are(learner, names):
 
 
 def blocks_of(index):
-    """The number of blocks of each feature of a label tree, by name."""
+    """Return the number of blocks of each feature of a label tree, by name."""
     state = index.dump()
     by_id = names_in(state, "feature")
     ids = state["block_features"]
@@ -111,7 +111,7 @@ def test_learning_forgets_the_retired_classes_of_its_features_first():
 
 @pytest.mark.parametrize("learner", REFERENCES)
 def test_state_and_evictions_go_on_from_a_dump_within_a_sweep(learner):
-    """With more rows and ids than a sweep, or a window, takes at once, and a reload amid it all."""
+    """Use more rows and ids than one sweep or window takes at once, and reload in between."""
     options = Options.of(learner, max_features=2 * ROWS_SWEPT + 50, max_classes=100)
     random = np.random.default_rng(5)
     features = [f"f{n}" for n in range(3 * ROWS_SWEPT)]
@@ -314,7 +314,7 @@ def test_pages_are_those_of_a_scan_while_names_come_and_go():
                 )
 
 
-def test_names_that_nobody_lists_are_not_kept_in_order_for_ever():
+def test_unlisted_names_are_not_kept_in_order_for_ever():
     index = Index(Options.of("ff", max_features=2000))
     for n in range(2000):
         index.learn([f"f{n}"], ["c"])

@@ -22,7 +22,7 @@ from tests.examples import examples
 
 
 @given(streams)
-def test_same_events_same_digest_whatever_the_hash_seed(stream):
+def test_same_events_same_digest_with_any_hash_seed(stream):
     again = applied([Event.from_bytes(bytes(event)) for event in stream], Model(Options(), 77))
     assert applied(stream).digest() == again.digest()
 
@@ -235,7 +235,7 @@ def lesson(name, event_id=None, fingerprint=0):
     return Event.learn(Instance([name]), [name], event_id, fingerprint)
 
 
-def test_what_was_seen_before_is_told_apart_also_within_one_request():
+def test_repeated_events_are_detected_also_within_one_request():
     model = Model(Options())
     model.apply(1, lesson("a", "one", 5))
     request = [lesson("b", "two", 6), lesson("a", "one", 5), lesson("c"), lesson("b", "two", 6)]
@@ -299,7 +299,7 @@ def test_an_event_without_features_makes_no_new_class(learner):
     model = Model(Options.of(learner, **members))
     model.apply(1, Event.learn(Instance({}), ["lost"]))
     assert model.seq == 1
-    if learner == "frequency":  # which knows no features, so that the class is ranked
+    if learner == "frequency":  # it uses no features and ranks the class
         assert model.learner.has_class("lost")
         return
     assert model.learner.classes == 0

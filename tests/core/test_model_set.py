@@ -85,7 +85,7 @@ def test_reads_the_options_older_releases_wrote():
         ({"answering": {}, "shadows": "pa"}, ValueError),
     ],
 )
-def test_what_is_no_lineup_is_refused(values, error):
+def test_invalid_model_sets_are_refused(values, error):
     with pytest.raises(error):
         ModelSet.from_dict(values)
 
@@ -124,11 +124,11 @@ def test_where_each_learner_goes_on_from():
     before = ModelSet(FF, (PA, Options.of("pa", rivals=2), OOZ))
     assert before.origins(before) == [0, 1, 2, 3]
     assert ModelSet(Options(rating=3), (OOZ, PA)).origins(before) == [0, 3, 1]
-    # one of the same specification before one of the same learner, whatever the order
+    # an equal specification goes before the same learner, in any order
     other = Options.of("pa", rivals=3)
     assert ModelSet(FF, (other, PA)).origins(before) == [0, 2, 1]
     assert ModelSet(FF, (other, Options.of("pa", rivals=4))).origins(before) == [0, 1, 2]
-    # the one that answered is not a shadow's to go on from
+    # a shadow does not continue from the former primary
     assert ModelSet(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
     assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]
 
@@ -158,7 +158,7 @@ def test_a_learner_is_found_by_its_former_label(label):
     assert ModelSet(FF, (PA,)).find(label) is None
 
 
-def test_differences_are_told_by_name():
+def test_differences_are_reported_by_name():
     stored = ModelSet(Options(rating=3), (PA, Options(leak=False)))
     asked = ModelSet(Options(rating=4), (OOZ, Options(leak=False, max_classes=9)))
     assert stored.differences(asked) == {

@@ -1,4 +1,4 @@
-"""Numbers read by std::from_chars, by strtod where there is none, and by Python are the same."""
+"""Numbers parsed by std::from_chars, by its fallback strtod, and by Python are equal."""
 
 import math
 import os
@@ -13,7 +13,7 @@ CXX = os.environ.get("CXX", "c++").split()
 
 
 def texts():
-    """Numbers as JSON writes them: short and long, tiny and huge, halfway between two doubles."""
+    """Yield texts of numbers: short, long, tiny, huge, halfway between two doubles, invalid."""
     drawn = random.Random(5)
     yield from ("0", "-0", "0.0", "1e0", "1E+2", "1e-2", "9007199254740993", "0.1", "1e22", "1e23")
     yield from ("4.9e-324", "2.4e-324", "2.5e-324", "1e-400", "2.2250738585072011e-308", "1e30")
@@ -30,7 +30,7 @@ def texts():
 
 
 def expected(text):
-    """The bits by Python's float, which is rounded right; - for what is no finite number."""
+    """Return the bits of Python's correctly rounded float, or - if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:

@@ -24,7 +24,7 @@ def row(learner, name):
     return [(edge.to, float(edge.mass)) for edge in learner.rows[name].edges]
 
 
-def test_first_lesson_makes_an_edge_of_full_weight():
+def test_first_update_makes_an_edge_of_full_weight():
     learner = FeatureFocus(PLAIN)
 
     assert learner.learn({"f": 2.0}, ["c"])[:2] == (0, True)
@@ -115,7 +115,7 @@ def test_scores_use_the_heaviest_edges_only():
 
     assert row(learner, "f") == [("a", 2), ("b", 1)]
     assert learner.rank({"f": 1}) == [("a", pytest.approx(2 / 3))]
-    assert learner.edges_touched == 0 + 1 + 1  # two lessons and a rank
+    assert learner.edges_touched == 0 + 1 + 1  # two updates and a rank
     assert learner.active_features_ranked == 2 + 1
 
 

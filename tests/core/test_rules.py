@@ -1,4 +1,4 @@
-"""Versions of the rules: what a release applies, loads and refuses."""
+"""Versions of the rules: events and states that a release applies, loads and refuses."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def learn(name="c"):
 
 
 def model_under(version, monkeypatch):
-    """A model that a release with this version made, before the release with the real one."""
+    """Return a model made by a release with this version of the rules."""
     monkeypatch.setattr(rules, "RULES", version)
     model = Model(Options())
     model.apply(1, learn())

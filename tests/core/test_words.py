@@ -15,8 +15,8 @@ def test_a_sentence_is_its_words_with_their_case_and_without_punctuation():
     [
         ("He came. She went!  Who knew? All.", 4),
         ("He came.\nShe went.", 2),  # a line end is a space
-        ("One paragraph\n\nand another", 2),  # no sentence reaches over a blank line
-        ('"Where?" said she. "There."', 2),  # what goes on in lower case is the same sentence
+        ("One paragraph\n\nand another", 2),  # a blank line ends a sentence
+        ('"Where?" said she. "There."', 2),  # lower case continues the sentence
         ('He said: "Come." "No."', 2),
         ("Mr. Elliot came with Mrs. Smith. They left.", 2),
         ("He waited...and went", 1),

@@ -1,4 +1,4 @@
-"""Rows that are easy to learn, and estimators that do as they are told."""
+"""Rows that are easy to learn, and estimators with fixed behaviour."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ CLASSES = 4
 
 
 def separable(rows=80, classes=CLASSES):
-    """Rows whose class is told by one of their two features."""
+    """Return rows with two features each; one of them determines the class."""
     return Rows.of(
         ({f"sign {at % classes}": 1.0, f"noise {at % 3}": 0.5}, [f"class {at % classes}"])
         for at in range(rows)
@@ -21,7 +21,7 @@ def data_set(rows=80, **given):
 
 
 class Always:
-    """Ranks the classes by their columns, whatever the instance is."""
+    """Ranks the classes by their columns and ignores the instance."""
 
     name = "always"
 

@@ -23,7 +23,7 @@ def write_lines(path, rows):
 
 
 def labelled(rows):
-    """Each row as ({feature: value}, [class])."""
+    """Return each row as ({feature: value}, [class])."""
     return [
         (
             {

@@ -15,7 +15,7 @@ LEARNERS = [Options(), Options(rating=0)]
 
 @pytest.fixture(scope="module")
 def full():
-    """Two learners, one of them varied, and a peer."""
+    """Compare two learners, one of them with variants, and a peer."""
     learners = variants(LEARNERS, {"max_outdegree": ["1", "5"]})
     return compare(data_set(200), learners, {"always": Always}, Plan(passes=3, splits=2))
 

@@ -24,7 +24,7 @@ WIDTH = 6
 
 
 def truth_of(true, trained=(), training_rows=100):
-    """True classes by row, as columns of 6 classes a to f."""
+    """Return the true classes by row, as columns of 6 classes a to f."""
     counts = np.zeros(WIDTH, np.int64)
     counts[: len(trained)] = trained
     return Truth(

@@ -67,6 +67,6 @@ def test_a_code_stands_below_the_longest_code_that_begins_it():
 
     assert tree.parents("45233140-2") == {"45233000-9"}
     assert tree.parents("45233000-9") == {"45230000-8"}
-    assert tree.parents("45230000-8") == {"45000000-7"}  # 452 is no code here
+    assert tree.parents("45230000-8") == {"45000000-7"}  # 452 is not a code here
     assert tree.parents("45000000-7") == {""}
     assert tree.distance("45233140-2", "30000000-9") == 5

@@ -52,4 +52,4 @@ def test_a_broken_promise_fails_the_run(tmp_path):
     recorded = json.loads(result.read_text())
     assert recorded["verdict"] == "broken"
     assert "the limit is" in recorded["broken"][0]
-    assert [*tmp_path.glob("*/process-0/log")]  # for whoever has to find out why
+    assert [*tmp_path.glob("*/process-0/log")]  # kept for diagnosis

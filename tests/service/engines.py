@@ -13,7 +13,7 @@ from tests.service.faulty import PATIENCE, Clock, FaultyStore, learn
 
 @asynccontextmanager
 async def running(store=None, **settings):
-    """An engine that is ready, closed in the end."""
+    """Yield a ready engine and its store; close the engine at the end."""
     store = store or FaultyStore()
     engine = Engine(Settings(**settings), Cluster(store), Clock())
     await engine.start()
@@ -25,7 +25,7 @@ async def running(store=None, **settings):
 
 
 async def teach(engine, *texts):
-    """Learn these, one after another; each is "features -> classes"."""
+    """Learn the texts one after another; each is "features -> classes"."""
     for text in texts:
         features, _, classes = text.partition(" -> ")
         await engine.submit([learn(features, classes)])
@@ -40,7 +40,7 @@ def seqs(infos):
 
 
 async def ticked(engine):
-    """Let the schedule look, and wait for what it started; the newest snapshot's seq."""
+    """Run the schedule, wait for its snapshot, and return the newest snapshot's seq."""
     engine.tick()
     await engine._tasks.join()
     return engine.newest_snapshot.seq
@@ -51,7 +51,7 @@ async def ticked(engine):
 
 @asynccontextmanager
 async def engine_on(log, name, ready=True, **settings):
-    """An engine of its own on the log, ready unless told otherwise, closed in the end."""
+    """Yield a new engine on the log, ready unless `ready` is false; close it at the end."""
     wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
     engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
     starting = asyncio.create_task(engine.start())
@@ -72,14 +72,14 @@ async def engines_on(log, names, **settings):
 
 
 async def until(condition):
-    """Return when it holds; a test that waits too long has failed."""
+    """Return when the condition holds; a test that waits too long has failed."""
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
 
 
 async def equal(*engines):
-    """Return when all are at the end of the log, where they have to hold the same."""
+    """Return when all are at the end of the log; assert that their states are equal there."""
     last = engines[0].store.last_seq
     for engine in engines:
         assert await engine.reached(last, PATIENCE)

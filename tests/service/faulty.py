@@ -1,4 +1,4 @@
-"""A store in memory that fails, hangs or loses bytes when told to, and small helpers around it."""
+"""A store in memory that fails, hangs or loses bytes on demand, and small helpers around it."""
 
 import asyncio
 import functools
@@ -13,7 +13,7 @@ PATIENCE = 30.0  # seconds after which a test that waits for a thread has failed
 
 
 class Gate:
-    """Open at first. Who comes while it is shut waits until it is opened."""
+    """A gate, open at first. Threads wait at a shut gate until it opens."""
 
     def __init__(self):
         self._open = threading.Event()
@@ -42,7 +42,7 @@ class Gate:
 
 
 class FaultyStore:
-    """Does what MemoryStore does, but for the faults that are set."""
+    """A MemoryStore with injected faults."""
 
     durability = "none"
     is_older_than_rules = False
@@ -53,12 +53,12 @@ class FaultyStore:
         self.after_append = Gate()
         self.before_save = Gate()
         self.before_read = Gate()
-        self.begun = threading.Semaphore(0)  # one more for each append that was begun
-        self.append_error = None  # of every append, and these of the next ones:
+        self.begun = threading.Semaphore(0)  # the number of started appends
+        self.append_error = None  # raised by every append; the following list by one append each
         self.append_errors = []
         self.save_error = None
         self.trim_error = None
-        self.appends = []  # how many events each that succeeded had
+        self.appends = []  # the number of events of each successful append
         self.closed = False
         self._reading = False
 
@@ -110,10 +110,10 @@ class FaultyStore:
         assert not self._reading, "closed while somebody reads"
         self.closed = True
 
-    # --- what only tests do -------------------------------------------------------------------
+    # --- for tests only -----------------------------------------------------------------------
 
     def damage_snapshot(self, seq):
-        """Turn one bit of it around."""
+        """Flip one bit of the snapshot."""
         _, chunks = self.inner._snapshots[seq]
         data = bytearray(b"".join(chunks))
         data[len(data) // 2] ^= 1
@@ -128,12 +128,12 @@ class FaultyStore:
         ]
 
     def first_seq(self):
-        """The number of the oldest event that is left, None without one."""
+        """Return the number of the oldest event left, or None."""
         return self.inner._events[0][0] if self.inner._events else None
 
 
 class Clock:
-    """Shows what it was set to."""
+    """A clock that shows a set time."""
 
     def __init__(self, now=1_000.0):
         self.now = now
@@ -143,7 +143,7 @@ class Clock:
 
 
 def in_loop(test):
-    """The test, a coroutine function, run in an event loop of its own."""
+    """Wrap a coroutine function as a test with an event loop of its own."""
 
     @functools.wraps(test)
     def run(*args, **kwargs):
@@ -153,12 +153,12 @@ def in_loop(test):
 
 
 async def many_turns():
-    """Give other tasks and threads the time to do what they should not do."""
+    """Yield to other tasks and threads, so that a forbidden action of theirs would happen."""
     for _ in range(50):
         await asyncio.to_thread(int)
 
 
 def learn(features, classes="x", event_id=None):
-    """A learn event; its fingerprint follows from its content."""
+    """Return a learn event; its fingerprint follows from its content."""
     fingerprint = crc32(f"{features} -> {classes}".encode())
     return Event.learn(Instance(features.split()), classes.split(), event_id, fingerprint)

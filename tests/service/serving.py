@@ -1,4 +1,4 @@
-"""The service to talk to: in process, by messages of ASGI, or as a real server on a free port."""
+"""The service under test: in process, by messages of ASGI, or as a real server on a free port."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ NDJSON = {"content-type": "application/x-ndjson"}
 
 
 class Calls:
-    """A client of an app in process, and the app."""
+    """A client of an app in this process, and the app."""
 
     def __init__(self, app, client, store, clock):
         self.app = app
@@ -27,7 +27,7 @@ class Calls:
         self.clock = clock
 
     async def __call__(self, method, path, body=None, **options):
-        """The answer; a body is sent as JSON, bytes as they are and said to be JSON."""
+        """Return the answer; send a body as JSON, bytes unchanged with the JSON content type."""
         headers = {**options.pop("headers", {})}
         if isinstance(body, bytes):
             headers = {"content-type": "application/json"} | headers
@@ -42,7 +42,7 @@ class Calls:
         return (await self("POST", "/learn", {"events": events})).json()
 
     async def metrics(self):
-        """Every sample, by its name and labels as Prometheus writes them."""
+        """Return every sample by its name and labels in the Prometheus format."""
         lines = (await self("GET", "/metrics")).text.splitlines()
         pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
         return {name.removeprefix("manyclass_"): float(value) for name, value in pairs}
@@ -53,7 +53,7 @@ class Calls:
 
 @asynccontextmanager
 async def calling(ready=True, store=None, wall_clock=None, **settings):
-    """Calls to an app of its own, whose engine is ready unless told otherwise."""
+    """Yield calls to a new app, with a ready engine unless `ready` is false."""
     clock = Clock()
     wall_clock = wall_clock or clock
     store = store or FaultyStore(wall_clock)
@@ -70,7 +70,7 @@ async def calling(ready=True, store=None, wall_clock=None, **settings):
 
 @asynccontextmanager
 async def side_by_side(**settings):
-    """Calls to two apps on one store that know of each other."""
+    """Yield calls to two apps on one store that know of each other."""
     log = SharedLog()
     async with (
         calling(store=log.store("one"), **settings) as one,
@@ -85,7 +85,7 @@ async def side_by_side(**settings):
 
 
 def assert_problem(response, status, *pointers):
-    """The response is a problem of this status, with faults at these places."""
+    """Assert that the response is a problem of this status, with faults at these pointers."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     problem = response.json()
@@ -99,7 +99,7 @@ def assert_problem(response, status, *pointers):
 
 
 class Conversation:
-    """A request sent piece by piece in process, its answer seen as it comes."""
+    """A request sent piece by piece in this process; its answer is read message by message."""
 
     def __init__(self, app, path, headers):
         self._receive = asyncio.Queue()
@@ -121,11 +121,11 @@ class Conversation:
         self._receive.put_nowait({"type": "http.disconnect"})
 
     async def hear(self):
-        """The next message of the answer."""
+        """Return the next message of the answer."""
         return await asyncio.wait_for(self._sent.get(), PATIENCE)
 
     async def hear_line(self):
-        """The next object of an answer that is a stream."""
+        """Return the next object of a streamed answer."""
         message = await self.hear()
         if message["type"] == "http.response.start":
             assert message["status"] == 200
@@ -133,11 +133,11 @@ class Conversation:
         return json.loads(message["body"])
 
     def unheard(self):
-        """How many messages of the answer wait to be heard."""
+        """Return the number of unread messages of the answer."""
         return self._sent.qsize()
 
     async def end(self):
-        """Status, headers and the whole rest of the answer."""
+        """Return status, headers and the whole rest of the answer."""
         await asyncio.wait_for(self.task, PATIENCE)
         messages = [self._sent.get_nowait() for _ in range(self._sent.qsize())]
         if not messages:
@@ -160,7 +160,7 @@ class Served:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
     def talk(self, *pieces):
-        """(status, headers, body) of the answer to these bytes."""
+        """Return (status, headers, body) of the answer to these bytes."""
         with self.connect() as connection:
             for piece in pieces:
                 connection.sendall(piece)
@@ -168,7 +168,7 @@ class Served:
 
 
 def answer_on(connection):
-    """(status, headers, body) of one answer."""
+    """Return (status, headers, body) of one answer."""
     data = b""
     while b"\r\n\r\n" not in data:
         received = connection.recv(65536)
@@ -190,7 +190,7 @@ def answer_on(connection):
 
 @contextmanager
 def serving(store="memory:", quiet_seconds=60, unread_seconds=30, **settings):
-    """A real server as `service.server.run` makes it, on a free port."""
+    """Yield a real server as `service.server.run` makes it, on a free port."""
     chosen = Settings(store=store, port=0, **settings)
     app = create_app(chosen)
     server = server_of(app, chosen, quiet_seconds, unread_seconds)

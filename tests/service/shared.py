@@ -1,4 +1,4 @@
-"""A log in memory that several stores share, each as a process of its own would, and its faults."""
+"""A log in memory, shared by several stores like by separate processes, and its faults."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ from tests.service.faulty import Gate
 
 
 class SharedLog:
-    """What lies on the server, and who uses it."""
+    """The server's data, shared by the stores of several processes."""
 
     def __init__(self, clock=lambda: 0.0):
         self.inner = MemoryStore(clock)
@@ -25,14 +25,14 @@ class SharedLog:
         self.stores = []
         self.leader = None
         self.away = False
-        self.full = False  # no append is taken; snapshots are
-        self.version = 0  # grows when the log loses its end
+        self.full = False  # appends are refused, snapshots accepted
+        self.version = 0  # incremented when the log loses its end
 
     def store(self, name):
         return SharedMemoryStore(self, name)
 
     def lose_after(self, seq):
-        """What a server does that comes back without its last writes."""
+        """Drop the events after `seq`, like a server that restarts without its last writes."""
         with self.changed:
             self.batches = [each for each in self.batches if each[0] + len(each[1]) - 1 <= seq]
             self.inner._events = [each for each in self.inner._events if each[0] <= seq]
@@ -43,7 +43,7 @@ class SharedLog:
 
 
 class SharedMemoryStore:
-    """One process's way to the log."""
+    """The store of one process on the shared log."""
 
     durability = "none: the log is in memory, and shared"
     foreign_entries = 0
@@ -57,7 +57,7 @@ class SharedMemoryStore:
         self.before_save = Gate()
         self.follows = Gate()
         self.append_errors = []  # raised without a trace in the log
-        self.lost_replies = 0  # so many appends are in the log and their caller never hears it
+        self.lost_replies = 0  # the number of appends that are in the log but lose their reply
         self.confirm_error = None
         self.confirmed = 0
         self.beats = 0

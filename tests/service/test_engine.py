@@ -1,4 +1,4 @@
-"""The engine's life: recovering, ready, failed, closed, and what may be asked of it when."""
+"""The engine's states (recovering, ready, failed, closed) and their allowed operations."""
 
 import asyncio
 import threading
@@ -72,7 +72,7 @@ async def test_refuses_everything_while_it_recovers():
 
 
 @in_loop
-async def test_tells_how_recovery_went():
+async def test_reports_the_recovery():
     store = FaultyStore()
     engine = await started(store)
     await engine.submit([learn("a", "x")] * 3)
@@ -163,7 +163,7 @@ async def test_other_options_are_taken_on_when_that_is_asked_for():
     engine = await started(store, learner="svm(rating=4)", reconfigure=True)
     assert engine.model.options.rating == 4
     assert engine.model.seq == 2
-    # killed: the change itself is an event, so it stays
+    # killed: the change is an event, so it is durable
     again = await started(store, learner="svm(rating=4)")
     assert (again.status, again.model.seq) == ("ready", 2)
     assert again.model.digest() == engine.model.digest()
@@ -262,7 +262,7 @@ async def test_other_shadows_than_the_stored_ones_are_refused():
     differ = "shadows is 'pa,ema' in the store and 'ema,pa(rivals=2)' in the settings"
     assert differ in other.failure
     await other.close()
-    same = await started(store, shadows=("ema", "pa"))  # in whatever order
+    same = await started(store, shadows=("ema", "pa"))  # in any order
     assert labels(same) == ["svm", "pa", "ema"]
     await same.close()
 
@@ -278,7 +278,7 @@ async def test_shadows_come_and_go_when_that_is_asked_for():
     assert [each.learner.learned for each in engine.model.enrolled] == [1, 0, 0]
     await engine.submit([learn("a", "x"), Event.promote("pa")])
     await engine.close()
-    # one is added and one taken away, and who answers stays, whatever LEARNER says
+    # one shadow is added and one removed; the primary stays, in spite of LEARNER
     engine = await started(store, shadows=("arow", "pa"), reconfigure=True)
     assert labels(engine) == ["pa", "arow", "svm"]
     assert [each.learner.learned for each in engine.model.enrolled] == [1, 0, 2]
@@ -380,7 +380,7 @@ async def test_a_full_disk_stops_learning_not_ranking():
 
 
 @in_loop
-async def test_forgets_as_told():
+async def test_forgets_on_request():
     engine = await started()
     await engine.submit([learn("a", "x y")])
     await engine.submit([Event.forget_class("x")])
@@ -393,7 +393,7 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
     store = FaultyStore()
     engine = await started(store)
     await engine.submit([learn("a", "x")])
-    store.inner.append([bytes(learn("b", "y"))])  # somebody else writes into our log
+    store.inner.append([bytes(learn("b", "y"))])  # another process writes to this engine's log
     with pytest.raises(NotReady):
         await engine.submit([learn("c", "z")])
     assert "numbered" in engine.failure
@@ -523,7 +523,7 @@ async def test_nothing_is_left_running_after_close():
 
 
 def engine_threads():
-    """Those that append and those that write snapshots."""
+    """Return the threads that append and those for snapshots."""
     prefixes = ("append", "snapshot")
     return {thread for thread in threading.enumerate() if thread.name.startswith(prefixes)}
 

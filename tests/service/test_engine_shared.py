@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 
 
 @in_loop
-async def test_each_learns_what_the_others_were_told():
+async def test_each_learns_the_events_of_the_others():
     log = SharedLog()
     async with engines_on(log, "ABC") as engines:
         answers = await asyncio.gather(
@@ -92,7 +92,7 @@ async def test_other_options_reach_all():
 
 
 @in_loop
-async def test_who_answers_is_the_same_in_all():
+async def test_the_primary_is_the_same_in_all():
     log = SharedLog()
     async with engines_on(log, "AB", shadows=("pa", "ema")) as (first, second):
         await first.submit([learn("a", "x"), learn("a b", "y")])
@@ -152,12 +152,12 @@ async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
         assert first.model.seq == 3
         assert first.model.learner.learned == 1
         assert first.model.seen("two") is None
-    async with engine_on(log, "C") as third:  # which reads all of it from the log
+    async with engine_on(log, "C") as third:  # it reads everything from the log
         assert third.model.digest() == second.model.digest()
 
 
 @in_loop
-async def test_a_conflict_is_told_at_its_place_also_behind_retries():
+async def test_a_conflict_is_reported_at_its_place_also_behind_retries():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
         known = learn("k", "k", "known")
@@ -332,7 +332,7 @@ async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request()
 
 
 @in_loop
-async def test_what_nobody_waits_for_any_more_is_not_kept_for():
+async def test_abandoned_requests_are_not_kept():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         event = learn("a", "x", "one")
@@ -348,7 +348,7 @@ async def test_what_nobody_waits_for_any_more_is_not_kept_for():
 
 
 @in_loop
-async def test_whatever_else_a_shared_store_raises_leaves_it_open_what_became_of_the_events():
+async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         engine.store.append_errors = [ZeroDivisionError()]

@@ -1,7 +1,7 @@
-"""Whatever happens in whatever order: the state is what the acknowledged events make, each once.
+"""Operations in any order: the state is the result of the acknowledged events, each applied once.
 
-The twin is a bare Model that is handed the events in the order of the log, and that goes back to
-dumps of its own where the engine goes back to snapshots.
+The reference is a bare Model. It applies the events in the order of the log, and returns to its
+own dumps where the engine restores snapshots.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ BATCHES = st.lists(LESSONS, min_size=1, max_size=4)
 
 
 class EngineStates(RuleBasedStateMachine):
-    """One store, one engine after another over it, and the twin."""
+    """One store, one engine after another over it, and the reference."""
 
     @initialize(keep=st.integers(1, 3))
     def begin(self, keep):
@@ -47,8 +47,8 @@ class EngineStates(RuleBasedStateMachine):
         self.rating = 10
         self.shadows = ("pa",)
         self.store = FaultyStore()
-        self.twin = Model(self.wanted())
-        self.dumps = {0: self.twin.dump()}  # seq -> what a snapshot of it has to hold
+        self.reference = Model(self.wanted())
+        self.dumps = {0: self.reference.dump()}  # seq -> the expected content of its snapshot
         self.damaged = None
         self.start_engine()
 
@@ -74,10 +74,10 @@ class EngineStates(RuleBasedStateMachine):
         return ModelSet(Options.parse(self.learner), tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
-        """Whether the settings mean the same beside what is stored as by themselves."""
+        """Return true if the stored model set does not change the meaning of the settings."""
         settings = Settings(learner=self.learner, shadows=self.shadows)
         try:
-            return settings.model_set(self.twin.model_set) == self.wanted()
+            return settings.model_set(self.reference.model_set) == self.wanted()
         except SettingError:
             return False
 
@@ -89,55 +89,63 @@ class EngineStates(RuleBasedStateMachine):
             self.run(self.engine.close())
             self.loop.close()
 
-    # --- what the twin makes of events ------------------------------------------------------------
+    # --- events applied to the reference ----------------------------------------------------------
 
     def logged(self, events):
-        """The events of a request that get into the log, None when it is refused before: retries of
-        what was learned stay out. Those of what is on its way are told apart later.
+        """Return the events of a request that enter the log, or None if it is rejected before.
+
+        Retries of learned events stay out; retries of events in flight are sorted out later.
         """
         mine, new = {}, []
         for event in events:
-            known = event.event_id and (self.twin.seen(event.event_id) or mine.get(event.event_id))
+            known = event.event_id and (
+                self.reference.seen(event.event_id) or mine.get(event.event_id)
+            )
             if known and known[1] != event.fingerprint:
                 return None
-            if not (event.event_id and self.twin.seen(event.event_id)):
+            if not (event.event_id and self.reference.seen(event.event_id)):
                 new.append(event)
                 mine[event.event_id] = (0, event.fingerprint)
         return new
 
     def learn_logged(self, events):
-        """Let the twin learn a request from the log: what came of each event, None if they
-        conflict, in which case none counts.
+        """Let the reference learn a request from the log; return the result of each event.
+
+        Return None if the events conflict, in which case none counts.
         """
         mine, repeated = {}, {}
         for position, event in enumerate(events):
-            known = event.event_id and (mine.get(event.event_id) or self.twin.seen(event.event_id))
+            known = event.event_id and (
+                mine.get(event.event_id) or self.reference.seen(event.event_id)
+            )
             if known and known[1] != event.fingerprint:
-                self.twin.seq += len(events)
+                self.reference.seq += len(events)
                 return None
             if known:
                 repeated[position] = known[0]
             else:
-                mine[event.event_id] = (self.twin.seq + 1 + position, event.fingerprint)
+                mine[event.event_id] = (self.reference.seq + 1 + position, event.fingerprint)
         answers = []
         for position, event in enumerate(events):
             if position in repeated:
-                self.twin.seq += 1
+                self.reference.seq += 1
                 answers.append(Result(repeated[position], True, None, False))
             else:
-                outcome = self.twin.apply(self.twin.seq + 1, event)
+                outcome = self.reference.apply(self.reference.seq + 1, event)
                 answers.append(Result(outcome.seq, False, outcome.rank, outcome.updated))
         return answers
 
     def take(self, events, results):
-        """Check what a request of its own was answered with; the twin learns it."""
+        """Check the answer of a single request; the reference learns it."""
         self.take_all([events], [results])
 
     def take_all(self, requests, answers):
-        """Check what requests that came at once were answered with; the twin learns them."""
+        """Check the answers of concurrent requests; the reference learns them."""
         logged = [self.logged(events) for events in requests]
         seen = {
-            event.event_id: self.twin.seen(event.event_id or "") for r in requests for event in r
+            event.event_id: self.reference.seen(event.event_id or "")
+            for r in requests
+            for event in r
         }
         for events, new, results in zip(requests, logged, answers, strict=True):
             expected = None if new is None else self.learn_logged(new)
@@ -179,23 +187,23 @@ class EngineStates(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(["x", "y", "z"]))
     def forget(self, name):
-        if name in [known for known, _ in self.twin.learner.class_page("", "", 10)]:
+        if name in [known for known, _ in self.reference.learner.class_page("", "", 10)]:
             event = Event.forget_class(name)
             self.take([event], self.run(self.engine.submit([event])))
 
     @rule(names=NAMES, k=st.integers(1, 3))
     def rank(self, names, k):
         instance = Instance(names.split())
-        assert self.engine.model.rank(instance, k) == self.twin.rank(instance, k)
+        assert self.engine.model.rank(instance, k) == self.reference.rank(instance, k)
 
     @rule()
     def take_snapshot(self):
         info = self.run(self.engine.take_snapshot())
-        assert info.seq == self.twin.seq
+        assert info.seq == self.reference.seq
         self.snapshot_was_taken()
 
     def snapshot_was_taken(self):
-        self.dumps[self.twin.seq] = self.twin.dump()
+        self.dumps[self.reference.seq] = self.reference.dump()
         if self.damaged not in [info.seq for info in self.store.snapshots()]:
             self.damaged = None
 
@@ -203,9 +211,9 @@ class EngineStates(RuleBasedStateMachine):
     @precondition(lambda self: self.keep >= 2)
     @rule()
     def damage_the_newest_snapshot(self):
-        """Of those kept for recovery one may break at a time, and it is the newest."""
-        if self.engine.newest_snapshot.seq == self.twin.seq:
-            return  # the engine would rightly say that it has this one
+        """Damage the newest snapshot; at most one of the snapshots for recovery is damaged."""
+        if self.engine.newest_snapshot.seq == self.reference.seq:
+            return  # the engine would rightly report that this snapshot exists
         self.damaged = self.store.snapshots()[0].seq
         self.store.damage_snapshot(self.damaged)
 
@@ -218,36 +226,38 @@ class EngineStates(RuleBasedStateMachine):
                 self.run(self.engine.restore(seq))
             return
         if self.damaged is not None:
-            return  # the mark might be left with a snapshot that cannot be read
+            return  # the mark might point to an unreadable snapshot
         last = self.run(self.engine.restore(seq))
-        mark, before = self.twin.seq + 1, self.twin.model_set
-        self.twin = Model.load(self.dumps[seq])
-        self.twin.restored(mark, seq)
-        for event in learner_changes(before, self.twin):
-            self.twin.apply(self.twin.seq + 1, event)
-        assert not self.twin.model_set.differences(before.promoted(self.twin.answering.label))
-        assert last == self.twin.seq
+        mark, before = self.reference.seq + 1, self.reference.model_set
+        self.reference = Model.load(self.dumps[seq])
+        self.reference.restored(mark, seq)
+        for event in learner_changes(before, self.reference):
+            self.reference.apply(self.reference.seq + 1, event)
+        assert not self.reference.model_set.differences(
+            before.promoted(self.reference.answering.label)
+        )
+        assert last == self.reference.seq
         self.snapshot_was_taken()
 
     def follow(self, wanted):
-        """What a start with these learners makes of the twin."""
-        answering = self.twin.options.specification
+        """Reconfigure the reference like a start with these learners."""
+        answering = self.reference.options.specification
         if answering in wanted.labels:
             wanted = wanted.promoted(answering)
-        if self.twin.model_set.differences(wanted):
-            self.twin.apply(self.twin.seq + 1, Event.configure(wanted.to_dict()))
+        if self.reference.model_set.differences(wanted):
+            self.reference.apply(self.reference.seq + 1, Event.configure(wanted.to_dict()))
 
     @rule(choice=st.integers(0, 10))
     def promote(self, choice):
-        labels = self.twin.model_set.labels
+        labels = self.reference.model_set.labels
         event = Event.promote(labels[choice % len(labels)])
         [result] = self.run(self.engine.submit([event]))
-        assert result.seq == self.twin.apply(self.twin.seq + 1, event).seq
-        assert self.engine.model.model_set == self.twin.model_set
+        assert result.seq == self.reference.apply(self.reference.seq + 1, event).seq
+        assert self.engine.model.model_set == self.reference.model_set
 
     @rule(batches=st.lists(BATCHES, max_size=3), durable=st.booleans())
     def crash(self, batches, durable):
-        """The process ends; of what was in flight, all that was durable is there again."""
+        """End the process; the durable ones of the requests in flight are there again."""
 
         async def until_the_end():
             gate = self.store.after_append if durable else self.store.before_append
@@ -257,10 +267,10 @@ class EngineStates(RuleBasedStateMachine):
                     await gate.reached()
                 if not durable:
                     self.store.append_error = StoreUnavailable("ended")
-                in_log = list(self.store.read(self.twin.seq))
+                in_log = list(self.store.read(self.reference.seq))
             for answer in answers:
                 answer.cancel()
-            # The thread has to end, but the engine does not get to see what it did.
+            # The thread has to end, but the engine does not see its result.
             await asyncio.to_thread(self.engine._pipeline.group_commit._thread.shutdown)
             await self.engine._pipeline.stop_following()
             return in_log
@@ -291,7 +301,7 @@ class EngineStates(RuleBasedStateMachine):
     def restart(self, rating, shadows):
         self.run(self.engine.close())
         self.loop.close()
-        assert self.store.snapshots()[0].seq == self.twin.seq
+        assert self.store.snapshots()[0].seq == self.reference.seq
         self.snapshot_was_taken()
         before = self.rating, self.shadows
         self.rating = self.rating if rating is None else rating
@@ -304,8 +314,8 @@ class EngineStates(RuleBasedStateMachine):
     @invariant()
     def is_what_the_acknowledged_events_make(self):
         if hasattr(self, "engine"):
-            assert self.engine.model.digest() == self.twin.digest()
-            assert self.store.last_seq == self.twin.seq
+            assert self.engine.model.digest() == self.reference.digest()
+            assert self.store.last_seq == self.reference.seq
 
     @invariant()
     def the_log_reaches_back_to_every_snapshot_kept_for_recovery(self):

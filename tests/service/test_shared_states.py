@@ -1,4 +1,4 @@
-"""Whatever several engines on one log are told: all hold what the log makes, each event once."""
+"""Requests to several engines on one log: all hold the state of the log, each event once."""
 
 import asyncio
 from collections import Counter
@@ -34,7 +34,7 @@ WANTED = Settings(
 
 
 class SharedStates(RuleBasedStateMachine):
-    """One log and three engines; who asks whom, and what fails, is up to the rules."""
+    """One log and three engines; the rules choose the engine, the request and the fault."""
 
     @initialize()
     def begin(self):
@@ -43,7 +43,7 @@ class SharedStates(RuleBasedStateMachine):
         self.log = SharedLog()
         self.names = 0
         self.learned = set()  # the ids of these
-        self.acknowledged = []  # (seq, event): what was answered as learned and never undone
+        self.acknowledged = []  # (seq, event) of every acknowledged event that was never undone
         self.engines = [self.start() for _ in range(3)]
 
     def start(self):
@@ -106,7 +106,7 @@ class SharedStates(RuleBasedStateMachine):
 
     @rule(position=ENGINES, choice=st.integers(0, 10))
     def restore(self, position, choice):
-        self.learned.clear()  # what this undoes may be learned again
+        self.learned.clear()  # undone events may be learned again
         present = self.log.inner.snapshots()
         self.run(self.engines[position].restore(present[choice % len(present)].seq))
 

@@ -1,4 +1,4 @@
-"""Callers of several processes of one service, and the record of all requests and answers."""
+"""Callers of several processes of a service, and the record of all requests and answers."""
 
 import random
 import threading
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 
 HANGS = 120  # seconds after which a caller gives up: far more than any limit that is checked
-MOST_TOLD = 50  # broken promises told in full
+MOST_TOLD = 50  # broken promises reported in full
 RECENT = 1000  # acknowledged events that rankers choose from
 # Idle connections are dropped before the service does it, which might be amid a request.
 CONNECTIONS = httpx.Limits(keepalive_expiry=2)
@@ -33,15 +33,15 @@ class Record:
         self.limits = limits
         self.began = time.monotonic()
         self.answers = Counter()  # by (kind, status or error)
-        self.seconds = defaultdict(list)  # by kind, of requests to processes that were left alone
-        self.troubles = []  # (seconds since the begin, what was done)
-        self.done = Counter()  # how often what was done
-        self.broken = []  # (seconds since the begin, which promise)
+        self.seconds = defaultdict(list)  # by kind, of requests to undisturbed processes
+        self.troubles = []  # (seconds since the begin, action)
+        self.done = Counter()  # the number of times by action
+        self.broken = []  # (seconds since the begin, broken promise)
         self.broken_more = 0
         self.acknowledged = {}  # event -> seq
         self.unacknowledged = set()  # sent, perhaps learned, and not sent again
-        self.refused = set()  # of these, what the service said it has certainly not learned
-        self.repeated = 0  # answers that said the event was learned already
+        self.refused = set()  # of these, events that the service certainly has not learned
+        self.repeated = 0  # answers that reported an earlier update by the event
         self.recent = deque(maxlen=RECENT)  # (event, seq), acknowledged
         self._lock = threading.Lock()
 
@@ -61,7 +61,7 @@ class Record:
                 self.broken_more += 1
 
     def asked(self, kind, replica, answer, status, seconds, undisturbed):
-        """Note a request, and look whether what came back is allowed and came in time."""
+        """Note a request, and check that the answer is allowed and came in time."""
         what = f"{kind} at process {replica.number}: {status} after {seconds:.2f} s"
         with self._lock:
             self.answers[kind, status] += 1
@@ -79,7 +79,7 @@ class Record:
             self.break_promise(f"{what} without Retry-After")
 
     def learned(self, events, answer):
-        """Note events that were acknowledged."""
+        """Note acknowledged events."""
         with self._lock:
             self.repeated += answer["duplicates"]
             for event in events:
@@ -90,7 +90,7 @@ class Record:
             self.break_promise(f"{len(events)} events were sent, the answer counts {answer}")
 
     def given_up(self, name, answer):
-        """Note an event that nobody sends again after this answer, which may be None."""
+        """Note an event without further retries after this answer, which may be None."""
         with self._lock:
             self.unacknowledged.add(name)
             if answer is not None and "may be learned" not in answer.json()["detail"]:
@@ -117,14 +117,14 @@ class Caller:
         self._thread.start()
 
     def end(self, seconds):
-        """Return whether it came to its end."""
+        """Return true if the caller came to its end."""
         self._ended.set()
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     @contextmanager
     def resting(self):
-        """It begins no other turn meanwhile."""
+        """Pause the caller: it begins no other turn in this context."""
         self._may.clear()
         try:
             yield
@@ -146,22 +146,22 @@ class Caller:
             raise
 
     def has_more(self):
-        """Return whether something is left that has to be done before the end."""
+        """Return true if work is left to do before the end."""
         return False
 
     def turn(self):
-        """Seconds to wait before the next."""
+        """Take a turn; return the seconds to wait before the next one."""
         raise NotImplementedError
 
     def some_replica(self):
-        """One that is up if there is one, now and then another."""
+        """Return a random replica: usually a serving one, now and then any that runs."""
         up = [replica for replica in self.replicas if replica.serving]
         if not up or self.random.random() < 0.02:
             up = [replica for replica in self.replicas if replica.service.url]
         return self.random.choice(up) if up else None
 
     def ask(self, kind, replica, path, body):
-        """The answer, or None when there was none."""
+        """Return the answer, or None without one."""
         epoch, serving = replica.epoch, replica.serving
         began = time.monotonic()
         try:
@@ -175,7 +175,7 @@ class Caller:
         return answer
 
     def event(self, with_id=True):
-        """An event with a class and a feature that no other has."""
+        """Return an event with a class and a feature that no other event has."""
         self._made += 1
         name = f"{self.name}-{self._made}"
         features = {f"f{self.random.randrange(50)}": self.random.random() + 0.1 for _ in range(8)}
@@ -183,7 +183,7 @@ class Caller:
         return event | {"event_id": name} if with_id else event
 
     def rank_first(self, kind, replica, event, min_seq=None):
-        """Ask for what only this event has, and look that its class comes first."""
+        """Rank this event's private feature, and check that its class comes first."""
         body = {"features": {private(event): 1}}
         if min_seq is not None:
             body["min_seq"] = min_seq
@@ -198,17 +198,17 @@ class Caller:
 
 
 def private(event):
-    """The name of the feature that only this event has."""
+    """Return the name of the feature that only this event has."""
     return f"only-{event}"
 
 
 def wait_after(answer):
-    """As long as the service asks for, but not idle for longer than a moment."""
+    """Return the seconds of the service's Retry-After, at most 0.3."""
     return 0.1 if answer is None else min(0.3, float(answer.headers.get("retry-after", 0.1)))
 
 
 class Learner(Caller):
-    """Sends what was not acknowledged again, under the same event id, to any process."""
+    """Sends unacknowledged events again, under the same event id, to any process."""
 
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
@@ -238,9 +238,9 @@ class Learner(Caller):
 
 
 class Careless(Caller):
-    """Sends every event once, whatever the answer; half of them without an event id.
+    """Sends every event once, even after an error; half of them without an event id.
 
-    So what was refused must not be learned, and what got no answer, once at most.
+    A refused event must not be learned, an unanswered one at most once.
     """
 
     def turn(self):
@@ -296,7 +296,7 @@ class Late(Caller):
 
 
 class Ranker(Caller):
-    """Ranks everywhere, partly with what was learned anywhere a moment ago."""
+    """Ranks at any process, partly for events that any process learned a moment ago."""
 
     def turn(self):
         replica = self.some_replica()

@@ -13,7 +13,7 @@ PATIENCE = 60
 
 
 class Service:
-    """One process over one store. Its log is kept from start to start."""
+    """One process over one store. All its runs share a log file."""
 
     def __init__(self, folder, **settings):
         self.store = folder / "store.db"
@@ -24,7 +24,7 @@ class Service:
             "MANYCLASS_PORT": "0",
             **{f"MANYCLASS_{name.upper()}": str(value) for name, value in settings.items()},
         }
-        self.command = ["-m", "manyclass", "serve"]  # what Python runs
+        self.command = ["-m", "manyclass", "serve"]  # arguments of the Python interpreter
         self.url = ""  # of the process that runs, once it listens
         self.process = None
         self._begin = 0  # of the log of the process that runs
@@ -50,7 +50,7 @@ class Service:
             )
 
     def has_address(self):
-        """Return whether the process listens by now, at `url`."""
+        """Return true if the process listens by now, at `url`."""
         with self.log.open("rb") as log:
             log.seek(self._begin)
             found = re.search(rb"running on (http://\S+)", log.read())
@@ -61,7 +61,7 @@ class Service:
         return self.process.poll() is not None
 
     def freeze(self):
-        """The process stands still, with all its connections, until `thaw`."""
+        """Stop the process, with all its connections, until `thaw`."""
         self.process.send_signal(signal.SIGSTOP)
 
     def thaw(self):
@@ -71,7 +71,7 @@ class Service:
         self._end(signal.SIGKILL)
 
     def stop(self):
-        """A clean stop."""
+        """Stop the process cleanly; assert that it exits with 0."""
         self._end(signal.SIGTERM)
         assert self.process.returncode == 0, self.log.read_text()
 
@@ -80,7 +80,7 @@ class Service:
         self.process.wait(PATIENCE)
 
     def _until(self, holds):
-        """Return the first true answer of `holds`: another process has to get there."""
+        """Return the first true answer of `holds`, polled while another process works."""
         end = time.monotonic() + PATIENCE
         while not (answer := holds()):
             assert self.process.poll() is None, self.log.read_text()
@@ -90,7 +90,7 @@ class Service:
 
 
 def get(url, **params):
-    """Return the answer. Reading the certificates of the world would take longer than it does."""
+    """Return the answer. No TLS: loading the certificates would take longer than the request."""
     return httpx.get(url, params=params, timeout=PATIENCE, verify=False)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 PIECE = 65_536
 PATIENCE = 30
-RESET = struct.pack("ii", 1, 0)  # closing discards what was not sent, and the peer hears of it
+RESET = struct.pack("ii", 1, 0)  # closing discards unsent bytes and resets the peer
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,15 @@ class Way:
     """The handling of the bytes that go one way."""
 
     delay: float = 0  # milliseconds, at least
-    hold: bool = False  # they wait until this ends, as behind a cable that was pulled
-    swallow: bool = False  # they are read and gone; a connection that lost some ends with this
+    hold: bool = False  # bytes wait until this ends, as behind a pulled cable
+    swallow: bool = False  # bytes are read and lost; their connections close when this ends
 
 
 @dataclass(frozen=True)
 class Settings:
     """The state of the network. New connections are refused unless `accept`; old ones stay."""
 
-    requests: Way = Way()  # from those that connect to the proxy
+    requests: Way = Way()  # from the proxy's clients
     replies: Way = Way()
     accept: bool = True
 
@@ -198,7 +198,7 @@ class _Link:
         self.aborted = False
 
     def end(self, way):
-        """Nothing more goes this way, and the one at its end hears so."""
+        """Close this direction, and pass the end of stream on to its receiver."""
         if way in self.ended or self.aborted or way not in self.writers:
             return
         self.ended.add(way)
@@ -206,7 +206,7 @@ class _Link:
             self.writers[way].write_eof()
 
     def abort(self):
-        """Close both sides at once."""
+        """Close both sides at once, with a reset."""
         self.aborted = True
         for writer in self.writers.values():
             with suppress(OSError):
@@ -222,7 +222,7 @@ def _send_at_once(*writers):
 
 
 def _bound_socket(port):
-    """A socket at the port; several may have one there as long as none of the others listens."""
+    """Return a socket bound to the port; several may be bound while no other one listens."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""One of several processes on one Redis, its own network to there, and what may happen to them."""
+"""One of several processes on one Redis, its own network to Redis, and faults of both."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from tests.system.process import PATIENCE, Service, get, post
 from tests.system.proxy import PASS, Proxy, Settings, Way
 
 HOLD, SWALLOW = Way(hold=True), Way(swallow=True)
-FAULTS = {  # what to make of the network, and what to do to the connections there are
+FAULTS = {  # by name: the new state of the network, and an action on the open connections
     "cut": (PASS, Proxy.cut),
     "refuse": (Settings(accept=False), Proxy.cut),
     "refuse new": (Settings(accept=False), None),
@@ -35,7 +35,7 @@ def event(name, **more):
 
 
 class Replica:
-    """One process of the service, and its own way to Redis."""
+    """One process of the service, and its own connection to Redis."""
 
     def __init__(self, number, folder, redis, record, **settings):
         folder = folder / f"process-{number}"
@@ -45,10 +45,10 @@ class Replica:
         store = redis.url_through(self.proxy.port)
         self.service = Service(folder, store=store, **settings)
         self.record = record
-        self.serving = False  # restored, and nothing was done to it since
-        self.epoch = 0  # grows whenever something is done to the process
-        self.lock = threading.RLock()  # held by the one that does it
-        self.network = threading.Lock()  # held by the one that breaks the network
+        self.serving = False  # restored, and undisturbed since
+        self.epoch = 0  # grows with every disturbance of the process
+        self.lock = threading.RLock()  # held by the disturbing thread
+        self.network = threading.Lock()  # held by the thread that breaks the network
         self.ending = threading.Event()  # set to start no more
 
     def get(self, path, **params):
@@ -71,7 +71,7 @@ class Replica:
         return seq
 
     def bring_up(self):
-        """Start it, again and again as a supervisor does, until it has restored its state."""
+        """Start the process, repeatedly as a supervisor does, until it has restored its state."""
         gives_up = time.monotonic() + PATIENCE
         with self.lock:
             while not self.ending.is_set():
@@ -93,7 +93,7 @@ class Replica:
             self.service.kill()
 
     def terminate(self):
-        """SIGTERM, and wait for the end."""
+        """Send SIGTERM, and wait for the end."""
         with self.lock:
             self._disturb()
             self.record.trouble("terminate", self.number)
@@ -113,7 +113,7 @@ class Replica:
 
     @contextmanager
     def fault(self, name):
-        """The network between the process and Redis fails meanwhile."""
+        """Make the network between the process and Redis fail in this context."""
         settings, act = FAULTS[name]
         self.record.trouble(f"fault: {name}", self.number)
         self.proxy.settings = settings
@@ -126,7 +126,7 @@ class Replica:
             self.record.trouble("fault healed", self.number)
 
     def look_after(self):
-        """Start it again if it has ended by itself, which it must not."""
+        """Start the process again if it has ended by itself, and note a broken promise."""
         if self.serving and self.lock.acquire(blocking=False):
             try:
                 if self.serving and self.service.has_ended() and not self.ending.is_set():
@@ -139,7 +139,7 @@ class Replica:
                 self.lock.release()
 
     def close(self):
-        """End the process, whatever it does, and its network."""
+        """End the process in any state, and its network."""
         self.ending.set()
         self.serving = False
         process = self.service.process
@@ -149,7 +149,7 @@ class Replica:
         self.proxy.close()
 
     def last_words(self):
-        """Number, exit code and the end of the log."""
+        """Return number, exit code and the end of the log."""
         lines = self.service.log.read_text().splitlines()[-3:]
         return f"{self.number}, exit code {self.service.process.poll()}: {' / '.join(lines)}"
 

@@ -1,4 +1,4 @@
-"""Several processes on one Redis, everything that may happen to them, and what must hold then."""
+"""Several processes on one Redis, their faults, and the promises that must hold."""
 
 import random
 import subprocess
@@ -38,10 +38,9 @@ class Result:
 
 
 class Run(Troubles):
-    """Redis, processes and callers from `with` to its end, when all of it ends.
+    """Redis, processes and callers; all of them end with the context.
 
-    A request may take `margin` seconds beyond its limit; how long is no promise on a machine that
-    does other things too.
+    A request may take `margin` seconds beyond its limit, as times vary on a busy machine.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class Run(Troubles):
             self.redis.start()
             for _ in range(self._number):
                 self.add_replica()
-            with ThreadPoolExecutor() as pool:  # an empty store has to stand this
+            with ThreadPoolExecutor() as pool:  # an empty store has to survive this
                 list(pool.map(Replica.bring_up, self.replicas))
             assert all(replica.serving for replica in self.replicas), self.record.broken
             self.in_background(self._supervise)
@@ -110,7 +109,7 @@ class Run(Troubles):
         self._end()
 
     def _end(self):
-        with ExitStack() as stack:  # all of it, also when some of it fails
+        with ExitStack() as stack:  # everything, even after an error
             stack.callback(self.redis.stop)
             for replica in self.replicas:
                 stack.callback(replica.close)
@@ -123,7 +122,7 @@ class Run(Troubles):
             thread.join(PATIENCE)
 
     def add_replica(self):
-        """One more, not started."""
+        """Add and return one more replica, not started."""
         replica = Replica(
             len(self.replicas), self._folder, self.redis, self.record, **self._settings
         )
@@ -131,7 +130,7 @@ class Run(Troubles):
         return replica
 
     def start_callers(self):
-        """Let them begin."""
+        """Start the callers."""
         for kind, count in self._counts.items():
             for number in range(count):
                 name = f"{kind.__name__.lower()}{number}"
@@ -155,7 +154,7 @@ class Run(Troubles):
         thread.start()
 
     def every(self, seconds, action):
-        """In the background: the action, once in so many seconds."""
+        """Run the action in the background, once per interval."""
         began = time.monotonic()
 
         def work():
@@ -171,10 +170,10 @@ class Run(Troubles):
             for replica in self.replicas:
                 replica.look_after()
 
-    # --- what must hold --------------------------------------------------------------------------
+    # --- promises --------------------------------------------------------------------------------
 
     def wait_for(self, what, holds, seconds=PATIENCE):
-        """Return the first true answer of `holds`; None and a broken promise after so long."""
+        """Return the first true answer of `holds`; after the time, note a broken promise."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
@@ -191,8 +190,9 @@ class Run(Troubles):
 
     @contextmanager
     def quiet(self, seconds=PATIENCE):
-        """No caller takes a turn meanwhile; False when one does not come to its end in this time,
-        as at a process that stands still.
+        """Pause all callers; yield False if a caller's turn does not end in this time.
+
+        A turn does not end while its process is frozen.
         """
         ends = time.monotonic() + seconds
         with ExitStack() as stack:
@@ -206,14 +206,14 @@ class Run(Troubles):
             yield True
 
     def stats(self, replica):
-        """GET /stats, with the digest of the state at `seq`."""
+        """Return /stats, with the digest of the state at `seq`."""
         stats = replica.get("/stats", digest="yes")
         with self._comparing:
             self._compared[stats["seq"]][replica.number] = stats["digest"]
         return stats
 
     def compare(self):
-        """Wait until all processes that serve are equally far, and compare their states there."""
+        """Wait until all serving processes have the same seq, and compare their states there."""
         with self.quiet() as quiet:
             if not quiet:
                 self.record.break_promise("some caller waits for an answer")
@@ -221,10 +221,10 @@ class Run(Troubles):
             self.compare_now()
 
     def compare_if_equal(self, seconds=0.5):
-        """Compare them if they get equally far in this time; learning stops no longer for that."""
+        """Compare the states if the processes reach the same seq in this time; else go on."""
         ends = time.monotonic() + seconds
         with self.quiet(seconds) as quiet, suppress(httpx.TransportError, AssertionError):
-            while quiet and not self._are_equally_far():  # errors: something was done to one
+            while quiet and not self._are_equally_far():  # errors: a process was disturbed
                 if time.monotonic() > ends:
                     return
                 time.sleep(0.02)
@@ -246,7 +246,10 @@ class Run(Troubles):
                 self.record.break_promise(f"digests differ at {seq}: {digests}")
 
     def _check_events(self, replica, counts):
-        """No acknowledged event is missing or doubled, no other learned twice, no refused one."""
+        """Check that no acknowledged event is missing or doubled and no refused one is learned.
+
+        No other event may be learned twice.
+        """
         where = f"at process {replica.number}"
         missing = [name for name in self.record.acknowledged if counts.get(name, 0) == 0]
         doubled = [name for name, times in counts.items() if times > 1]
@@ -263,7 +266,7 @@ class Run(Troubles):
                 self.record.break_promise(f"{len(names)} {what} {where}: {sorted(names)[:10]}")
 
     def finish(self):
-        """The Result, after everything was healed, said, compared, stopped and replayed."""
+        """Heal, compare, stop and replay everything; return the Result."""
         for thread in self._stop_background():
             self.record.break_promise(f"{thread.name} of the harness hangs")
         for replica in self.replicas:
@@ -284,20 +287,20 @@ class Run(Troubles):
                 replica.terminate()
             except (AssertionError, subprocess.TimeoutExpired) as error:
                 self.record.break_promise(f"process {replica.number} did not stop well: {error}")
-        self.kill_redis(down=0)  # what it did not keep is gone now
+        self.kill_redis(down=0)  # data it did not persist is gone now
         replayed = self._replay(last)
         self._check_digests()
         return self._result(last, replayed)
 
     def _stop_background(self):
-        """Threads that have not ended. What they were about to heal is healed."""
+        """Stop the background threads, after their repairs; return those still alive."""
         self.ending.set()
         for thread in self._threads:
             thread.join(PATIENCE)
         return [thread for thread in self._threads if thread.is_alive()]
 
     def state(self, replica):
-        """Classes with their counts, some features, and the seq, while nothing is learned."""
+        """Return the classes with their counts, some features, and the seq; learning must rest."""
         seq = replica.get("/stats")["seq"]
         state = {"classes": learned(replica.service.url), "features": {}}
         for name in FEATURES:
@@ -306,7 +309,7 @@ class Run(Troubles):
         return state | {"seq": [seq, after]}
 
     def _replay(self, last):
-        """(base, seq, digest) from the newest snapshot and from the oldest one."""
+        """Return (base, seq, digest) of replays from the newest, a middle and the first state."""
         store = open_store(f"{self.redis.url}", time.time)
         try:
             recovered(store)

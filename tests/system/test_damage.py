@@ -1,4 +1,4 @@
-"""A damaged snapshot is found, said in the log, and the one before it used; nothing is lost."""
+"""A damaged snapshot is detected and logged, the one before it is used; no event is lost."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from tests.system.process import Service, learned
 
 @pytest.fixture
 def service(tmp_path):
-    """A killed service with two snapshots and events after each."""
+    """Return a killed service with two snapshots and events after each."""
     service = Service(tmp_path, snapshot_events=0, snapshot_seconds=0)  # on request only
     service.start()
     with httpx.Client(base_url=service.url) as http:
@@ -37,7 +37,7 @@ def unharmed(service):
 
 
 def snapshot_bytes(service):
-    """Row id and bytes of each piece of the newest snapshot."""
+    """Return row id and bytes of each piece of the newest snapshot."""
     with sqlite3.connect(service.store) as file:
         newest = file.execute("SELECT max(seq) FROM snapshots").fetchone()[0]
         return file.execute(
@@ -48,7 +48,7 @@ def snapshot_bytes(service):
 
 
 def sections(data):
-    """(name, begin, end) of the parts of a snapshot."""
+    """Yield (name, begin, end) of the parts of a snapshot."""
     start = data.index(b"{")
     header, length = json.JSONDecoder().raw_decode(data[start:].decode("latin-1"))
     yield "prefix", 0, start
@@ -64,7 +64,7 @@ def sections(data):
 
 
 def restart_with(service, row, data):
-    """Start on the store as it was, with other bytes in one piece of a snapshot."""
+    """Start on a copy of the store with other bytes in one piece of a snapshot."""
     for name in ("store.db-wal", "store.db-shm"):
         service.store.with_name(name).unlink(missing_ok=True)
     shutil.copy(unharmed(service), service.store)

@@ -1,4 +1,4 @@
-"""Nothing acknowledged is lost, nothing learned twice, however often the process is killed."""
+"""No acknowledged event is lost or learned twice, however often the process is killed."""
 
 import random
 import threading
@@ -23,7 +23,7 @@ WHOLE_LOG = 100_000  # snapshots kept: so many that the log is never trimmed
 class Client:
     """Sends events one after the other, each with an id and a class of its own.
 
-    What was sent and not acknowledged is sent again, as a careful client does. Now and then it
+    Unacknowledged events are sent again, as a careful client does. Now and then the client
     has one of its classes forgotten.
     """
 
@@ -37,7 +37,7 @@ class Client:
         self.made = 0
 
     def present(self):
-        """The classes that must be there."""
+        """Return the classes that must be there."""
         return set(self.acknowledged) - self.forgotten - {self.leaving}
 
     def send_until(self, url, stopped):
@@ -79,7 +79,7 @@ class Client:
 
 
 class Photographer:
-    """Takes one snapshot after the other: the schedule has no turn between two kills."""
+    """Takes one snapshot after the other: kills come too fast for the schedule."""
 
     def __init__(self):
         self.taken = 0
@@ -147,7 +147,7 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
 
 
 def digest_left_by(service):
-    """The digest of the state in the snapshot that the clean stop took."""
+    """Return the digest of the state in the snapshot that the clean stop took."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         newest = store.snapshots()[0]
@@ -158,7 +158,7 @@ def digest_left_by(service):
 
 
 def digest_of_a_clean_run(service, acknowledged):
-    """The digest of a model that applies the log from its first event."""
+    """Return the digest of a model that applies the log from its first event."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         model = Model(Options.of(DEFAULT_LEARNER))
@@ -175,7 +175,7 @@ def digest_of_a_clean_run(service, acknowledged):
 
 
 def digest_from_the_snapshot_before(service, keep):
-    """The digest of what the snapshot before the last and the events after it make."""
+    """Return the digest of the last but one snapshot plus the events after it."""
     store = open_store(f"sqlite:{service.store}", time.time)
     try:
         kept = store.snapshots()

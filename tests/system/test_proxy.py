@@ -1,4 +1,4 @@
-"""The network that fails does so as it was told to, and only then."""
+"""The failing network fails exactly as set."""
 
 import socket
 import socketserver
@@ -10,11 +10,11 @@ import pytest
 from tests.system.proxy import PASS, Proxy, Settings, Way
 
 PATIENCE = 30
-SOON = 0.2  # in which nothing comes that should not; more would only make the tests slower
+SOON = 0.2  # seconds without an unexpected arrival; more would only make the tests slower
 
 
 class Echo(socketserver.StreamRequestHandler):
-    """Answers every line with itself, and hears when no more will come."""
+    """Echoes every line, and notes the end of the stream."""
 
     def handle(self):
         try:
@@ -151,7 +151,7 @@ def test_swallowed_requests_never_arrive(server, proxy, caller):
     caller.sendall(b"gone\n")
     assert nothing_comes(caller)
     assert proxy.counts["requests swallowed"] == len(b"gone\n")
-    proxy.settings = PASS  # no stream with a hole in it goes on
+    proxy.settings = PASS  # a stream with a hole must end
     with pytest.raises(ConnectionResetError):
         caller.recv(100)
     assert server.lines == [b"hello\n"]
@@ -193,7 +193,7 @@ def test_half_closed_requests(server, proxy, caller):
     ask(caller)
     assert proxy.half_close("requests") == 1
     assert server.ended.wait(PATIENCE)
-    assert caller.recv(100) == b""  # the server closes what it is no more asked on
+    assert caller.recv(100) == b""  # the server closes a connection without further requests
     assert proxy.counts["half-closed requests"] == 1
 
 
@@ -201,7 +201,7 @@ def test_half_closed_replies(server, proxy, caller):
     ask(caller)
     assert proxy.half_close("replies") == 1
     assert caller.recv(100) == b""
-    for number in range(10):  # what comes back is dropped, and ends nothing
+    for number in range(10):  # echoed lines are dropped, and end nothing
         server.heard.clear()
         caller.sendall(b"%d\n" % number)
         assert server.heard.wait(PATIENCE)
@@ -213,7 +213,7 @@ def test_a_target_that_is_not_there():
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         with Proxy(silent.getsockname()[1]) as proxy:
-            # The reset may arrive while the caller still connects.
+            # A reset may arrive while the caller still connects.
             with pytest.raises(ConnectionResetError), connected(proxy) as caller:
                 caller.recv(100)
             assert proxy.counts["target refused"] == 1

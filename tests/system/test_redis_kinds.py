@@ -1,4 +1,4 @@
-"""Other kinds of Redis, and what may happen to one: in short what load_tests/replicas.py does."""
+"""Other kinds of Redis and their faults: a short version of load_tests/replicas.py."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def run_on(name, tmp_path, **settings):
 
 
 def unbroken(run):
-    """The facts of a run in which no promise was broken and something was learned."""
+    """Return the facts of the run; assert that no promise was broken and events were learned."""
     run.compare()
     result = run.finish()
     assert result.broken == []
@@ -62,7 +62,7 @@ def test_a_full_redis_makes_room_by_itself(tmp_path):
         run.wait_for("room", lambda: run.told()["made room in a full store"] >= 1)
         some_events(run, 20)
         with run.redis.client() as client:
-            client.config_set("maxmemory", 0)  # at some time one snapshot is too large
+            client.config_set("maxmemory", 0)  # eventually a snapshot is too large
         facts = unbroken(run)
     assert facts["replayed"][0]["from"] > 0
 

@@ -1,4 +1,4 @@
-"""Two releases on one log, of which the newer one learns otherwise: never in one state."""
+"""Two releases on one log with different rules: their states are never mixed."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ RELEASE = Path(__file__).with_name("release.py")
 
 
 def of_newer_release(replica):
-    """Return the process, which is to be started, as one of a release with newer rules."""
+    """Make a process, before its start, one of a release with newer rules, and return it."""
     replica.service.command = [str(RELEASE), "1"]
     return replica
 
 
 def says(replica, words):
-    """Return whether the process ranks, and is not ready to learn for this reason."""
+    """Return true if the process ranks, and is not ready to learn for this reason."""
     ready = get(f"{replica.service.url}/readyz")
     refused = replica.post("/learn", event("refused"))
     ranked = replica.post("/rank", {"features": {"g": 1}})
@@ -36,14 +36,14 @@ def learns(replica):
 
 
 def digests(run, replicas):
-    """The digests of these at one event, which is the last."""
+    """Return the set of the replicas' digests at the last event."""
     run.wait_for("equally far", lambda: len({each.get("/stats")["seq"] for each in replicas}) == 1)
     return {each.get("/stats", digest="yes")["digest"] for each in replicas}
 
 
 @pytest.fixture
 def run(tmp_path):
-    """Two processes of the older release."""
+    """Yield a run with two processes of the older release."""
     with Run(tmp_path, processes=2, snapshot_events=0, snapshot_seconds=0) as started:
         yield started
 
@@ -92,7 +92,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     old.learn("a")
     assert old.post("/snapshots").is_success
     old.freeze()
-    new = newer(run)  # the older one is not heard of for longer than a lease lasts
+    new = newer(run)  # the older process is silent for longer than a lease
     run.wait_for("it learns", lambda: learns(new))
     new.learn("b")
     old.thaw()
@@ -101,7 +101,7 @@ def test_an_older_release_on_a_log_that_was_raised(run):
     assert learned(new.service.url) == {"a": 1, "b": 2}
     assert "learning has stopped" in old.service.log.read_text()
     old.kill()
-    old.service.launch()  # and it does not start again
+    old.service.launch()  # and the process does not start again
     run.wait_for("it says why", lambda: "start the newer release" in old.service.log.read_text())
     new.learn("c")
 

@@ -1,7 +1,7 @@
-"""Several processes on one Redis: nothing acknowledged is lost or learned twice, all stay equal.
+"""Several processes on one Redis: no acknowledged event is lost or doubled, all stay equal.
 
 Every test kills, cuts or halts something while callers use all processes; `Run` knows what must
-hold meanwhile, and `finish` looks at what is left.
+hold meanwhile, and `finish` checks the final state.
 """
 
 import shutil
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def unbroken(run, least=50):
-    """The facts of a run in which no promise was broken and something was learned."""
+    """Return the facts of the run; assert that no promise was broken and events were learned."""
     result = run.finish()
     assert result.broken == []
     assert result.facts["events acknowledged"] >= least
@@ -27,7 +27,7 @@ def unbroken(run, least=50):
 
 @pytest.fixture
 def quiet_run(tmp_path):
-    """Processes without callers."""
+    """Yield a run of processes without callers."""
     with Run(tmp_path) as run:
         yield run
 
@@ -44,7 +44,7 @@ def test_processes_killed_again_and_again(tmp_path, snapshots, keep):
         for number in range(6):
             run.kill_one(down=0.3 * (number % 2))
             run.compare()
-        if keep < WHOLE_LOG:  # the last leader killed may lead for a while yet
+        if keep < WHOLE_LOG:  # the killed leader's lease may last a while
             run.wait_for("a trimmed log", lambda: 0 not in snapshots_of(run.replicas[0]))
         facts = unbroken(run)
     assert facts["done"]["kill"] >= 6
@@ -149,7 +149,7 @@ def test_a_process_frozen_for_longer_than_the_lease(tmp_path):
 
 
 def leader_of(run, among=None):
-    """The replica that says it leads; None when none does, an error when two do."""
+    """Return the replica that reports leadership, or None; fail if two do."""
     leading = [replica for replica in among or run.replicas if replica.get("/stats")["leads"]]
     assert len(leading) <= 1
     return leading[0] if leading else None
@@ -164,7 +164,7 @@ def newest_snapshot(replica):
 
 
 def unbroken_quiet(run, *names):
-    """End a run in which these classes were learned too."""
+    """End a run in which these classes must have been learned too."""
     run.record.acknowledged |= dict.fromkeys(names, 0)
     assert run.finish().broken == []
 
@@ -227,7 +227,7 @@ def test_all_follow_when_one_goes_back_to_a_snapshot(quiet_run):
     two.kill()
     two.bring_up()
     assert learned(two.service.url) == {"before": 1}
-    two.learn("after")  # what was undone may be sent again
+    two.learn("after")  # an undone event may be sent again
     unbroken_quiet(quiet_run)
 
 

@@ -9,7 +9,7 @@ CLASSES = 12
 
 
 def labelled(count, seed, several):
-    """Each class has three features of its own, an instance has two of them, and there is noise."""
+    """Yield noisy instances: each class has three own features, an instance shows two of them."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         true = draw.choice(CLASSES, 2 if several else 1, replace=False)
@@ -25,11 +25,11 @@ def split_rows(several):
 
 @pytest.fixture(scope="session")
 def single():
-    """(training, test) rows with one class each."""
+    """Return (training, test) rows with one class each."""
     return split_rows(several=False)
 
 
 @pytest.fixture(scope="session")
 def several():
-    """(training, test) rows with two classes each."""
+    """Return (training, test) rows with two classes each."""
     return split_rows(several=True)

@@ -12,7 +12,7 @@ def rows_of(*classes):
 
 
 def below(hierarchy, rows):
-    """The tree by names: class columns by theirs, other nodes by what is below them."""
+    """Return the root's children by name: a class by its own, a node by its children's names."""
 
     def name(node):
         if node < len(rows.classes):

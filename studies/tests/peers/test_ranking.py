@@ -9,7 +9,7 @@ FEW_VALUES = st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 2.0])
 
 
 def plainly(scores, k):
-    """The same, written to be obvious."""
+    """Return the k best columns per row; the plain reference implementation."""
     ranked = []
     for row in scores.tolist():
         order = sorted(range(len(row)), key=lambda column: (-row[column], column))

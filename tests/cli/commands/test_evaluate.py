@@ -41,7 +41,7 @@ def rows(tmp_path):
 
 @pytest.fixture
 def with_peers(manyclass):
-    """Calls the command as `studies.compare` does, with two peers; one lacks its package."""
+    """Call the command as `studies.compare` does, with two peers; one lacks its package."""
 
     def missing(seed):
         raise ImportError("needs the package nopackage")
@@ -224,7 +224,7 @@ def test_what_cannot_be_written_ends_no_run_and_is_complained_of(manyclass, data
     assert result.stderr.count("page.html cannot be written") == 2
 
 
-def test_left_out_lines_are_told_by_the_exit_code(manyclass, rows, tmp_path):
+def test_the_exit_code_reports_skipped_lines(manyclass, rows, tmp_path):
     test = tmp_path / "test.jsonl"
     test.write_text('{"features": ["f1"], "classes": ["c1"]}\n{\n')
 

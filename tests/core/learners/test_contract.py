@@ -1,7 +1,7 @@
-"""The promises of every learner, held against each, alone and with options that matter.
+"""The contract of every learner, tested for each one, alone and with important options.
 
-A learner that cannot keep a promise by its nature says so in the first functions; nothing else may
-excuse it.
+The first functions name the learners that cannot keep a promise by their nature. There are no other
+exceptions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -20,40 +20,44 @@ from tests.core.specifications import SPECIFICATIONS
 
 
 def every(specification):
-    """The options of the specification, and of its members if it is a committee's."""
+    """Return the options of the specification, and of its members if it is an ensemble."""
     options = Options.parse(specification)
     return [options, *members_of(options)]
 
 
 def learns_at_once(specification):
-    """A member may leave an event out, or let it wait."""
+    """Return true if no member subsamples or shuffles events."""
     return all(options.subsample == 1 and options.shuffle == 0 for options in every(specification))
 
 
 def treats_all_alike(specification):
-    """No event is learned more often than another."""
+    """Return true if every event is learned equally often."""
     return learns_at_once(specification) and all(o.replay == 0 for o in every(specification))
 
 
 def heeds_features(specification):
-    """The frequency baseline ranks all instances alike."""
+    """Return false for the frequency baseline, which ranks all instances alike."""
     return all(options.learner != "frequency" for options in every(specification))
 
 
 def needs_features(specification):
-    """Without a feature that it knows it ranks nothing: not so the frequency baseline, nor a label
-    tree, to which a bias is left."""
+    """Return true if an instance without known features has an empty ranking.
+
+    The frequency baseline ignores features; a label tree still has its bias.
+    """
     return heeds_features(specification) and has_edges(specification)
 
 
 def has_edges(specification):
-    """A score is made of edges from features to classes, not of nodes on a path."""
+    """Return true if scores sum edges from features to classes, not nodes on a path."""
     return all(not options.spec.is_probabilistic for options in every(specification))
 
 
 def adds_up(specification):
-    """The votes that make a score are votes of features: not so where members have first places,
-    or scores below 0, and not where there is more to a score than features."""
+    """Return true if a score is the sum of the features' votes.
+
+    It is not if members vote by first places or score below 0, nor if a score has other parts.
+    """
     options = Options.parse(specification)
     return needs_features(specification) and (
         options.learner != "committee"
@@ -65,7 +69,7 @@ def adds_up(specification):
 
 
 def those(holds):
-    """The specifications for which it holds."""
+    """Return the specifications that satisfy the predicate."""
     return [specification for specification in SPECIFICATIONS if holds(specification)]
 
 
@@ -73,14 +77,14 @@ def a_learner(specification, hash_seed=0, **limits):
     return make(Options.parse(specification, **limits), hash_seed)
 
 
-# --- what they are taught ---------------------------------------------------------------------
+# --- training data ------ ---------------------------------------------------------------------
 
 FEATURES = [f"<feature {number}>" for number in range(40)]
 CLASSES = [f"<class {number}>" for number in range(12)]
 
 
 def lessons(count, seed=0):
-    """Random instances whose features hint at their classes; values that float32 holds exactly."""
+    """Yield random instances with features of their classes; float32 holds the values exactly."""
     random = np.random.default_rng(seed)
     for _ in range(count):
         true = random.choice(len(CLASSES), random.choice([1, 1, 1, 2]), replace=False)
@@ -104,7 +108,7 @@ def taught(specification, hash_seed=0, **limits):
 
 
 def rows(instances):
-    """The instances as CSR arrays over FEATURES."""
+    """Return the instances as CSR arrays over FEATURES."""
     indptr = np.cumsum([0] + [len(instance) for instance in instances])
     indices = [FEATURES.index(name) for instance in instances for name in instance]
     values = [value for instance in instances for value in instance.values()]
@@ -256,7 +260,7 @@ def test_others_may_rank_while_one_learns(specification):
 
 
 def assert_is_ranking(ranked):
-    """Best first, finite scores, each class once."""
+    """Assert a ranking: best first, finite scores, each class once."""
     scores = [score for _, score in ranked]
     assert scores == sorted(scores, reverse=True)
     assert np.isfinite(scores).all()
@@ -560,7 +564,7 @@ def test_no_more_edges_vote_than_allowed(specification):
         assert learner.outdegrees()[most + 1 :].sum() == 0
 
 
-# --- looking inside ---------------------------------------------------------------------------
+# --- inspection -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
@@ -629,7 +633,7 @@ def test_features_and_classes_show_the_same_edges(specification):
     assert of_features == of_classes
 
 
-# --- what is refused --------------------------------------------------------------------------
+# --- refused input ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
@@ -687,7 +691,7 @@ def test_it_stays_the_learner_it_is(specification):
 
 
 def damages(section):
-    """The section of another type, of two dimensions, with one place more, with one less."""
+    """Yield the section with another type, with two dimensions, one item longer, one shorter."""
     yield section.astype("f8" if section.dtype == np.float32 else "f4")
     yield section.reshape(1, -1)
     yield np.append(section, np.zeros(1, section.dtype))

@@ -1,4 +1,4 @@
-"""The committee beside its slow reference, and what it promises beyond what every learner does."""
+"""The committee beside its slow reference, and its promises beyond the contract of a learner."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def committee_of(*members, **options):
 
 
 class Both:
-    """A committee and its reference. Every call goes to both, and must answer the same."""
+    """A committee and its reference: every call goes to both, and the answers must be equal."""
 
     def __init__(self, options, features=FEATURES, classes=CLASSES):
         self.committee = Committee(options)
@@ -78,7 +78,7 @@ class Both:
         self.reference.configure(options)
 
     def change(self, vote, shuffled):
-        """Other options for the same members."""
+        """Return other options for the same members."""
         members = [
             replace(each, shuffle=4 if shuffled else 0)
             for each in members_of(self.committee.options)
@@ -159,7 +159,7 @@ def assert_equal_states(ours, others):
         assert np.array_equal(ours[name], others[name]), name
 
 
-# --- short streams over few names, so that they meet often ------------------------------------
+# --- short streams over few names, so that names repeat -- ------------------------------------
 
 values = st.one_of(st.sampled_from([1.0, 2.0, 0.5, 0.0]), st.floats(-1, 4, width=32))
 values = values.filter(lambda value: value <= 0 or value > 1e-20)
@@ -167,7 +167,7 @@ feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
 instances = st.dictionaries(feature_names, values, max_size=5)
 true_classes = st.lists(class_names, min_size=1, max_size=2, unique=True)
 
-# few options, for those of an index are tried beside its own reference
+# few options: the tests of the index cover those of the members
 LEARNERS = [
     "ff(margin_threshold=100,rating=0",
     "ff(tfidf=yes,min_weight=0.3",
@@ -314,7 +314,7 @@ def test_events_wait_and_come_in_another_order():
     born = [int(name) for name, _ in sorted(ranked_by_age(shuffled), key=lambda named: named[1])]
     assert born != sorted(born)
     waited = np.array([place - label for place, label in enumerate(born)])
-    assert waited.max() > 0 > waited.min()  # some are late, some before those that wait
+    assert waited.max() > 0 > waited.min()  # some are delayed, others overtake them
 
 
 def ranked_by_age(index):
@@ -381,7 +381,7 @@ def test_what_waits_is_forgotten_too(kind):
         assert committee.has_class(secret)
         committee.forget_feature(secret)
         assert committee.forget_class(secret)
-        assert len(committee.members[0].waiting) == 2  # nothing was left of one
+        assert len(committee.members[0].waiting) == 2  # one was removed completely
     else:
         assert committee.has_feature(secret)
         committee.forget_class(secret)
@@ -411,7 +411,7 @@ def test_a_refused_class_changes_nothing():
     assert_equal_states(committee.dump(), before)
 
 
-# --- options and states it cannot have --------------------------------------------------------
+# --- refused options and states ---------------------------------------------------------------
 
 
 def test_members_cannot_become_other_learners():
@@ -434,7 +434,7 @@ def test_there_are_not_too_many_members():
         committee_of(*["ff"] * 65)
 
 
-def test_names_that_nobody_knows():
+def test_unknown_names():
     committee = committee_of("ff", "ff(shuffle=5)")
     with pytest.raises(UnknownName, match="feature"):
         committee.feature("f")
@@ -474,7 +474,7 @@ def test_waiting_events_that_are_none_are_not_loaded(name, damage):
     assert refused.value.section.startswith("member_0_")
 
 
-def test_only_lessons_wait():
+def test_only_learn_events_are_buffered():
     options, sections = waiting_state()
     event = np.frombuffer(bytes(Event.forget_class("c")), np.uint8)
     sections["member_0_waiting_events"] = event

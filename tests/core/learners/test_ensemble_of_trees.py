@@ -40,7 +40,7 @@ def means(committee, instance):
 
 
 def assert_the_best(committee, instance, k):
-    """The committee ranks the k classes, of those it knows, that brute force finds."""
+    """Assert that the ensemble's top k of its known classes equals the one by brute force."""
     known = {name for name, _ in committee.class_page("", "", len(CLASSES))}
     mean = {
         name: value
@@ -105,7 +105,7 @@ def test_a_class_that_is_third_for_all_is_found_to_be_the_best():
     assert name == "third"
 
 
-def test_what_is_learned_is_told_by_the_ranking_before():
+def test_the_outcome_is_of_the_ranking_before_the_update():
     random = np.random.default_rng(2)
     committee = taught(random)
     for instance in instances(random, 50):

@@ -1,4 +1,4 @@
-"""The baseline ranks by how often classes were learned, whatever the instance."""
+"""The baseline ranks classes by their number of updates and ignores the instance."""
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ def test_classes_stand_in_the_order_of_their_counts(stream, window):
     index = Index(Options.of("frequency", retrieval_window=window))
     counts = {}
     for classes in stream:
-        ranked = sorted(counts, key=lambda name: -counts[name])[:window]  # the older ones first
+        ranked = sorted(counts, key=lambda name: -counts[name])[:window]  # older classes first
         places = [ranked.index(name) + 1 for name in classes if name in ranked]
         assert index.learn({"f": 1.0}, classes)[:2] == (min(places, default=0), True)
         for name in classes:

@@ -24,7 +24,7 @@ true_classes = st.lists(st.sampled_from(CLASSES), min_size=1, max_size=3, unique
 streams = st.lists(st.tuples(instances, true_classes), min_size=1, max_size=60)
 growing_trees = st.builds(
     Options.of,
-    st.just("iplt"),  # which can be planted
+    st.just("iplt"),  # the tree builder needs this learner
     sample=st.just(0),
     policy=st.sampled_from(["greedy", "random"]),
     arity=st.sampled_from([2, 3, 5]),
@@ -40,7 +40,7 @@ growing_trees = st.builds(
 
 
 def rows(lessons):
-    """As CSR arrays: features, then classes."""
+    """Return the examples as CSR arrays: features, then classes."""
 
     def csr(lists, columns):
         indptr = np.cumsum([0] + [len(each) for each in lists]).astype(np.int64)
@@ -93,7 +93,7 @@ def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stre
 
 
 def stream_of(classes, random):
-    """Two instances a class, each with features of its own and of all; in random order."""
+    """Yield two instances per class in random order, with own and shared features."""
     for label in random.permutation(np.repeat(np.arange(classes), 2)).tolist():
         own = random.integers(0, 5, 3)
         noise = random.integers(0, 50, 3)
@@ -101,7 +101,7 @@ def stream_of(classes, random):
 
 
 class Costs:
-    """In weights, of a tree as it now stands: to store it, and to learn the lessons with it."""
+    """Costs of the present tree, in weights: to store it, and to learn the examples with it."""
 
     def __init__(self, index, lessons, auxiliary):
         state = index.dump()
@@ -121,7 +121,7 @@ class Costs:
 @pytest.mark.parametrize("policy", ["greedy", "random"])
 @pytest.mark.parametrize(("arity", "max_leaves"), [(2, 2), (16, 16)])
 @pytest.mark.parametrize("classes", [50, 300, pytest.param(2000, marks=pytest.mark.slow)])
-def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves, classes):
+def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, classes):
     """The paper's bound is 2, for the auxiliary classifiers, over a tree of the same shape."""
     shape = {"arity": arity, "max_leaves": max_leaves}
     lessons = list(stream_of(classes, np.random.default_rng(classes)))
@@ -143,7 +143,7 @@ def test_growing_costs_a_constant_factor_of_planting(policy, arity, max_leaves, 
 
 
 def by_brute_force(index, instance):
-    """Every class with the product along its path, the likeliest first, then as they came."""
+    """Return every class and its path product, the likeliest first; older classes win ties."""
     state = index.dump()
     turns = dict(zip(names(state, "class"), state["class_turns"].tolist(), strict=True))
     classes = [name for name in CLASSES if index.has_class(name)]
@@ -166,7 +166,7 @@ def test_the_best_are_those_that_brute_force_finds(options, stream, planted, pro
 
 
 def of_many_classes(**options):
-    """A tree of 2000 classes; no two have a feature in common but the first of each hundred."""
+    """Return a tree of 2000 classes; only classes of the same hundred share a feature."""
     index = Index(Options.of("oplt", **options))
     for n in range(2000):
         index.learn({f"f{n}": 1.0, f"of hundred {n // 100}": 1.0}, [f"c{n}"])
@@ -194,7 +194,7 @@ def test_a_search_of_a_tree_that_evicted_nothing_is_exact_however_many_nodes_it_
 
 
 def of_nearly_equal_classes(**options):
-    """A tree of 4096 pre-leaves of two classes each, that has learned next to nothing."""
+    """Return an almost untrained tree of 4096 pre-leaves with two classes each."""
     classes = [f"c{n}" for n in range(8192)]
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
     index = Index(Options.of("iplt", **shape, **options))
@@ -235,7 +235,7 @@ def test_equal_classes_stand_as_they_came(stream, max_leaves):
     for name in came[:2]:
         index.forget_class(name)
     index.plant_csr(*rows([({}, classes) for classes in stream]))
-    order = [*came[2:], *came[:2]]  # no longer that of the ids, which are given again
+    order = [*came[2:], *came[:2]]  # differs from the order of ids, since ids are reused
     ranked = index.rank({}, MOST)
     assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
     assert {np.log2(probability) % 1 for _, probability in ranked} == {0.0}  # halves of halves
@@ -249,8 +249,8 @@ def test_paths_agree_where_they_are_the_same(options, stream, probe):
     nodes, ids = paths_of(state), names(state, "class")
     probability, classes = {}, {}
     for cls, path in zip(ids, index.paths(probe, ids), strict=True):
-        below = [ids.index(cls), *nodes[ids.index(cls)]]  # each with the one above it at its right
-        met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # node, above it; the root first
+        below = [ids.index(cls), *nodes[ids.index(cls)]]  # each node with its parent to the right
+        met = list(zip(below[-2::-1], below[:0:-1], strict=True))  # (node, parent); the root first
         assert len(path) == len(met)
         assert path[-1].classes == 1
         for node, edge in zip(path, met, strict=True):
@@ -283,11 +283,11 @@ def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
     assert depth > 3
 
 
-# --- they learn -----------------------------------------------------------------------------------
+# --- learning -------------------------------------------------------------------------------------
 
 
 def clustered(count, random, classes=60, clusters=6):
-    """Instances with words of their class, more of its cluster, and of all."""
+    """Yield instances with words of their class, more of its cluster, and of all."""
     for _ in range(count):
         label = int(random.integers(classes))
         words = [
@@ -320,7 +320,7 @@ def test_they_rank_far_better_than_the_counts_alone(specification):
 
 
 def purity(specification):
-    """Of the pairs of classes that share a pre-leaf, the part of one cluster."""
+    """Return the fraction of class pairs in a pre-leaf that belong to the same cluster."""
     alike = []
     for seed in range(5):
         index = Index(Options.parse(specification, seed=seed))
@@ -412,7 +412,7 @@ def test_classes_go_when_their_nodes_take_the_bytes():
     assert index.features > 40
 
 
-def test_a_sample_that_is_lowered_to_what_was_kept_is_planted_at_once():
+def test_a_tree_is_built_at_once_when_the_sample_is_lowered_to_the_kept_number():
     index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
     for number in range(50):
         index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
@@ -451,7 +451,7 @@ def test_extreme_values_make_probabilities_and_states_that_load(learner, options
 
 
 def test_a_feature_whose_vector_vanishes_divides_no_one():
-    """Its only value is below what single precision holds once its instance is scaled."""
+    """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
     index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
     index.plant_csr(*rows(lessons))
@@ -462,7 +462,7 @@ def test_a_feature_whose_vector_vanishes_divides_no_one():
 # --- a sample -------------------------------------------------------------------------------------
 
 
-def test_a_tree_that_has_grown_is_not_planted_by_a_later_sample():
+def test_a_grown_tree_is_not_rebuilt_from_a_later_sample():
     options = Options.of("oplt", arity=2, max_leaves=2)
     left_alone, configured = Index(options), Index(options)
     for number in range(40):

@@ -35,7 +35,7 @@ TAUGHT = [
 
 
 def other_values(section, at):
-    """Every bit of small numbers turned, and numbers from the ends of their range."""
+    """Yield other values for an item: single bits flipped, and the ends of the range."""
     value = section[at]
     if section.dtype.kind == "f":
         yield from (np.nan, np.inf, -np.inf, -1.0, 0.0, 3e38, -3e38, float(value) + 1)
@@ -48,7 +48,7 @@ def other_values(section, at):
 
 
 def use(index):
-    """Every way through a tree."""
+    """Call every operation of a tree."""
     for number in range(6):
         index.rank({"f1": 1.0, "f3": 2.0}, 50)
         index.explain({"f1": 1.0}, CLASSES)
@@ -90,7 +90,7 @@ def test_every_damaged_number_is_refused_or_stands(index):
 
 @pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
 def test_what_stands_elsewhere_is_refused_or_stands(index):
-    """Two numbers of an array change places, or one moves to another place."""
+    """Swap two numbers of an array, or move one to another place."""
     sections, random = index.dump(), np.random.default_rng(9)
     for name, section in sections.items():
         if not name.startswith(OF_TREE) or len(section) < 2:
@@ -185,13 +185,13 @@ def test_a_state_from_before_there_were_trees_loads(learner):
 
 
 def features_of(state, node):
-    """The ids of the features of which a node holds a block, and where the blocks of it begin."""
+    """Return the position of a node's first block, and the feature ids of its blocks."""
     first = int(state["node_blocks"][:node].sum())
     return first, state["block_features"][first : first + state["node_blocks"][node]].tolist()
 
 
 def nodes_above(state):
-    """The node above each node that has one."""
+    """Return the parent of each node but the root."""
     return {
         child: id
         for id, node in enumerate(nodes_of(state))

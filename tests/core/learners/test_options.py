@@ -1,4 +1,4 @@
-"""Options: declared once, read from specifications, refused with what to write."""
+"""Options: declared once, read from specifications, refused with a correction."""
 
 import ast
 import copy
@@ -16,7 +16,7 @@ NEEDED = {"committee": "members=ff"}
 
 
 def least_of(learner):
-    """The shortest specification of the learner."""
+    """Return the shortest specification of the learner."""
     return f"{learner}({NEEDED[learner]})" if learner in NEEDED else learner
 
 

@@ -1,4 +1,4 @@
-"""The sample of past instances, and learning from it again."""
+"""The sample of past instances, and their replay."""
 
 from itertools import islice
 
@@ -15,15 +15,16 @@ from tests.core.references.state import GONE
 
 REPLAYING = [name for name, learner in LEARNERS.items() if learner.option("replay")]
 ALWAYS = 1e9  # a margin that no class exceeds
-COUNTING = {  # an ff whose feature masses say how often each instance was learned
+COUNTING = {  # an ff: feature masses count the updates of each instance
     **{"margin_threshold": ALWAYS, "normalize": "none", "rating": 0},
     **{"feature_memory": 0, "min_weight": 0},
 }
 
 
 def each_its_own(index, count, shared=0):
-    """Learn so many instances, each with a feature of its own, some that all share, and a class of
-    its own: number n is the class with id n."""
+    """Learn instances with an own feature, shared features and an own class each.
+
+    The class of instance n has id n."""
     every = np.arange(count + 1, dtype=np.int64)
     features = Columns([f"f{number}" for number in range(count + shared)])
     rows = [[number, *range(count, count + shared)] for number in range(count)]
@@ -39,12 +40,12 @@ def each_its_own(index, count, shared=0):
 
 
 def sample(index):
-    """Which of the instances of `each_its_own` are kept."""
+    """Return the ids of the `each_its_own` instances in the replay buffer."""
     return index.dump()["kept_class_ids"]
 
 
 def deviation(counts, expected):
-    """Chi-square of the counts over its degrees of freedom: near 1 if they come by chance."""
+    """Return chi-square of the counts per degree of freedom: near 1 for random counts."""
     return np.sum((counts - expected) ** 2 / expected) / len(counts)
 
 
@@ -62,13 +63,13 @@ def assert_same_state(ours, others):
     assert all(np.array_equal(ours[name], others[name]) for name in ours)
 
 
-# --- learning again -------------------------------------------------------------------------------
+# --- replay ---------------------------------------------------------------------------------------
 
 
 def test_past_instances_are_learned_again_and_counted_once():
     index = Index(Options.of("ff", replay=3, **COUNTING))
     index.learn({"f": 1.0}, ["a"])
-    assert index.feature("f")["mass"] == 1  # there was no past yet
+    assert index.feature("f")["mass"] == 1  # the replay buffer was empty
     index.learn({"g": 1.0}, ["b"])
 
     assert index.feature("f")["mass"] == 1 + 3
@@ -118,7 +119,7 @@ def test_reloading_at_any_point_changes_nothing(learner):
 
 
 def samples(count, events, shared=0, **options):
-    """The samples of so many seeds, as a matrix (seeds, events) of what is in."""
+    """Return the samples of `count` seeds as a boolean matrix (seeds, events)."""
     inside = np.zeros((count, events), bool)
     for seed in range(count):
         index = Index(Options.of("ff", replay=1, seed=seed, **options))
@@ -132,7 +133,7 @@ def test_every_instance_is_as_likely_to_be_kept():
 
     assert (inside.sum(axis=1) == 30).all()
     expected = 150 * 30 / 300
-    # without replacement counts spread by 1 - 30/300 of what they would with it
+    # sampling without replacement: the variance is 1 - 30/300 of that with replacement
     assert deviation(inside.sum(axis=0), expected) == pytest.approx(0.9, abs=0.3)
     assert inside[:, :150].sum() / inside.sum() == pytest.approx(0.5, abs=0.03)
 
@@ -142,7 +143,7 @@ def test_every_instance_is_as_likely_to_be_drawn():
     each_its_own(index, 20)
     before = index.dump()["feature_mass"]
     for _ in range(100):
-        index.learn([], ["c0"])  # nothing to keep, but as many draws
+        index.learn([], ["c0"])  # nothing to keep, but the same number of draws
     drawn = index.dump()["feature_mass"] - before
 
     assert drawn.sum() == 10_000
@@ -284,7 +285,7 @@ def test_what_is_evicted_leaves_the_past():
 
 
 def past(index):
-    """The kept instances: names of features, and of classes, without what is gone."""
+    """Return feature and class names of the kept instances, without the evicted ones."""
     state = index.dump()
     features, classes = names(state, "feature"), names(state, "class")
     values = iter(state["kept_feature_ids"])

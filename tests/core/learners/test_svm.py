@@ -1,4 +1,4 @@
-"""The SVM, given a past that it may learn again as often as it likes, solves the batch problem."""
+"""The SVM with unlimited replay of past instances solves the batch problem."""
 
 from itertools import islice
 
@@ -28,7 +28,7 @@ def options(demands):
 
 @pytest.fixture(scope="module", params=["pairs", "each"])
 def solved(request):
-    """An index that has learned 40 instances again until nothing changes any more."""
+    """Return an index that replayed 40 instances until its state converged."""
     index = Index(options(request.param))
     random = np.random.default_rng(3)
     for _ in range(40):
@@ -45,7 +45,7 @@ def learn_only_the_past(index):
 
 
 def past(index):
-    """Of each kept instance: x, true columns, multipliers by (column ahead, column behind)."""
+    """Return x, true columns and multipliers by (positive, negative) of each kept instance."""
     state = index.dump()
     features = [FEATURES.index(name) for name in names(state, "feature")]
     columns = dict(enumerate(CLASSES.index(name) for name in names(state, "class")))
@@ -71,7 +71,7 @@ def together(state, *sections):
 
 
 def demanded(true, wrong, demands):
-    """(ahead, behind, margin, price) of all that an instance with these classes demands."""
+    """Yield (positive, negative, margin, price) of the constraints of these classes."""
     for column in true:
         yield column, None, MARGIN, AGGRESSIVENESS
     for rival in wrong:

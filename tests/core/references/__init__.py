@@ -1,4 +1,4 @@
-"""The learners again, slow and plain: what manyclass.core.index.Index must answer, bit by bit.
+"""Slow and plain reference implementations of the learners, equal to the index bit by bit.
 
 They are written from docs/learners.md, one module a learner, in dictionaries and lists.
 """
@@ -30,5 +30,5 @@ REFERENCES = {
 
 
 def reference_of(options):
-    """The reference of the index with these options; it knows nothing yet."""
+    """Return an untrained reference implementation of the index with these options."""
     return REFERENCES[options.learner](options)

@@ -1,16 +1,16 @@
-"""Arithmetic that answers the same on every machine, bit by bit."""
+"""Arithmetic with the same results on every machine, bit by bit."""
 
 from math import frexp, ldexp
 
 import numpy as np
 from numpy import float32
 
-SMALLEST_VALUE = 1e-30  # what is less is no value
-SMALLEST_WEIGHT = np.finfo(float32).tiny  # whether lighter ones exist is up to the processor
+SMALLEST_VALUE = 1e-30  # smaller values count as absent
+SMALLEST_WEIGHT = np.finfo(float32).tiny  # subnormal weights depend on the processor
 
 
 def log(x):
-    """The natural logarithm by the index's own series: other ones differ in the last bit."""
+    """Return the natural logarithm by the index's series; others differ in the last bit."""
     fraction, exponent = frexp(x)
     if fraction < 0.7071067811865476:
         fraction, exponent = fraction * 2, exponent - 1
@@ -22,7 +22,7 @@ def log(x):
 
 
 def logistic(x):
-    """1 / (1 + e^-x), by a series of our own for the same reason; beyond 700 nothing changes."""
+    """Return 1 / (1 + e^-x) by the index's series; x is clipped at 700."""
     return 1 / (1 + _exp(-max(-700.0, min(x, 700.0))))
 
 
@@ -39,7 +39,7 @@ def _exp(x):
 
 
 def total(numbers):
-    """The sum as it comes out when one is added after the other; Python's own rounds better."""
+    """Return the sum by plain successive additions; Python's `sum` rounds better."""
     so_far = 0.0
     for number in numbers:
         so_far += number
@@ -68,5 +68,5 @@ class Random:
 
 
 def bounded(weight):
-    """The weight in single precision, within the bounds of signed ones."""
+    """Return the weight in single precision, clipped to the bounds of signed weights."""
     return float32(max(-1e30, min(weight, 1e30)))

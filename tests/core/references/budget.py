@@ -1,7 +1,7 @@
-"""Rows that keep their `max_outdegree` heaviest edges, by size whatever the sign.
+"""Rows that keep their `max_outdegree` edges of greatest absolute weight.
 
-All of them vote. They stand in no order; where one goes, the last of the row takes its place. Of
-equally light ones the first goes.
+All edges vote. They are unordered: the last edge of a row takes the place of a removed one. Among
+equally light edges the first is removed.
 """
 
 from tests.core.references.arithmetic import is_weight
@@ -10,7 +10,7 @@ from tests.core.references.reference import Reference
 
 class Budgeted(Reference):
     def enter(self, feature, edge):
-        """A new edge asks for a place; all that are without one then, this one perhaps."""
+        """Insert a new edge; return the edges that lost their place, perhaps this one."""
         if not is_weight(edge.mass):
             return [edge]
         out = []

@@ -1,4 +1,4 @@
-"""The committee again, slow and plain, its members being references of the index.
+"""The slow and plain reference of the committee; its members are references of the index.
 
 It is written from the definition of the learner (core/learners/committee.py, voting.py)
 and shares no code with it. An instance is a dict name -> value here.
@@ -24,7 +24,7 @@ def draw(purpose, seed, number):
 
 
 def options_of_parts(options):
-    """(of the table of classes, of each member, bytes for the waiting events of a member)."""
+    """Return the limits of the class table and of each member, and a member's buffer bytes."""
     members = members_of(options)
     part = options.max_bytes // (1 + len(members) + sum(m.shuffle != 0 for m in members))
     limited = [
@@ -42,7 +42,7 @@ class Lesson:
 
     @property
     def bytes(self):
-        """Bytes of its event: 11 and 8 around it, names with their sizes, values if not 1."""
+        """The bytes of its event: 11 and 8 around it, names with their sizes, values if not 1."""
         names = [*self.instance, *self.classes]
         return (
             EVENT_BYTES
@@ -107,7 +107,7 @@ class CommitteeReference:
         ]
 
     def retrieve(self, nominations):
-        """Every class put forward, best first."""
+        """Return every nominated class with its score, best first."""
         firsts = [nominated[0][0] for nominated in nominations if nominated]
         names = list(dict.fromkeys(name for nominated in nominations for name, _ in nominated))
         scores = {}
@@ -190,7 +190,7 @@ class CommitteeReference:
                 }
         return known
 
-    # --- looking inside ---------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     def has_class(self, name):
         return name in self.table.labels or any(
@@ -227,7 +227,7 @@ class CommitteeReference:
         return self.table.evicted_classes + self.sum_of("evicted_classes")
 
     def sum_of(self, counter):
-        """A counter that is the members' added up."""
+        """Return the sum of a counter over the members."""
         return sum(getattr(member.index, counter) for member in self.members)
 
     def feature(self, name):

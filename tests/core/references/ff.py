@@ -19,7 +19,7 @@ class FeatureFocus(Shares):
         return True
 
     def strengthen(self, feature, name, added):
-        """FSU: strengthen one edge, and with it weaken the others of its row."""
+        """Apply FSU: strengthen one edge, and with it weaken the others of its row."""
         if not is_weight(added):
             return
         feature.mass += self.grow(feature, name, added)
@@ -41,8 +41,8 @@ class FeatureFocus(Shares):
         if not self.options.leak:
             feature.mass -= float(dropped.mass)
             if not feature.edges:
-                feature.mass = 0.0  # and not what rounding left
+                feature.mass = 0.0  # without a rounding residue
 
     def mass_after_forgetting(self, feature, without, left):
-        """Their mass goes along; rounding lifts no weight above 1."""
+        """Return the mass without the removed edges; rounding never lifts a weight above 1."""
         return max(without, left) if feature.edges else 0.0

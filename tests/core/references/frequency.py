@@ -1,9 +1,9 @@
-"""The baseline: whatever the instance, what was learned most often."""
+"""The baseline: rank the most frequent classes first and ignore the instance."""
 
 from manyclass.core.learned import Learned
 from tests.core.references.reference import Reference, best_two
 
-PLACE_BYTES = 64  # of a class in the order of all
+PLACE_BYTES = 64  # of a class in the ordered set
 
 
 class Frequency(Reference):

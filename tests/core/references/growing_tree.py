@@ -9,12 +9,12 @@ from tests.core.references.tree_node import Node
 
 class GrowingTree(Reference):
     def pull_up(self):
-        self.tree = self  # so that the state is dumped with it
+        self.tree = self  # the dumped state includes the tree
         self.nodes = {}  # id -> Node
         self.node_ids = Ids()
         self.root = None
         self.home = {}  # class -> its pre-leaf
-        self.turn = {}  # class -> its turn among those that came to the tree
+        self.turn = {}  # class -> its position in the order of arrival
         self.came_to_tree = 0
 
     # --- growing ----------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class GrowingTree(Reference):
         above.weights = {feature: [weights[0]] for feature, weights in node.weights.items()}
         return above
 
-    # --- planting ---------------------------------------------------------------------------------
+    # --- building a tree from the warm-start sample -----------------------------------------------
 
     def keep(self, lesson):
         if self.planted:
@@ -129,7 +129,7 @@ class GrowingTree(Reference):
         self.limit_past()
 
     def plant(self, lessons):
-        """Build a new tree over all classes; they are alike as their instances here are."""
+        """Build a new tree over all classes; the instances define their similarity."""
         order = sorted(self.labels, key=lambda name: self.labels[name].born)
         instances = {name: [] for name in order}
         for inputs, true in lessons:

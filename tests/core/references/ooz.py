@@ -1,6 +1,6 @@
 """OOZ: online optimisation of slack.
 
-The feature mass is the weight a feature has given away; what it is short of 1 is free.
+The feature mass is the weight a feature has assigned to edges; the rest up to 1 is free.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.core.references.state import Edge
 
 
 def deductions(scores, least, beta, most):
-    """Return the weight that each rival gives, beta in all; `scores` fall and are above `least`."""
+    """Return each negative's deduction, beta in all; `scores` fall and are above `least`."""
     given = [0.0] * len(scores)
     spent = 0.0
     for n in range(1, len(scores) + 1):
@@ -31,7 +31,7 @@ def deductions(scores, least, beta, most):
 
 @dataclass
 class Giver:
-    """A rival, what it is to give in all, and what the features so far have left of that."""
+    """A negative, its total deduction, and the part not yet taken by the features so far."""
 
     name: str
     given: float
@@ -69,7 +69,7 @@ class Slack(Budgeted):
         feature.mass = max(feature.mass, 0.0) if feature.edges else 0.0
 
     def take(self, feature, name, most):
-        """Lighten an edge; by how much."""
+        """Lighten an edge; return the amount."""
         edge = feature.edge_to(name)
         if edge is None:
             return 0.0
@@ -81,7 +81,7 @@ class Slack(Budgeted):
         return before
 
     def give(self, feature, name, most):
-        """Make an edge heavier, rounding down; how much heavier the row is then."""
+        """Add weight to an edge, rounding down; return the row's gain."""
         edge = feature.edge_to(name)
         before = float(edge.mass) if edge else 0.0
         after = float32(before + most)
@@ -96,5 +96,5 @@ class Slack(Budgeted):
         return float(after) - out
 
     def mass_after_forgetting(self, feature, without, left):
-        """Their weight is free again; rounding frees none that is not."""
+        """Return the mass without the forgotten edges; rounding frees no weight in use."""
         return max(without, left) if feature.edges else 0.0

@@ -1,18 +1,18 @@
-"""The past instances that are learned again: a sample of all that came."""
+"""The replay buffer: a random sample of all past instances."""
 
 from dataclasses import dataclass
 
 from tests.core.references.arithmetic import Random
 from tests.core.references.state import Gone
 
-INSTANCE_BYTES = 96  # what one takes in memory, its lists apart, as the limit counts it
+INSTANCE_BYTES = 96  # of one instance in memory, without its lists, as the limit counts it
 VALUE_BYTES = 8
 CLASS_BYTES = 4
 DEMAND_BYTES = 12
 
 
 def block_bytes(size):
-    """Return the memory of a block for so many bytes."""
+    """Return the memory of a block for this number of bytes."""
     return max(32, -(-(size + 8) // 16) * 16) if size else 0
 
 
@@ -44,7 +44,7 @@ class Past:
         return sum(lesson.bytes for lesson in self.kept)
 
     def limit(self, most, most_bytes):
-        """Keep no more from here on; which ones go is drawn."""
+        """Limit the number of kept instances; remove random ones."""
         self.most, self.most_bytes = most, most_bytes
         while len(self.kept) > most:
             self.take_out(self.random.below(len(self.kept)))
@@ -55,7 +55,7 @@ class Past:
             self.take_out(self.random.below(len(self.kept)))
 
     def draw(self):
-        """One of them, without what is gone from it; None if that is all, and it leaves."""
+        """Return a random kept instance without evicted names; drop an empty one, return None."""
         place = self.random.below(len(self.kept))
         return self.kept[place] if self.refresh(place) else None
 
@@ -72,9 +72,9 @@ class Past:
         return False
 
     def offer(self, lesson):
-        """Algorithm R (Vitter 1985): what finds it full gets in with probability kept / came.
+        """Offer an instance: Algorithm R (Vitter 1985) keeps it with probability kept / came.
 
-        That is for a limit in numbers. A limit in bytes may cost several of those kept their place.
+        That is for a limit on the number. A limit in bytes may remove several kept instances.
         """
         if not lesson.values or not lesson.classes:
             return
@@ -90,12 +90,12 @@ class Past:
         self.kept.append(lesson)
 
     def take_out(self, place):
-        """The last one moves to its place."""
+        """Remove the instance at a place; the last one moves there."""
         self.kept[place] = self.kept[-1]
         self.kept.pop()
 
     def forget_feature(self, name, gone):
-        """An instance keeps a mark in its place until it is drawn."""
+        """Replace the feature by a mark, which each instance keeps until it is drawn."""
         for lesson in self.kept:
             lesson.values = {gone if each == name else each: x for each, x in lesson.values.items()}
 

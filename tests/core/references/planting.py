@@ -1,4 +1,4 @@
-"""The shapes in which a label tree is planted: nested lists, the innermost of class names."""
+"""The initial shapes of a label tree: nested lists, the innermost of class names."""
 
 from math import sqrt
 
@@ -8,7 +8,7 @@ MOST_ROUNDS = 20
 
 
 def shape_of(order, counts, instances, options, random):
-    """`order` is that in which the classes came, `instances` those of each, by feature id."""
+    """Return the shape; `order` lists classes by arrival, `instances` each one's, by feature id."""
     if options.tree == "huffman":
         return joined(order, counts, options)
     if options.tree == "random":
@@ -35,7 +35,7 @@ def parted(names, options, bisect):
 
 
 def divided(names, parts, bisect):
-    """So many parts: half of them on either side."""
+    """Split the names recursively into parts, half of them on either side."""
     if parts == 1:
         return [names]
     first = parts // 2
@@ -49,7 +49,7 @@ def halved(names, size):
 
 
 def shuffled(names, random):
-    """Fisher and Yates, from the last on."""
+    """Return the names shuffled by Fisher and Yates, from the last on."""
     names = list(names)
     for left in range(len(names), 1, -1):
         place = random.below(left)
@@ -61,7 +61,7 @@ def shuffled(names, random):
 
 
 def direction(instances):
-    """The sum of the instances, in single precision, of length 1."""
+    """Return the sum of the instances in single precision, normalized to length 1."""
     whole = {}
     for instance in instances:
         for feature, x in instance.items():

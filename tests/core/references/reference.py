@@ -1,4 +1,4 @@
-"""The common part of all learners: names, counts, limits, preparing, ranking, the past.
+"""The common part of all learners: names, counts, limits, preprocessing, ranking, replay.
 
 An instance is a dict name -> value here. Rows and arithmetic follow docs/learners.md: weights are
 float32, all else is double, and sums are made in the order of the instance's features.
@@ -15,35 +15,35 @@ from tests.core.references.forgetting import Forgetting
 from tests.core.references.past import Lesson, Past, is_gone
 from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 
-FEATURE_BYTES = 48  # what Index.bytes counts for a feature, its name apart
+FEATURE_BYTES = 48  # of a feature in Index.bytes, without its name
 CLASS_BYTES = 60
 EDGE_BYTES = 9
 VARIANCE_BYTES = 4
 BIRTH_BYTES = 8  # of a feature, when past instances are kept
-PAST_SHARE = 4  # the past may take one in 4 of max_bytes
+PAST_SHARE = 4  # the replay buffer may take a quarter of max_bytes
 
 
 @dataclass
 class Standing:
     """The scores of the classes for an instance, before it changes anything."""
 
-    scores: dict[str, float]  # of all that were retrieved
-    trues: list[tuple[str, float]]  # those to learn: name, score
+    scores: dict[str, float]  # of all retrieved classes
+    trues: list[tuple[str, float]]  # the positives to learn: name, score
     rivals: list[tuple[str, float]]  # the best wrong classes, best first
 
     @property
     def to_beat(self):
-        """b of the margin."""
+        """The best negative's score, b in the margin."""
         return max([0.0, *(score for _, score in self.rivals)])
 
 
 def best_two(ranked):
-    """The scores of the first and of the second, 0 where there is none."""
+    """Return the scores of the first and the second class, 0 for a missing one."""
     return [*(score for _, score in ranked), 0.0, 0.0][:2]
 
 
 class Reference(Forgetting):
-    signed = False  # whether weights can be negative
+    signed = False  # true if weights can be negative
     has_variances = False
     has_edges = True
 
@@ -55,12 +55,12 @@ class Reference(Forgetting):
         self.past = Past(options.seed)
         self.seed_at_first = options.seed
         self.learned = 0
-        self.counted = 0  # those of a first pass
+        self.counted = 0  # examples of a first pass
         self.born = 0
         self.evicted_features = 0
         self.evicted_classes = 0
         self.feature_hand = self.class_hand = 0
-        self.retired = []  # classes that are gone, but for edges to them
+        self.retired = []  # forgotten classes that still have edges
         self.sweeping = 0  # of these, how many are free when all rows are swept
         self.swept = 0  # rows of this sweep so far
         self.active_features_ranked = 0
@@ -74,21 +74,21 @@ class Reference(Forgetting):
     def limit_past(self):
         self.past.limit(self.most_past(), self.options.max_bytes // PAST_SHARE)
 
-    # --- what each learner has its own way of -----------------------------------------------------
+    # --- overridden by learners -------------------------------------------------------------------
 
     def most_past(self):
         """Return the number of past instances to keep."""
         return self.options.replay_size if self.options.replay else 0
 
     def change(self, values, standing, demands):
-        """Learn the true classes of the standing; whether anything changed.
+        """Learn the true classes of the standing; return true if anything changed.
 
-        `demands` are what the instance has made, to be changed in place; only an SVM makes any.
+        `demands` are the constraints of the instance, changed in place; only an SVM has any.
         """
         raise NotImplementedError
 
     def margin_to_leave_alone(self):
-        """A true class with a larger margin is not learned."""
+        """Return the margin above which a true class is not learned."""
         return self.options.margin_threshold
 
     def score_within_reach(self, place, score):
@@ -96,7 +96,7 @@ class Reference(Forgetting):
         return score
 
     def voting(self, feature):
-        """The edges that take part in ranking."""
+        """Return the edges that take part in ranking."""
         return feature.edges
 
     def vote_of_weight_one(self, feature, value):
@@ -106,13 +106,13 @@ class Reference(Forgetting):
         return float(edge.mass)
 
     def mass_after_forgetting(self, feature, without, left):
-        """The feature mass when edges are gone: `without` theirs; `left` is the sum of the rest."""
+        """Return the mass after a removal: `without` the removed edges; `left` sums the rest."""
         return feature.mass
 
-    # --- preparing an instance --------------------------------------------------------------------
+    # --- preprocessing ----------------------------------------------------------------------------
 
     def prepare(self, instance):
-        """The instance as it votes: positive values, weighted and scaled as the options say."""
+        """Return the preprocessed instance: positive values, weighted and scaled by the options."""
         values = {name: value for name, value in instance.items() if value >= SMALLEST_VALUE}
         if self.options.boolean:
             return dict.fromkeys(values, 1.0)
@@ -129,7 +129,7 @@ class Reference(Forgetting):
         return values
 
     def known(self, values):
-        """(feature, value) of those in the index."""
+        """Return (feature, value) for the features in the index."""
         return [(self.rows[name], value) for name, value in values.items() if name in self.rows]
 
     # --- ranking ----------------------------------------------------------------------------------
@@ -140,14 +140,14 @@ class Reference(Forgetting):
         return min(1.0, feature.times_seen / self.options.rating)
 
     def votes(self, feature, value):
-        """(class, vote) of each edge that takes part."""
+        """Return (class, vote) of each edge that takes part."""
         if not feature.edges:
             return []
         one = self.vote_of_weight_one(feature, value)
         return [(edge.to, one * float(edge.mass)) for edge in self.voting(feature)]
 
     def retrieve(self, values):
-        """Every class with a score, best first; of equal ones the older class first."""
+        """Return every class with a score, best first; the older class wins a tie."""
         scores = {}
         for feature, value in self.known(values):
             self.active_features_ranked += 1
@@ -211,7 +211,7 @@ class Reference(Forgetting):
             self.past.offer(lesson)
 
     def before(self, values, counted):
-        """The two best scores as they were before the features were counted."""
+        """Return the two best scores from before the features were counted."""
         work = self.active_features_ranked, self.edges_touched
         features = [feature for feature, _ in self.known(values)] if counted else []
         for feature in features:
@@ -233,7 +233,7 @@ class Reference(Forgetting):
                 self.past.hold_bytes()  # its demands may have become more
 
     def improve(self, values, true, demands):
-        """Rank, then change what the margins ask for."""
+        """Rank, then update the classes that violate their margins."""
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
@@ -254,9 +254,9 @@ class Reference(Forgetting):
         return self.options.rivals
 
     def meet_features(self, values, first_pass):
-        """Count and stamp the active features, making the unknown ones that there is room for.
+        """Count and stamp the active features; add unknown ones while there is room.
 
-        What comes back are those that have a row then.
+        Return the features with a row.
         """
         unknown = [name for name in values if name not in self.rows]
         for feature, _ in self.known(values):
@@ -272,7 +272,7 @@ class Reference(Forgetting):
         feature.times_seen += count
 
     def meet_classes(self, names):
-        """The same for the true classes; those that are known now."""
+        """Count and stamp the true classes likewise; return the known ones."""
         unknown = [name for name in names if name not in self.labels]
         for name in names:
             if name in self.labels:
@@ -288,7 +288,7 @@ class Reference(Forgetting):
         label.learned += 1
         label.last_learned = self.learned
 
-    # --- looking inside ---------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     tree = None  # of a learner that is one
 
@@ -364,6 +364,6 @@ class Reference(Forgetting):
 
 
 def page(counts, prefix, after, limit):
-    """The next names in the order of their UTF-8 bytes, and their counts."""
+    """Return the next names in the order of their UTF-8 bytes, with their counts."""
     names = [name for name in counts if name.startswith(prefix) and name.encode() > after.encode()]
     return [(name, counts[name]) for name in sorted(names, key=str.encode)[:limit]]

@@ -9,7 +9,7 @@ class Signed(Budgeted):
     signed = True
 
     def take_steps(self, values, steps):
-        """`steps`: class -> how far, in the order they are taken. Whether there are any."""
+        """Take the steps (class -> amount) in order; return true if there are any."""
         for feature, value in self.known(values):
             for name, step in steps.items():
                 self.add(feature, name, step * value)
@@ -28,7 +28,7 @@ class Signed(Budgeted):
         return self.options.margin_threshold - score + standing.to_beat
 
     def shares(self, score, standing):
-        """(rival, share) of those that come too close to a true class, by how much too close."""
+        """Return (name, share) of the negatives within the margin, by their violation of it."""
         too_close = {}
         for name, its_score in standing.rivals:
             violation = self.options.margin_threshold - score + its_score
@@ -37,10 +37,10 @@ class Signed(Budgeted):
         whole = total(too_close.values())
         return [(name, violation / whole) for name, violation in too_close.items()]
 
-    # --- a finished model made sparser ------------------------------------------------------------
+    # --- sparsifying a finished model -------------------------------------------------------------
 
     def sparsify(self, wanted):
-        """Keep so many edges, the heaviest; how many went.
+        """Keep the heaviest edges, `wanted` in all; return the number of removed ones.
 
         Of those as heavy as the lightest one kept, those of the features with the smallest ids
         stay. A row is gone through from the front; one that goes is replaced by the last, which

@@ -9,7 +9,7 @@ from numpy import float32
 @dataclass
 class Edge:
     to: str
-    mass: float32  # the weight itself, or what makes it when divided by the feature mass
+    mass: float32  # the weight, or its numerator over the feature mass
     variance: float32 = field(default_factory=lambda: float32(1))
 
 
@@ -39,14 +39,14 @@ class Class:
 
 
 class Gone:
-    """In the place of the name of a feature or class that was forgotten; its id may be kept yet."""
+    """A mark instead of the name of a forgotten feature or class; its id may still be in use."""
 
     def __init__(self, id):
         self.id = id
 
 
 class Ids:
-    """Dense ids from 0; a freed one is given again, the last freed first."""
+    """Dense ids from 0; freed ids are reused, the last freed first."""
 
     def __init__(self):
         self.made = 0
@@ -68,7 +68,7 @@ FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
 def dump(learner):
-    """The arrays manyclass.core.index.Index.dump gives for the same state, as lists."""
+    """Return the arrays of `manyclass.core.index.Index.dump` for the same state, as lists."""
     features, classes = (
         [FREE_FEATURE] * learner.feature_ids.made,
         [FREE_CLASS] * learner.class_ids.made,
@@ -145,7 +145,7 @@ TREE_ARRAYS = [
 
 
 def dump_without_tree(learner):
-    """Its generator has been given the seed and draws nothing."""
+    """Return empty tree arrays; the generator has its seed and has drawn nothing."""
     counts = [0, 0, learner.seed_at_first, 0]
     return {"counts": counts} | {name: [] for name in TREE_ARRAYS}
 

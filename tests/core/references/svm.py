@@ -50,8 +50,10 @@ class VectorMachine(Signed):
         return self.take_steps(values, steps)
 
     def step(self, demand, multiplier, standing, squares, steps):
-        """By how much the multiplier falls short of its best, the others being as they are, and by
-        what a violation is divided to give that."""
+        """Return the coordinate step of a multiplier, and the divisor of its violation.
+
+        The other multipliers stay fixed.
+        """
         ahead, behind = (
             0.0 if name is None else standing.scores.get(name, 0.0) + steps.get(name, 0.0) * squares
             for name in demand

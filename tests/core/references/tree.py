@@ -46,7 +46,7 @@ class LabelTree(GrowingTree):
 
     @staticmethod
     def scores(node, inputs):
-        """Of each child; an only one has none."""
+        """Return the score of each judged child; an only child has none."""
         scores = []
         for place in range(node.judged):
             score = float32(0)
@@ -62,7 +62,7 @@ class LabelTree(GrowingTree):
         return [logistic(float(score)) for score in self.scores(node, inputs)]
 
     def walk(self, inputs):
-        """(class, probability) of all, best first, and (probability, weights) of each node."""
+        """Return (class, probability) pairs, best first, and (probability, weights) by node."""
         classes, nodes = [], []
         ahead = [(1.0, self.root)] if self.root else []
         while ahead:
@@ -74,7 +74,7 @@ class LabelTree(GrowingTree):
         return [(name, probability) for probability, name in classes], nodes
 
     def search(self, values, go_on):
-        """Meet classes until told not to go on; nodes less probable than the last are not seen."""
+        """Visit classes, best first, until `go_on` is false; count no less probable nodes."""
         inputs = self.inputs(values)
         classes, nodes = self.walk(inputs)
         least = -1.0
@@ -106,7 +106,7 @@ class LabelTree(GrowingTree):
         window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
         def go_on(name, probability):
-            met.append(name)  # the two best are always asked for
+            met.append(name)  # the two best are always needed
             return len(met) < 2 or (not true_among(met) and len(met) < window)
 
         def true_among(names):
@@ -119,7 +119,7 @@ class LabelTree(GrowingTree):
         return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
 
     def before(self, values, counted):
-        """Counts mean nothing to the values once they are prepared."""
+        """Return the two best scores; prepared values do not depend on feature counts."""
         work, met = (self.active_features_ranked, self.edges_touched), []
 
         def go_on(name, probability):
@@ -222,7 +222,7 @@ class LabelTree(GrowingTree):
     # --- explaining -------------------------------------------------------------------------------
 
     def path(self, name):
-        """(node, place of its child), from the root down."""
+        """Return (node, place of its child), from the root down."""
         path = []
         child, node = name, self.home.get(name)
         while node is not None:
@@ -232,7 +232,7 @@ class LabelTree(GrowingTree):
 
     @staticmethod
     def moves(node, place, inputs):
-        """By how much each input moved the log-odds of a child."""
+        """Return each input's contribution to the log-odds of a child."""
         if not node.judged:
             return dict.fromkeys(inputs, 0.0)
         return {
@@ -264,7 +264,7 @@ class LabelTree(GrowingTree):
             answer.append(nodes)
         return answer
 
-    # --- looking inside ---------------------------------------------------------------------------
+    # --- inspection -------------------------------------------------------------------------------
 
     @property
     def edges(self):
@@ -343,7 +343,7 @@ class LabelTree(GrowingTree):
 
 
 def single(value):
-    """A value as classifiers see it."""
+    """Return a value in single precision, clipped as the node classifiers clip it."""
     return float32(0) if value < SMALLEST_WEIGHT else float32(min(value, MOST_INPUT))
 
 

@@ -1,4 +1,4 @@
-"""Whatever is sent: a problem in answer, nothing learned, nothing broken."""
+"""Every invalid input gets a problem in answer; nothing is learned, nothing breaks."""
 
 import gzip
 import json
@@ -55,7 +55,7 @@ BODIES = {
 @pytest.mark.parametrize("path", ["/learn", "/rank"])
 @in_loop
 async def test_bad_bodies(path, body, statuses):
-    if path == "/rank":  # which knows no classes
+    if path == "/rank":  # /rank takes no classes
         body = body.replace(b',"classes":["x"]', b"").replace(b'"classes"', b'"instances"')
     async with calling(max_body_bytes=2**20) as call:
         await call.learn(("a", "x"))

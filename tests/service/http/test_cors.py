@@ -118,7 +118,7 @@ async def test_an_open_service_takes_from_allowed_pages_only():
         refused = await call("POST", "/learn", EVENT, headers=FROM_APP | {"origin": APP + ":1"})
         assert "MANYCLASS_ALLOWED_ORIGINS" in assert_problem(refused, 403)["detail"]
         assert cors_headers(refused) == set()
-        # Not by a name that is made to lead here, which another page may have done.
+        # A foreign host name may resolve to this address (DNS rebinding).
         assert_problem(await call("GET", "/stats", headers=FROM_APP | {"host": "app.example"}), 403)
         assert call.app.engine.model.seq == 1
 
@@ -142,7 +142,7 @@ def test_a_real_server_answers_preflights_and_streams():
 
 @pytest.mark.parametrize("origin", [APP, "https://else.example"])
 def test_pages_read_what_the_protocol_refuses(origin):
-    """Overload, a body that never comes, a body that is no HTTP, a head that is too large."""
+    """Send overload, a body that never comes, a body that is not HTTP, a head too large."""
     head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
     head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"

@@ -5,7 +5,7 @@ from manyclass.service.http.problems import Problem
 
 
 def passes(method, listening, headers, open_to_all=True):
-    """Whether such a request may come to a service that listens there."""
+    """Return true if a service that listens there accepts such a request."""
     raw = {name.encode(): value.encode() for name, value in headers.items()}
     try:
         CsrfGuard(listening, open_to_all).require(method, raw)

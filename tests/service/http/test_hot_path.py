@@ -18,7 +18,7 @@ from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
 @in_loop
-async def test_what_nobody_foresaw_is_logged_and_tells_nothing(monkeypatch, caplog):
+async def test_an_unforeseen_error_is_logged_and_reveals_nothing(monkeypatch, caplog):
     async with calling() as call:
 
         def broken(*arguments):
@@ -122,7 +122,7 @@ async def test_other_methods_of_a_hot_path_are_refused(method):
 @pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
 @in_loop
 async def test_two_keys_are_one_too_many(method, path, keys):
-    """Wherever it goes, and whichever of them is the good one."""
+    """Refuse two keys on every route, no matter which of them is valid."""
     async with calling(**keys) as call:
         for pair in (("a", "b"), ("b", "a"), ("a", "a")):
             headers = [("Authorization", f"Bearer {key}") for key in pair]
@@ -193,7 +193,7 @@ async def test_refusals_of_origins_are_counted():
 )
 @in_loop
 async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
-    """And not when the garbage is collected, by when there may be many."""
+    """Memory is freed at once, not at the next garbage collection."""
     async with calling(max_body_bytes=2000) as call:
         gc.collect()
         gc.disable()

@@ -20,12 +20,12 @@ LONG = "." * (10 * text.SLICE_CHARACTERS)
 
 
 def padded(body):
-    """The body, so large that it is decoded in slices."""
+    """Return the body padded to a size that is decoded in slices."""
     return json.dumps(body).encode() + b" " * LARGE_BYTES
 
 
 class Counted(time_slice.TimeSlice):
-    """Is over after each step, and counts."""
+    """A time slice that ends after each step, and counts its renewals."""
 
     passed = 0
     is_over = True
@@ -37,7 +37,7 @@ class Counted(time_slice.TimeSlice):
 
 @pytest.fixture
 def turns(monkeypatch):
-    """A function that gives the number of turns since it was called last."""
+    """Return a function that counts the turns since its last call."""
     for module in (instances, large_body, *large_body_users()):
         monkeypatch.setattr(module, "TimeSlice", Counted)
 
@@ -113,7 +113,7 @@ async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
     monkeypatch.setattr(instances, "decode", counted)
     async with calling() as call:
         assert_problem(await call("POST", path, body), 422, *pointers)
-    # `features` is skipped by the decoder, which makes no object of it
+    # the decoder skips `features` and builds no object of it
     assert decoded == ([len(body)] if pointers == ["#/features"] else [])
 
 
@@ -232,7 +232,7 @@ async def test_features_times_classes_of_an_event_are_bounded():
         assert call.app.engine.model.seq == 1
 
 
-def test_large_features_and_texts_are_told_from_small_ones():
+def test_large_features_and_texts_are_distinguished_from_small_ones():
     short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
     assert not is_large(RankInstance(text=short))
     assert is_large(RankInstance(text=long))

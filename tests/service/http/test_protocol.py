@@ -44,7 +44,7 @@ def post(path, body, *lines):
 
 
 def everything(connection):
-    """All bytes until the server closes."""
+    """Return all bytes until the server closes."""
     data = b""
     with contextlib.suppress(ConnectionResetError):
         while received := connection.recv(65_536):
@@ -53,12 +53,12 @@ def everything(connection):
 
 
 def statuses(data):
-    """The statuses of the answers in these bytes, in order."""
+    """Return the statuses of the answers in these bytes, in order."""
     return [int(part[:3]) for part in data.split(b"HTTP/1.1 ")[1:]]
 
 
 def until(condition):
-    """Wait until it holds."""
+    """Wait until the condition holds."""
     waiting = threading.Event()
     for _ in range(int(PATIENCE / 0.005)):
         if condition():
@@ -106,7 +106,7 @@ def test_a_request_whose_body_is_broken_changes_nothing(served, method, path, br
 
 
 def test_a_call_that_changes_something_reads_a_body_it_does_not_need(served):
-    """A small one, to its end; the connection serves on."""
+    """A small body is read to its end; the connection stays open."""
     for body, status in ((b"", 200), (b"{}", 200), (b"x" * 60_000, 200)):
         assert served.talk(
             head("/features/none", f"content-length: {len(body)}", method="DELETE"), body
@@ -117,7 +117,7 @@ def test_a_call_that_changes_something_reads_a_body_it_does_not_need(served):
     assert httpx.get(served.url + "/features/a").status_code == 200
 
 
-# --- pipelines, and what is no HTTP ---------------------------------------------------------------
+# --- pipelines and malformed HTTP -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", [b"/livez", b"/classes", b"/stats?digest=yes", b"/state"])
@@ -166,7 +166,7 @@ def test_many_headers_are_refused(served):
     lines = [f"a: {number}" for number in range(MOST_HEADERS - 10)]
     assert served.talk(head("/livez", *lines, method="GET"))[0] == 200
     assert served.talk(head("/livez", *(lines * 2), method="GET"))[0] == 431
-    with served.connect() as connection:  # whose head does not end
+    with served.connect() as connection:  # its head does not end
         connection.sendall(head("/livez", *(lines * 2), method="GET")[:-2])
         assert statuses(everything(connection)) == [431]
 
@@ -180,7 +180,7 @@ def test_an_offer_to_upgrade_is_ignored(served, caplog):
 @pytest.mark.parametrize("cut", [None, "head", "body"])
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_request_that_offers_to_upgrade_keeps_its_body(served, cut, chunked):
-    """As Java's HttpClient sends it; what follows is the next request, not what the body says."""
+    """Java's HttpClient sends this offer; only the bytes after the body are a new request."""
     body = b'{"text": "GET /livez HTTP/1.1", "classes": ["c"]}'
     framing = "transfer-encoding: chunked" if chunked else f"content-length: {len(body)}"
     offer = ("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABk")
@@ -278,7 +278,7 @@ def test_an_answer_that_is_not_read_is_closed(caplog):
             until(lambda: served.app.limits.slow_readers == 1)
             until(lambda: budget.used == 0)
             assert len(everything(reader)) < size
-            other.sendall(GET % b"/state")  # once more: the first gave its place back
+            other.sendall(GET % b"/state")  # once more: the first released its memory
             assert bytes_of(other) > size
         assert not [record for record in caplog.records if record.exc_info]
 
@@ -305,7 +305,7 @@ def test_the_rest_of_a_body_after_its_answer_has_bounded_time(monkeypatch):
 
 
 def test_a_body_that_comes_too_slowly_is_given_up():
-    """However often a byte comes: the whole of a small one has to be there in time."""
+    """A small body has to be complete in time, even if single bytes keep coming."""
     with serving(quiet_seconds=1) as served, served.connect() as connection:
         connection.sendall(head("/rank", "content-length: 100000"))
         while not select.select([connection], [], [], 0.01)[0]:
@@ -315,7 +315,7 @@ def test_a_body_that_comes_too_slowly_is_given_up():
 
 @pytest.mark.parametrize("path", ["/nope", "/snapshots", "/learners/x/promote"])
 def test_only_streams_to_learn_may_be_quiet(path):
-    """Others hold a connection without a key, whatever they say that they send."""
+    """Other routes time out: else clients without a key could hold connections."""
     with serving(quiet_seconds=1) as served, served.connect() as connection:
         connection.sendall(head(path, "content-length: 1000", kind="application/x-ndjson"))
         assert answer_on(connection)[0] == 408
@@ -355,7 +355,7 @@ def test_idle_connections_are_closed_for_new_ones_the_longest_idle_first():
         busy.sendall(head("/learn", f"content-length: {len(EVENT)}"))
         until(lambda: served.app.limits.connections == 1 and not served.app.limits.idle)
         asked_late, *silent = connect(), connect(), connect()
-        silent[0].sendall(b"GET /livez HTTP/1.1\r\n")  # not a whole head
+        silent[0].sendall(b"GET /livez HTTP/1.1\r\n")  # an incomplete head
         until(lambda: len(served.app.limits.idle) == 3)
         asked_late.sendall(GET % b"/livez")
         assert answer_on(asked_late)[0] == 200
@@ -380,7 +380,7 @@ def test_silent_connections_keep_no_request_out():
 
 @contextlib.contextmanager
 def stalled(served):
-    """Meanwhile the event loop stands still, so that what is sent arrives in one turn."""
+    """Block the event loop in this context, so that all sent bytes arrive in one turn."""
     begun, end = threading.Event(), threading.Event()
 
     def stall():
@@ -397,7 +397,7 @@ def stalled(served):
 
 @contextlib.contextmanager
 def sent_at_once(server, requests):
-    """Connections, each answered once before, that send these while the loop is stalled."""
+    """Yield connections, each answered once, that sent these bytes while the loop was stalled."""
     with contextlib.ExitStack() as stack:
         connections = [stack.enter_context(server.connect()) for _ in requests]
         for connection in connections:
@@ -411,7 +411,7 @@ def sent_at_once(server, requests):
 
 @pytest.fixture
 def narrow():
-    """A server that ranks two at a time."""
+    """Yield a server that ranks two requests at a time."""
     with serving(max_concurrent=2) as server:
         yield server
 
@@ -427,7 +427,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
                 assert json.loads(body)["status"] == 503
                 assert "vary" not in headers  # without MANYCLASS_ALLOWED_ORIGINS
         assert (admission.shed, admission.running) == (8, 0)
-        for connection in connections:  # after the pause each is served again
+        for connection in connections:  # after the pause every connection is served again
             connection.setblocking(True)
         threading.Event().wait(3 * shedding.PAUSE_SECONDS)
         for connection in connections:
@@ -436,7 +436,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
 
 
 def test_a_ranking_repeated_at_once_is_shed_again(narrow):
-    """Its connection is not read meanwhile; a ranking sent after the pause is answered."""
+    """The server pauses reading its connection; a ranking sent after the pause is answered."""
     admission = narrow.app.limits.admission
     with sent_at_once(narrow, [post("/rank", RANKING)] * 3) as connections:
         shed = [each for each in connections if answer_on(each)[0] == 503]
@@ -451,7 +451,7 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
 
 
 def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
-    """The next ranking on it is of another client."""
+    """The next ranking on the connection is of another client."""
     by_proxy = post("/rank", RANKING).replace(b"\r\n", b"\r\nVia: 1.1 proxy\r\n", 1)
     with sent_at_once(narrow, [by_proxy] * 3) as connections:
         shed = [each for each in connections if answer_on(each)[0] == 503]
@@ -462,7 +462,7 @@ def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
 
 
 def test_after_an_early_answer_the_rest_is_http_again(served):
-    """A body that nobody needed any more came to its end, so what follows is a request, or not."""
+    """After the end of an unneeded body, the next bytes are parsed as a request."""
     early = head("/rank", "content-length: 5", kind="text/plain")
     assert served.talk(early)[0] == 415
     with served.connect() as connection:
@@ -534,7 +534,7 @@ def test_clients_that_leave_give_their_places_back(narrow):
 
 
 def test_large_rankings_are_bounded_by_bytes():
-    """The first waits for an event, so that it is in work while the others come."""
+    """The first waits for an event, so that it is in progress while the others come."""
     instances = [{"features": ["a" * 100]}] * 1000
     body = json.dumps({"instances": instances, "k": 1, "min_seq": 1}).encode()
     assert len(body) > 100_000

@@ -30,7 +30,7 @@ GZIP = {b"content-encoding": b"gzip"}
 
 
 def read(*pieces, headers=None, most=1000, leave=False):
-    """What read_body makes of these pieces."""
+    """Return the result of `read_body` for these pieces."""
     messages = [
         {"type": "http.request", "body": piece, "more_body": leave or number < len(pieces) - 1}
         for number, piece in enumerate(pieces)
@@ -94,7 +94,7 @@ def test_reads_no_more_than_it_may():
 
 
 def test_bodies_on_their_way_share_one_budget():
-    """And give it back, however they end. Small ones have room left."""
+    """Bodies release their memory, however they end. Small ones have room left."""
     budget = MemoryBudget(8 * 100_000)
 
     async def reading(receive):
@@ -171,7 +171,7 @@ def test_a_body_that_is_not_needed_is_read_to_its_end():
 
 
 class CountingZlib:
-    """zlib that counts its decompressors, and the bytes they were given."""
+    """A zlib that counts its decompressors and their input bytes."""
 
     error = zlib.error
 
@@ -206,7 +206,7 @@ def counting(monkeypatch):
 
 @pytest.mark.parametrize("count", [200, 2000])
 def test_many_members_take_work_linear_in_their_bytes(count, counting):
-    """Of the smallest average size that is allowed."""
+    """Use members of the smallest allowed average size."""
     noise = random.Random(0).randbytes(MEMBER_BYTES)
     packed = gzip.compress(noise) * count
     assert read(packed, headers=GZIP, most=len(packed)) == noise * count

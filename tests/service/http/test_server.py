@@ -1,4 +1,4 @@
-"""The real server, spoken to over sockets, also by clients that do not behave."""
+"""The real server over sockets, also with misbehaving clients."""
 
 import contextlib
 import gzip
@@ -31,7 +31,7 @@ def served():
 
 
 def head(path, *lines, method="POST"):
-    """The head of a request that announces JSON, with more lines."""
+    """Return the head of a request that announces JSON, with more lines."""
     more = "".join(line + "\r\n" for line in lines)
     first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
     return f"{first}content-type: application/json\r\n{more}\r\n".encode()
@@ -46,7 +46,7 @@ def seq(served):
 
 
 def learned(served, until):
-    """Wait until the model has come to this event."""
+    """Wait until the model has applied this event."""
     waiting = threading.Event()
     for _ in range(int(PATIENCE / 0.005)):
         if seq(served) >= until:
@@ -82,7 +82,7 @@ def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
 
 
 def assert_refused(answer, status):
-    """The answer is a problem, and the last one."""
+    """Assert that the answer is a problem and the connection closes after it."""
     assert answer[0] == status
     assert answer[1]["content-type"] == "application/problem+json"
     assert answer[1]["connection"] == "close"
@@ -115,7 +115,7 @@ def test_a_head_may_be_large(served):
     ids=["url", "value", "name", "trailer", "extension of a chunk"],
 )
 def test_what_never_ends_is_not_kept(served, begin):
-    """However it is cut. While it were, the connection would stay."""
+    """The data may be cut anywhere; a server that kept it would keep the connection open."""
     for size in (1000, 300_000):
         with served.connect() as connection, contextlib.suppress(ConnectionError):
             connection.sendall(begin)
@@ -174,7 +174,7 @@ def test_a_body_may_come_slowly(served):
 
 
 def test_too_large_is_said_before_it_is_sent(served):
-    """And the answer arrives although nobody reads the body."""
+    """The answer arrives although the server does not read the body."""
     size = 64 * 2**20
     with served.connect() as connection:
         connection.sendall(head("/rank", f"content-length: {size}"))
@@ -247,11 +247,11 @@ def test_a_gzipped_stream_from_a_usual_client(served):
     assert json.loads(response.text.splitlines()[-1])["accepted"] == 1000
 
 
-# --- who says nothing ---------------------------------------------------------------------------
+# --- silent clients -----------------------------------------------------------------------------
 
 
 def test_a_request_that_does_not_go_on_is_given_up():
-    """But not a stream, which may take its time."""
+    """A stream is not limited: it may take its time."""
     body = head("/rank", "content-length: 5")
     with serving(quiet_seconds=1) as served, contextlib.ExitStack() as open_ones:
         stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))
@@ -321,7 +321,7 @@ def test_a_state_that_cannot_be_restored_ends_the_process(tmp_path):
         run(Settings(store=store, port=0, learner="svm(caution=0.5)"))
 
 
-def test_a_port_in_use_is_told_with_what_to_do(tmp_path):
+def test_a_port_in_use_is_reported_with_a_remedy(tmp_path):
     with serving() as served, pytest.raises(AddressUnavailable) as caught:
         run(Settings(store=f"sqlite:{tmp_path / 'my.db'}", port=served.port))
     assert f"127.0.0.1:{served.port}" in str(caught.value)
@@ -333,7 +333,7 @@ def test_a_port_in_use_is_told_with_what_to_do(tmp_path):
         pass  # both runs closed the store
 
 
-def test_the_command_serves_until_it_is_told_to_stop(tmp_path):
+def test_the_command_serves_until_a_signal_stops_it(tmp_path):
     environment = {name: it for name, it in os.environ.items() if not name.startswith("MANYCLASS_")}
     environment |= {"MANYCLASS_PORT": "0", "MANYCLASS_STORE": f"sqlite:{tmp_path / 'my.db'}"}
     command = [sys.executable, "-m", "manyclass", "serve"]

@@ -22,34 +22,34 @@ TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch):
-    """Nobody is waited for in vain but where a test lets the time pass."""
+    """Make lookups wait for every peer unless a test lets the time pass."""
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 2 * PATIENCE)
 
 
 async def time_passes():
-    """All that anybody of the loop waits for by the clock is due."""
-    await asyncio.sleep(0)  # who was told something shall hear it first
+    """Make all timers of the loop due."""
+    await asyncio.sleep(0)  # first deliver the messages sent so far
     loop = asyncio.get_running_loop()
     now = loop.time
     loop.time = lambda: now() + 3 * PATIENCE
 
 
 class Office:
-    """Brings messages from desk to desk, and keeps a copy of each."""
+    """Delivers messages from process to process, and keeps a copy of each."""
 
     def __init__(self):
         self.desks = {}
         self.sent = []
         self.error = None
         self.gate = Gate()
-        self.deaf = set()  # get no messages
+        self.deaf = set()  # receive no messages
 
     def process(self, name):
         desk = self.desks[name] = Desk(self, name)
         return desk
 
     async def processes(self, *names):
-        """They all know of each other."""
+        """Return a process of each name; they all know of each other."""
         desks = [self.process(name) for name in names]
         for desk in desks:
             await desk.poll()
@@ -68,14 +68,14 @@ class Office:
                 )
 
     async def has_sent(self, messages):
-        """Return when so many were sent, and each has been taken."""
+        """Return when this number of messages was sent and all were received."""
         while len(self.sent) < messages:
             await asyncio.to_thread(int)
         await asyncio.sleep(0)
 
 
 class Desk:
-    """A process as the others meet it: it stands for its cluster, and for the store it uses."""
+    """A process as its peers see it; stands in for its cluster and its store."""
 
     def __init__(self, office, name):
         self.office = office
@@ -107,7 +107,7 @@ class Desk:
         self.office.post(self.name, messages)
 
     async def find(self, *ids):
-        """What the others say, without the time passing."""
+        """Return the peers' answers without letting the time pass."""
         return await asyncio.wait_for(self.peer_lookup.find(list(ids)), PATIENCE)
 
     def ask(self, *ids):
@@ -170,22 +170,22 @@ async def test_the_age_is_never_below_zero():
 
 
 @in_loop
-async def test_nobody_to_ask():
+async def test_no_peers():
     office = Office()
     [alone] = await office.processes("alone")
     assert await alone.find("id") == {"id": NEVER_SEEN}
     other = office.process("other")
-    other.shared = None  # has its store for itself
+    other.shared = None  # has a store of its own
     assert await other.find("id") == {}
     assert office.sent == []
     assert not any(other.metrics.peer_lookups.values())
 
 
 @in_loop
-async def test_whoever_has_just_begun_is_asked_too():
+async def test_a_process_that_has_just_started_is_asked_too():
     office = Office()
     one, two = await office.processes("one", "two")
-    three = office.process("three")  # nobody has heard of it
+    three = office.process("three")  # unknown to its peers
     made, gone = three.pending.keep(A), two.pending.keep(B)
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
     two.clock.now += 60
@@ -199,18 +199,18 @@ async def test_whoever_has_just_begun_is_asked_too():
 
 
 @in_loop
-async def test_nobody_polls_around_for_what_is_found():
+async def test_found_instances_need_no_poll():
     one, two = await Office().processes("one", "two")
     made = two.pending.keep(A)
     polls = one.polls
     await one.find(made)
     assert one.polls == polls
     await asyncio.gather(*(one.find(f"never {number}") for number in range(50)))
-    assert polls < one.polls  # those who ask the engine at once share a call
+    assert polls < one.polls  # concurrent lookups share a call of the engine
 
 
 @in_loop
-async def test_who_there_is_may_not_be_known():
+async def test_the_list_of_peers_may_be_unknown():
     office = Office()
     one = office.process("one")
     office.error = StoreUnavailable("the cable is cut")
@@ -218,7 +218,7 @@ async def test_who_there_is_may_not_be_known():
     assert one.metrics.peer_lookups["no_answer"] == 1
 
 
-# --- nobody answers -------------------------------------------------------------------------------
+# --- no peer answers ------------------------------------------------------------------------------
 
 
 @in_loop
@@ -337,19 +337,19 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
         ask(1)
         await gate.reached()
         ask(2)
-        ask(3)  # there is no room for this one
+        ask(3)  # no room for this one
     await office.has_sent(2)
     ask(4)
     await office.has_sent(3)
     size = 2000
-    ask(5)  # nor for one so large
+    ask(5)  # nor for one of this size
     await two.peer_lookup.close()
     await many_turns()
     assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]
 
 
 @in_loop
-async def test_only_who_was_asked_is_believed_and_only_about_that():
+async def test_only_expected_answers_of_asked_peers_are_accepted():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
     office.deaf.update(("two", "three"))
@@ -406,7 +406,7 @@ async def test_close_waits_for_the_messages_under_way():
 
 
 async def messages_of_a_question():
-    """A process that waits for an answer, and the question and the answer, undelivered."""
+    """Return a waiting process, its request and the answer, both undelivered."""
     office = Office()
     one, two = await office.processes("one", "two")
     made = two.pending.keep(A)

@@ -33,7 +33,7 @@ def test_shows_every_damage(message):
 
 
 def whole(data):
-    """A message of any content whose seal is right."""
+    """Return a message of this content with a valid seal."""
     return crc32(data).to_bytes(SEAL_BYTES, "little") + data
 
 
@@ -49,8 +49,8 @@ def test_other_bytes_are_no_message(data):
     [
         b"",
         b"\x93\xa8question\x01\x91\xa1\x80",  # not UTF-8
-        b"\x94\xa8question\x01\x90" + b"\x91" * 100_000,  # without end
-        b"\x93\xa8question\x01\xdd\xff\xff\xff\xff",  # of billions of ids
+        b"\x94\xa8question\x01\x90" + b"\x91" * 100_000,  # truncated
+        b"\x93\xa8question\x01\xdd\xff\xff\xff\xff",  # claims billions of ids
     ],
 )
 def test_what_a_whole_message_says_is_doubted_too(data):

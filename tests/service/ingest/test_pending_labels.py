@@ -17,7 +17,7 @@ def window(seconds=60.0, most_bytes=10**6):
 
 
 def found(pending, instance_id):
-    """The instance and its age, or why there is none."""
+    """Return the instance and its age, or the reason for its absence."""
     kept = pending.find(instance_id)
     return (Instance.from_bytes(kept.data), kept.age) if isinstance(kept, StoredInstance) else kept
 
@@ -57,7 +57,7 @@ def test_an_id_made_is_not_one_given():
     number = made.rpartition("-")[2]
     for other in ("1", "0", "-1", number + "x", "", "9" * 30, " 2", "٣"):
         assert found(pending, made.removesuffix(number) + other) is NEVER_SEEN
-    pending.keep(A, made)  # somebody gives it to another instance
+    pending.keep(A, made)  # another instance takes the id
     assert found(pending, made) == (A, 0)
 
 

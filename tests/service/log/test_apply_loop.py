@@ -1,4 +1,4 @@
-"""ApplyLoop: the events of the log, in its order, the same in every process."""
+"""ApplyLoop applies the events of the log in its order, equally in every process."""
 
 import asyncio
 import random
@@ -21,14 +21,14 @@ from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
 
 
 class Loader:
-    """Loads by the given function."""
+    """A store of snapshots that are loaded by the given function."""
 
     def __init__(self, load):
         self.load = load
 
 
 class Applying:
-    """An ApplyLoop, the outcomes of requests, and the model."""
+    """An ApplyLoop with the outcomes of its requests and its model."""
 
     def __init__(self, load=None):
         self.outcomes = []
@@ -83,7 +83,7 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
 
 
 @in_loop
-async def test_one_that_is_waited_for_is_told():
+async def test_the_outcome_of_an_awaited_request_is_delivered():
     applying = Applying()
     applying.loop.extend([applying.request(learn("a", "x", "one"))])
     applying.loop.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
@@ -113,7 +113,7 @@ async def test_a_batch_out_of_its_place_is_not_applied():
     ids=["retries", "conflicts", "one request"],
 )
 @in_loop
-async def test_others_have_their_turns_whatever_comes(monkeypatch, events):
+async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     applying.loop.extend([batch(1, *events)])
@@ -142,7 +142,7 @@ async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
 
 
 @in_loop
-async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
+async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     woken = []
@@ -161,7 +161,7 @@ async def test_each_who_waits_is_woken_by_the_event_waited_for(monkeypatch):
 
 
 @in_loop
-async def test_those_who_give_up_waiting_are_forgotten():
+async def test_cancelled_waiters_are_forgotten():
     applying = Applying()
     staying = asyncio.create_task(applying.loop.reached(3))
     for seq in range(10, 400):
@@ -175,7 +175,7 @@ async def test_those_who_give_up_waiting_are_forgotten():
     await asyncio.wait_for(staying, PATIENCE)
 
 
-# --- going back -----------------------------------------------------------------------------------
+# --- restoring ------------------------------------------------------------------------------------
 
 
 @in_loop
@@ -243,7 +243,7 @@ async def test_after_an_error_nothing_is_applied_until_it_resumes():
 
 
 def random_requests(chance, snapshots):
-    """Requests of every kind: some joined, some retries, some at odds, some that go back."""
+    """Yield requests of every kind: joined ones, retries, conflicts, restores."""
     for _ in range(60):
         request = []
         for _ in range(chance.choice([1, 1, 1, 2, 4])):
@@ -280,7 +280,7 @@ async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
             store.save_snapshot(applying.model.seq, applying.model.dump())
     digest = applying.model.digest()
     assert recover(store, Options(), float, Recovery()).digest() == digest
-    damaged = MemoryStore(float)  # whose newest snapshots are gone, but for those marks name
+    damaged = MemoryStore(float)  # without its newest snapshots, except those named by marks
     for seq, data in store.read(0):
         assert damaged.append([data]) == seq
     marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}

@@ -1,4 +1,4 @@
-"""GroupCommit: 200 means durable and applied, whole or nothing, once."""
+"""GroupCommit: a 200 means durable and applied, atomically and once."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_tur
 
 
 class Parts:
-    """A GroupCommit over a store in memory, and the parts that it works with."""
+    """A GroupCommit over a store in memory, and its collaborators."""
 
     def __init__(self, store, max_events, max_bytes, on_applied):
         self.store = store
@@ -39,7 +39,7 @@ class Parts:
 
 @asynccontextmanager
 async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=None):
-    """The parts, and their GroupCommit, which is closed in the end."""
+    """Yield the parts and their GroupCommit; close it at the end."""
     parts = Parts(store or FaultyStore(), max_events, max_bytes, on_applied)
     try:
         yield parts, parts.group_commit
@@ -48,7 +48,7 @@ async def committing(store=None, max_events=1000, max_bytes=2**20, on_applied=No
 
 
 def assert_holds_just(parts, *events):
-    """The log holds these events and no other, and the model is the one they make, each once."""
+    """Assert that the log holds exactly these events and the model has applied each once."""
     expected = Model(Options())
     for seq, event in enumerate(events, start=1):
         if event.event_id is not None and expected.seen(event.event_id):
@@ -92,7 +92,7 @@ async def test_nothing_submitted_is_answered_with_nothing():
 
 
 @in_loop
-async def test_tells_about_each_applied_event():
+async def test_reports_each_applied_event():
     applied = []
     async with committing(on_applied=lambda *args: applied.append(args)) as (_, group_commit):
         events = [learn("a", "x"), learn("a", "x")]
@@ -102,7 +102,7 @@ async def test_tells_about_each_applied_event():
     assert all(seconds >= 0 for _, _, seconds in applied)
 
 
-# --- whole or nothing ----------------------------------------------------------------------------
+# --- atomic requests -----------------------------------------------------------------------------
 
 
 @in_loop
@@ -148,7 +148,7 @@ async def test_goes_on_when_the_store_does():
     "error", [StoreError("odd", "mend it"), OSError("worse"), ZeroDivisionError()]
 )
 @in_loop
-async def test_whatever_the_store_raises_is_unavailable_to_the_sender(error):
+async def test_every_error_of_the_store_is_unavailable_to_the_sender(error):
     async with committing() as (parts, group_commit):
         parts.store.append_error = error
         with pytest.raises(StoreUnavailable) as caught:
@@ -188,7 +188,7 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
     ]
 
 
-# --- one append for all that waits ---------------------------------------------------------------
+# --- one append for all pending ------------------------------------------------------------------
 
 
 @in_loop
@@ -261,7 +261,7 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
             await asyncio.sleep(0)
         seen.append(100)
         steps = [after - before for before, after in pairwise(seen) if after > before]
-        # the clock was read before this event made it go on, so it is one event late
+        # the clock is read before each event, so the pause may come one event late
         assert set(steps[:-1]) <= {4, 5}
         assert_holds_just(parts, *events * 2)
 
@@ -385,7 +385,7 @@ async def test_a_conflict_within_one_request_keeps_all_of_it_out():
 
 
 @in_loop
-async def test_a_conflict_harms_nobody_else():
+async def test_a_conflict_does_not_harm_other_requests():
     async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y", "two")
         with parts.store.before_append.shut() as gate:
@@ -457,7 +457,7 @@ async def test_an_empty_queue_takes_a_request_of_any_size():
 
 
 @in_loop
-async def test_tells_when_there_may_be_room_again():
+async def test_reports_when_there_may_be_room_again():
     async with committing(max_events=1) as (parts, group_commit):
         with parts.store.before_append.shut() as gate:
             answer = group_commit.admit([learn("a", "x")])
@@ -489,7 +489,7 @@ async def test_counts_go_on_over_a_change_of_model():
         )
 
 
-# --- senders that go away ------------------------------------------------------------------------
+# --- disconnected senders ------------------------------------------------------------------------
 
 
 @in_loop
@@ -542,7 +542,7 @@ async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
 
 
 @in_loop
-async def test_those_who_want_it_quiet_take_turns():
+async def test_exclusive_operations_take_turns():
     async with committing() as (parts, group_commit):
         inside = 0
 

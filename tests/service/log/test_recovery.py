@@ -19,7 +19,7 @@ LESSONS = [learn(f"f{n % 5} g{n % 7}", f"c{n % 3}", f"id {n}") for n in range(30
 
 
 class Life:
-    """A store together with the model that those who wrote to it had in the end."""
+    """A store together with the final model of its writing processes."""
 
     def __init__(self, options=OPTIONS):
         self.store = FaultyStore()
@@ -39,7 +39,7 @@ class Life:
         self.model.restored(mark, seq)
 
     def recovered(self, options=OPTIONS):
-        """What recovery finds, and how it came about."""
+        """Return the recovered model and the Recovery that describes its origin."""
         recovery = Recovery()
         return recover(self.store, options, Clock(), recovery), recovery
 
@@ -134,14 +134,14 @@ def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
 def test_a_log_that_an_older_release_began_is_not_replayed_under_the_rules_of_this_one(life):
     life.learn(*LESSONS[:5])
     life.store.is_older_than_rules = True
-    assert life.recovered()[1].replayed == 5  # a snapshot says which rules hold
+    assert life.recovered()[1].replayed == 5  # a snapshot names its version of the rules
     life.store.delete_snapshot(0)
     refusal = life.refused()
     assert "version 1 of the rules" in refusal
     assert "put a backup of the store in its place" in refusal
 
 
-def test_a_log_is_not_replayed_with_learners_nobody_named(life):
+def test_a_log_is_not_replayed_with_unnamed_learners(life):
     life.learn(*LESSONS[:5])
     life.store.delete_snapshot(0)
     with pytest.raises(RecoveryError, match="name the learners the log was begun with"):
@@ -281,7 +281,7 @@ def test_only_the_last_mark_needs_its_snapshot(life):
     assert recovery.snapshot.seq == 10
 
 
-# --- how it goes ----------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------
 
 
 def test_says_how_far_it_is(life, caplog, monkeypatch):

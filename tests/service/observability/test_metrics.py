@@ -29,7 +29,7 @@ def families(text):
 @in_loop
 async def test_every_metric_is_there_documented_and_nothing_else():
     async with calling() as call:
-        for _ in range(2):  # so many that the calibration error is told
+        for _ in range(2):  # enough for a calibration error
             await call.learn(*[("a", "x")] * 600)
         await call("POST", "/snapshots")
         text = (await call("GET", "/metrics")).text
@@ -156,7 +156,7 @@ def of_learner(name, label, role, k=None):
 
 
 @in_loop
-async def test_tells_how_each_learner_does_in_its_role():
+async def test_reports_the_quality_of_each_learner_in_its_role():
     ff, pa = "ff(margin_threshold=0.5)", "pa"
     examples, hits = "progressive_examples_total", "progressive_hits_total"
     async with calling(learner=ff, shadows=(pa,)) as call:
@@ -187,8 +187,8 @@ async def test_tells_how_each_learner_does_in_its_role():
 
 
 @in_loop
-async def test_tells_what_the_model_is_like():
-    async with calling(learner="ff") as call:  # which makes no edges to wrong classes
+async def test_reports_the_size_of_the_model():
+    async with calling(learner="ff") as call:  # it makes no edges to negatives
         await call.learn(("a b", "x"), ("b c", "y"))
         call.clock.now += 3
         await call("POST", "/snapshots")
@@ -209,7 +209,7 @@ async def test_tells_what_the_model_is_like():
 
 
 @in_loop
-async def test_tells_the_limits_beside_what_they_limit():
+async def test_reports_the_limits_beside_the_limited_figures():
     async with calling(max_bytes=50_000_000, max_queue_events=77) as call:
         seen = await call.metrics()
     assert (seen["memory_limit_bytes"], seen["queue_limit_events"]) == (50_000_000, 77)
@@ -225,7 +225,7 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
 
 
 @in_loop
-async def test_tells_how_it_stands_among_the_processes(monkeypatch):
+async def test_reports_its_state_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
             is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
@@ -248,7 +248,7 @@ COUNTED = (
 @in_loop
 async def test_counters_begin_with_the_process_and_never_fall():
     store = FaultyStore()
-    small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # it learns nothing twice
+    small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # no event is learned twice
 
     async def counted(call):
         seen = await call.metrics()
@@ -293,7 +293,7 @@ async def test_counters_never_fall_when_another_learner_answers():
 
 
 @in_loop
-async def test_tells_how_full_the_queue_is_and_what_it_refused():
+async def test_reports_the_length_and_the_refusals_of_the_queue():
     store = FaultyStore()
     async with calling(store=store, max_queue_events=2) as call:
         event = {"features": ["a"], "classes": ["x"], "event_id": "one"}
@@ -316,7 +316,7 @@ async def test_tells_how_full_the_queue_is_and_what_it_refused():
 
 
 @in_loop
-async def test_tells_how_appends_and_snapshots_go():
+async def test_reports_appends_and_snapshots():
     async with calling() as call:
         await call.learn(("a", "x"))
         assert "snapshot_pause_seconds" not in await call.metrics()
@@ -332,7 +332,7 @@ async def test_tells_how_appends_and_snapshots_go():
     assert failed["commit_duration_seconds_count"] == 2
     assert failed["commit_duration_seconds_sum"] > 0
     assert failed["snapshot_failures_total"] == seen["snapshot_failures_total"] == 1
-    assert seen["snapshot_pause_seconds"] == 0  # by the clock of the test, which stands still
+    assert seen["snapshot_pause_seconds"] == 0  # the test's clock stands still
 
 
 @in_loop

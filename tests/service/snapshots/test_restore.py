@@ -86,7 +86,7 @@ async def test_the_options_stay_those_of_the_settings():
         await teach(engine, "a -> x")
     async with running(store, learner="svm(rating=7)", reconfigure=True) as (engine, _):
         await teach(engine, "b -> y")
-        assert await engine.restore(1) == 5  # a mark and what sets the options again
+        assert await engine.restore(1) == 5  # a mark and the event that sets the options again
         assert engine.model.options.rating == 7
         digest = engine.model.digest()
         store.damage_snapshot(5)
@@ -101,14 +101,14 @@ async def labels_after(engine, seq):
 
 
 @in_loop
-async def test_who_answers_stays_when_the_snapshot_has_what_it_learned():
+async def test_the_primary_stays_when_the_snapshot_has_its_state():
     async with running(shadows=("pa",)) as (engine, store):
         await teach(engine, "a -> x")
         await engine.take_snapshot()
         await teach(engine, "b -> y")
         await engine.submit([Event.promote("pa")])
         assert await labels_after(engine, 1) == ["pa", "svm"]
-        assert engine.model.seq == 5  # a mark, and what promotes it again
+        assert engine.model.seq == 5  # a mark and the event that promotes the learner again
         assert [each.learner.learned for each in engine.model.enrolled] == [1, 1]
         digest = engine.model.digest()
         store.damage_snapshot(5)
@@ -118,7 +118,7 @@ async def test_who_answers_stays_when_the_snapshot_has_what_it_learned():
 
 
 @in_loop
-async def test_who_answered_then_answers_when_the_snapshot_has_nothing_of_the_other():
+async def test_the_primary_of_the_snapshot_returns_when_the_snapshot_lacks_the_present_one():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
@@ -132,7 +132,7 @@ async def test_who_answered_then_answers_when_the_snapshot_has_nothing_of_the_ot
 
 
 @in_loop
-async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplog):
+async def test_the_primary_of_the_snapshot_returns_also_after_its_removal(caplog):
     async with running() as (engine, store):
         await teach(engine, "a -> x")
     async with running(store, shadows=("pa",), reconfigure=True) as (engine, _):
@@ -147,7 +147,7 @@ async def test_who_answered_then_answers_also_when_it_was_taken_away_since(caplo
 
 
 async def with_a_snapshot(*lessons, **settings):
-    """A store with a snapshot behind these lessons."""
+    """Return a store with a snapshot after these learn events."""
     async with running(**settings) as (engine, store):
         await teach(engine, *lessons)
     return store
@@ -228,7 +228,7 @@ async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
 
 
 @in_loop
-async def test_going_back_is_finished_when_the_one_who_asked_has_gone():
+async def test_a_restore_finishes_after_its_client_disconnects():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
         with store.before_append.shut() as gate:

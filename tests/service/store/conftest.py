@@ -1,4 +1,4 @@
-"""Every store the suite in test_store.py is run on."""
+"""The stores under the contract suite in test_store.py."""
 
 from itertools import count
 
@@ -13,7 +13,7 @@ NUMBERS = count(1)
 
 
 class Clock:
-    """The time is what the test says it is."""
+    """A clock that shows the time set by the test."""
 
     def __init__(self):
         self.now = 1_700_000_000.0
@@ -25,7 +25,7 @@ class Clock:
 class Leading(RedisStore):
     """The store of a process that is alone, leads, and has applied every event there is.
 
-    A service says so once a second; here it is said when it matters.
+    A service sends this heartbeat once a second; here it comes before an operation that needs it.
     """
 
     def trim(self, seq):
@@ -38,7 +38,7 @@ class Leading(RedisStore):
 
 
 class Backend:
-    """Where a store is kept: opens it, again too if it is durable, and closes what is left open."""
+    """The place of a store: opens it, repeatedly if it is durable, and closes open ones."""
 
     def __init__(self, url, opened=open_store):
         self.url = url
@@ -58,20 +58,20 @@ class Backend:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory):
-    """A server all tests share, each with names of its own. It syncs nothing: it is not killed."""
+    """Yield a server for all tests, each with its own store names; never killed, so no fsync."""
     with RedisServer(tmp_path_factory.mktemp("redis"), appendfsync="no") as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
-    """Whoever follows a log finds out sooner that there is nothing."""
+    """Shorten the blocking read, so that log tailers notice an idle log sooner."""
     monkeypatch.setattr("manyclass.service.store.redis.feed.BLOCK_SECONDS", 0.05)
 
 
 @pytest.fixture
 def redis_url(redis_server):
-    """The URL of a store that is not there yet."""
+    """Return the URL of a store that does not exist yet."""
     return f"{redis_server.url}?name=test{next(NUMBERS)}"
 
 
@@ -104,7 +104,7 @@ def store(backend):
 
 @pytest.fixture
 def open_redis(redis_url):
-    """Opens stores of processes on one store in Redis, or at another URL, and closes them."""
+    """Return a function that opens stores in Redis, at one URL by default; close them later."""
     opened = []
 
     def open_one(url=redis_url, **options):
@@ -118,7 +118,7 @@ def open_redis(redis_url):
 
 @pytest.fixture
 def follow():
-    """Starts to follow the log of a store; the store is closed in the end."""
+    """Return a function that follows the log of a store; close the stores at the end."""
     started = []
 
     def follow_one(store, after=0):

@@ -5,11 +5,11 @@ import threading
 from manyclass.service.store.errors import StoreError
 from manyclass.service.store.protocol import Batch, PeerMessage
 
-PATIENCE = 30  # an upper limit; what is waited for comes at once
+PATIENCE = 30  # an upper limit; awaited items come at once
 
 
 class Following:
-    """What `store.follow(after)` gives, gathered until it ends; `error` is what it ended with."""
+    """The items of `store.follow(after)`, gathered until its end; `error` is its exception."""
 
     def __init__(self, store, after=0):
         self.found = []
@@ -40,7 +40,7 @@ class Following:
 
     @property
     def events(self):
-        """Number and bytes of each event."""
+        """The number and bytes of each event."""
         return [
             (seq, event)
             for batch in self.batches
@@ -49,7 +49,7 @@ class Following:
 
     @property
     def tickets(self):
-        """Those of this store's own appends."""
+        """The tickets of this store's own appends."""
         return [batch.ticket for batch in self.batches if batch.ticket]
 
     def wait_for(self, condition):
@@ -58,16 +58,16 @@ class Following:
             assert self._news.wait_for(condition, PATIENCE), (self.found[-5:], self.error)
 
     def wait_for_seq(self, seq):
-        """Return when the event with this number was given."""
+        """Return when the event with this number has arrived."""
         self.wait_for(lambda: self.events and self.events[-1][0] >= seq)
 
     def wait_for_pause(self):
-        """Return when it gave None once more, so nothing else was there or could be had."""
+        """Return at the next None: no further event is available."""
         so_far = len(self.found)
         self.wait_for(lambda: None in self.found[so_far:])
 
     def end(self):
-        """What it ended with; it ends by itself when the log is not what it was."""
+        """Wait for the end, which a changed log causes, and return the exception."""
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         return self.error

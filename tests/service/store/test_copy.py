@@ -1,4 +1,4 @@
-"""A copied store is the same store: numbers, snapshots, and what a service makes of them."""
+"""A copied store equals its source: numbers, snapshots, and the recovered state."""
 
 import pytest
 from typer.testing import CliRunner
@@ -25,7 +25,7 @@ def lesson(number):
 
 @pytest.fixture
 def source():
-    """A store with three snapshots, of which the log reaches back to the second only."""
+    """Return a store with three snapshots; its log reaches back to the second only."""
     store = MemoryStore(clock)
     model = Model(Options())
     store.save_snapshot(0, model.dump())

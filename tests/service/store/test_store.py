@@ -1,4 +1,4 @@
-"""What every store keeps true: the suite runs on each of them."""
+"""The contract of every store: the suite runs on each of them."""
 
 from threading import Thread
 
@@ -15,7 +15,7 @@ def content(store, seq):
 
 
 def forget(store, seq):
-    """Trim the log behind a snapshot, as a store may ask for."""
+    """Trim the log behind a snapshot, which a store may require."""
     store.save_snapshot(seq, [])
     store.trim(seq)
 
@@ -185,7 +185,7 @@ def test_saving_again_may_keep_what_is_there(backend, store):
 def test_a_snapshot_that_is_not_there(store, seq):
     store.save_snapshot(1, [b"x"])
     with pytest.raises(SnapshotMissing) as error:
-        store.open_snapshot(seq)  # at once, not when it is read
+        store.open_snapshot(seq)  # at once, not on reading
     assert error.value.seq == seq
     with pytest.raises(SnapshotMissing):
         store.delete_snapshot(seq)

@@ -1,4 +1,4 @@
-"""The contract: true and complete, as far as machines can tell."""
+"""The OpenAPI document is true and complete, as far as a test can check."""
 
 import json
 import os
@@ -43,7 +43,7 @@ not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 
 @cache
 def document(**settings):
-    """The document of a service with these settings; not to be changed."""
+    """Return the cached document of a service with these settings; callers must not change it."""
     app = create_app(Settings(store="memory:", **settings))
     app.engine.store.close()
     return app.api.openapi()
@@ -76,7 +76,7 @@ def test_schemathesis_finds_nothing(keys, tmp_path):
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-def test_the_document_says_who_may_only_when_there_are_keys():
+def test_the_document_has_permissions_only_with_keys():
     free, closed = document(), document(rank_keys=("r",))
     assert "securitySchemes" not in free["components"]
     for path, operations in closed["paths"].items():
@@ -112,7 +112,7 @@ def test_every_call_is_in_the_document():
 
 
 def nested(schema):
-    """A schema and the schemas within it, references not followed."""
+    """Yield a schema and its nested schemas without following references."""
     yield schema
     for key in ("items", "additionalProperties", "propertyNames"):
         if isinstance(schema.get(key), dict):
@@ -145,7 +145,7 @@ def test_objects_are_components_so_that_generated_clients_name_them():
 
 
 def descriptions(made):
-    """Every description in a part of the document."""
+    """Yield every description in a part of the document."""
     if isinstance(made, dict):
         if isinstance(text := made.get("description"), str):
             yield text

@@ -19,11 +19,11 @@ VARYING = {
     "durability",
 }
 KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
-BINARY = "application/octet-stream"  # of which there is nothing to show
+BINARY = "application/octet-stream"  # without an example
 
 
 def operations(made):
-    """Operation id -> method, path and operation."""
+    """Return method, path and operation by operation id."""
     return {
         operation["operationId"]: (method.upper(), path, operation)
         for path, methods in made["paths"].items()
@@ -36,7 +36,7 @@ def examples(content):
 
 
 def is_shown(example, answer):
-    """Return whether the answer has all that the example shows."""
+    """Return true if the answer has every part of the example."""
     if isinstance(example, dict):
         return isinstance(answer, dict) and all(
             name in answer and (name in VARYING or is_shown(value, answer[name]))
@@ -51,7 +51,7 @@ def is_shown(example, answer):
 
 
 def address(path, operation, given):
-    """The path and the query of a call with these parameters."""
+    """Return the path and the query of a call with these parameters."""
     query = []
     for parameter in operation.get("parameters", ()):
         name = parameter["name"]
@@ -144,7 +144,7 @@ def test_the_lines_of_the_streams_are_allowed_one_by_one():
         for value in examples(content):
             lines = [json.loads(line) for line in value.splitlines()]
             refused += sum(not check.is_valid(line) for line in lines)
-    assert refused == 1  # the line that shows how a bad one is answered
+    assert refused == 1  # the example of a bad line
 
 
 ELSEWHERE = [("origin", "https://elsewhere.example"), ("host", "localhost")]

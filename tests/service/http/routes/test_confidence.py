@@ -1,4 +1,4 @@
-"""How sure an answer is: with every ranking, of every learner, over restarts."""
+"""The confidence of an answer: with every ranking, of every learner, over restarts."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from manyclass.service.store import open_store
 from tests.service.faulty import Clock, in_loop
 from tests.service.serving import assert_problem, calling
 
-# a class is told by its own feature, which every fifth time is that of another
+# a class has its own feature; every fifth instance has another class's
 LESSONS = [(f"f{(n + (n % 5 == 0)) % 7} always", f"c{n % 7}") for n in range(300)]
 INSTANCE = {"features": ["f3", "always"]}
 
@@ -39,7 +39,7 @@ async def test_nothing_is_known_before_a_hundred_outcomes():
 
 
 @in_loop
-async def test_it_is_of_the_first_class_of_all_whatever_is_let_through():
+async def test_it_is_of_the_best_of_all_classes_under_any_filter():
     async with calling() as call:
         await call.learn(*LESSONS)
         usual = await ranked(call)
@@ -53,7 +53,7 @@ async def test_it_is_of_the_first_class_of_all_whatever_is_let_through():
 
 
 @in_loop
-async def test_what_is_less_sure_is_withheld():
+async def test_answers_below_the_limit_are_abstained():
     async with calling() as call:
         await call.learn(*LESSONS)
         usual = await ranked(call)
@@ -81,7 +81,7 @@ async def test_a_limit_is_a_probability(least):
 
 
 @in_loop
-async def test_each_learner_is_told_of_by_itself():
+async def test_each_learner_is_reported_by_itself():
     async with calling(shadows=("pa",)) as call:
         for _ in range(4):
             await call.learn(*LESSONS)
@@ -103,7 +103,7 @@ async def test_each_learner_is_told_of_by_itself():
 
 
 @in_loop
-async def test_prometheus_is_told_of_no_error_that_chance_alone_can_make():
+async def test_metrics_omit_an_error_explained_by_chance():
     async with calling() as call:
         kept = call.app.engine.model.answering.calibration
         outcomes = [0]

@@ -1,4 +1,4 @@
-"""Labels that come late, and to another process than the one that ranked the instance."""
+"""Delayed labels, sent to another process than the one that ranked the instance."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ EVENT = {"features": ["z"], "classes": ["z"]}
 
 
 def count_posts(call, monkeypatch):
-    """To whom letters go from now on."""
+    """Return a list that collects the recipients of peer messages from now on."""
     posted = []
     post = call.store.post
 
@@ -29,7 +29,7 @@ def count_posts(call, monkeypatch):
 
 
 def cut(call, monkeypatch):
-    """No letter leaves this process any more."""
+    """Make every post of peer messages fail from now on."""
 
     def unreachable(letters):
         raise StoreUnavailable("the cable is cut")
@@ -69,7 +69,7 @@ async def test_teaches_what_another_process_ranked(how):
 
 
 @in_loop
-async def test_the_order_of_events_stays_whoever_ranked_them(monkeypatch):
+async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkeypatch):
     async with side_by_side() as (one, two), calling() as other:
         posted = count_posts(one, monkeypatch)
         far, near = await ranked_id(two, "a"), await ranked_id(one, "a")
@@ -150,7 +150,7 @@ async def test_lines_without_an_instance_are_skipped_in_their_order():
 
 
 @in_loop
-async def test_whoever_has_just_begun_is_asked_too():
+async def test_a_process_that_has_just_started_is_asked_too():
     log = SharedLog()
     async with calling(store=log.store("one")) as one, calling(store=log.store("two")) as two:
         made = await ranked_id(two)
@@ -191,7 +191,7 @@ async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
 
 @pytest.mark.parametrize("how", PLACES)
 @in_loop
-async def test_who_does_not_answer_is_not_waited_for_long(how, monkeypatch):
+async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 0.02)
     async with side_by_side() as (one, two):
         made = await ranked_id(two)
@@ -203,7 +203,7 @@ async def test_who_does_not_answer_is_not_waited_for_long(how, monkeypatch):
 
 @pytest.mark.parametrize("how", PLACES)
 @in_loop
-async def test_a_retry_is_known_before_anybody_is_asked(how, monkeypatch):
+async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
     async with side_by_side() as (one, two):
         sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)

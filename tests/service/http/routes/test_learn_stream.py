@@ -148,7 +148,7 @@ async def test_knows_retries_and_reports_conflicts():
 
 
 @in_loop
-async def test_progress_is_told_while_it_lasts(monkeypatch):
+async def test_progress_is_reported_while_it_lasts(monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
     async with calling() as call:
         talk = streaming(call)
@@ -169,7 +169,7 @@ async def test_progress_is_told_while_it_lasts(monkeypatch):
 
 
 def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
-    """A stream whose progress is told that often, whatever came."""
+    """Return a conversation with a stream that reports progress at this interval."""
     budget = budget or MemoryBudget(2**20)
     metrics, settings = Metrics(), Settings()
     engine, pending = call.app.engine, call.app.api.state.pending
@@ -183,14 +183,14 @@ def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
 
 
 @in_loop
-async def test_a_slow_stream_is_told_progress_too():
+async def test_progress_of_a_slow_stream_is_reported_too():
     async with calling() as call:
         talk = slow_streaming(call, progress_seconds=0)
         for count in (1, 2, 3):
             talk.say(line())
             told = await talk.hear_line()
             assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
-        talk.say(line()[:5])  # no line, so nothing new
+        talk.say(line()[:5])  # an incomplete line: no progress
         talk.say(b"", more=False)
         assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
         while (await talk.hear_line())["kind"] != "summary":
@@ -233,7 +233,7 @@ async def test_other_preferences_change_nothing(prefer, monkeypatch):
 
 
 @in_loop
-async def test_an_early_end_is_told_with_all_that_was_kept_back():
+async def test_an_early_end_is_reported_after_all_buffered_lines():
     async with calling() as call:
         talk = streaming(call, prefer="return=minimal")
         talk.say(line() + b"no\n")
@@ -246,7 +246,7 @@ async def test_an_early_end_is_told_with_all_that_was_kept_back():
 
 
 @in_loop
-async def test_what_was_learned_is_told_while_nothing_more_comes():
+async def test_learned_events_are_reported_while_the_stream_is_idle():
     async with calling() as call:
         talk = slow_streaming(call, progress_seconds=0.01)
         talk.say(line())
@@ -257,7 +257,7 @@ async def test_what_was_learned_is_told_while_nothing_more_comes():
         await talk.end()
 
 
-def test_what_a_slow_stream_is_told_is_bounded_too(monkeypatch):
+def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     monkeypatch.setattr(stream_report, "MOST_PROGRESS_AT_ONE_PACE", 2)
     clock = Clock()
     pace = stream_report.ProgressSchedule(5.0, clock)
@@ -301,7 +301,7 @@ async def test_the_sender_waits_while_events_are_stored():
             talk.say(line("b"))
             for _ in range(100):
                 await asyncio.sleep(0)
-            assert not talk._receive.empty()  # nobody asked for it
+            assert not talk._receive.empty()  # the service has not read it
         talk.say(b"", more=False)
         status, _, body = await talk.end()
         assert objects(body)[-1]["accepted"] == 2

@@ -13,7 +13,7 @@ ADDRESSES = re.compile(r"""(?:src|href|url)\s*[=:]\s*["']([^"']*)["']""")
 
 
 def addresses(page, text):
-    """Every address the page or its script names, as the browser resolves it."""
+    """Return every address in the page or its script, as the browser resolves it."""
     found = [urljoin(HERE + page, each) for each in ADDRESSES.findall(text)]
     return [each for each in found if not each.startswith("data:")]
 
@@ -35,13 +35,13 @@ async def test_every_address_of_the_page_is_served_here(below):
 
 
 @in_loop
-async def test_the_browser_is_told_to_ask_nobody_else():
+async def test_the_browser_may_load_from_this_origin_only():
     async with calling() as call:
         policy = (await call("GET", "/docs")).headers["content-security-policy"]
         sources = [source for rule in policy.split("; ") for source in rule.split()[1:]]
         assert policy.startswith("default-src 'none'")
         assert {*sources} == {"'none'", "'self'", "'unsafe-inline'", "data:"}
-        assert "script-src 'self';" in policy  # so that nothing a name holds is ever run
+        assert "script-src 'self';" in policy  # so that no text of a name is executed
         page = await call("GET", "/docs")
         assert re.findall(r"<script(?! src=)|<style| on[a-z]+=", page.text) == []
 

@@ -35,7 +35,7 @@ async def test_an_instance_without_features_is_answered_with_a_warning(instance)
         assert seen['instances_without_features_total{call="learn"}'] == 3
         classes = (await call("GET", "/classes")).json()["classes"]
         assert [each["class"] for each in classes] == ["a"]
-        assert call.app.engine.model.seq == 5  # what was answered is durable
+        assert call.app.engine.model.seq == 5  # acknowledged events are durable
 
 
 @in_loop

@@ -1,4 +1,4 @@
-"""What the store says an answer of 200 promises, on servers set up in different ways."""
+"""The durability that the store reports for a 200, under different settings of the server."""
 
 import pytest
 

@@ -7,7 +7,7 @@ from manyclass.service.store.redis.errors import errors_of_store, lost, store_er
 
 
 def answered(text):
-    """What the library makes of an error the server answers with."""
+    """Return the library's exception for an error of the server."""
     return _RESP2Parser.parse_error(text)
 
 

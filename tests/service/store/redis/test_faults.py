@@ -28,26 +28,26 @@ FACTS, EVENTS = "{manyclass}:facts", "{manyclass}:events"
 
 @pytest.fixture
 def server(tmp_path):
-    """A server of the test's own, which loses nothing it has answered."""
+    """Yield a server for this test that loses no acknowledged write."""
     with RedisServer(tmp_path / "redis") as started:
         yield started
 
 
 @pytest.fixture
 def forgetful(tmp_path):
-    """A server that keeps only what it has dumped."""
+    """Yield a server that keeps only its dumps."""
     with RedisServer(tmp_path / "redis", appendfsync=None) as started:
         yield started
 
 
 def next_found(following):
-    """The next that is not None, which does not take long."""
+    """Return the next item that is not None, within 1000 items."""
     found = (each for _, each in zip(range(1000), following, strict=False))
     return next(each for each in found if each is not None)
 
 
 def appended_again(store, event, ticket=0):
-    """The number of an event that is appended as soon as the server takes it."""
+    """Append an event as soon as the server accepts it, and return its number."""
     deadline = time.monotonic() + SOON
     while True:
         try:
@@ -57,12 +57,12 @@ def appended_again(store, event, ticket=0):
             time.sleep(0.01)
 
 
-# --- replies that do not come ---------------------------------------------------------------------
+# --- missing replies ------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def lose(monkeypatch):
-    """Makes connections fail: the n-th append loses its "request" or its "reply"."""
+    """Make connections fail: the n-th append loses its "request" or its "reply"."""
     what = []
     run = Link.run
 
@@ -95,7 +95,7 @@ def test_what_was_sent_again_is_there_once(open_redis, follow, lose, lost):
 
 def test_another_append_in_between_changes_nothing_about_that(open_redis, lose):
     store, other = open_redis(), open_redis()
-    lose(["reply", None])  # the second append is the other's
+    lose(["reply", None])  # the second append is the other process's
     run = threading.Thread(target=other.append, args=([b"other"],))
     first = store.append([b"1"], 1)
     run.start()
@@ -158,7 +158,7 @@ def test_a_paused_server_takes_it_once_when_it_goes_on(server, open_redis, follo
 # --- away and back --------------------------------------------------------------------------------
 
 
-def test_nobody_there_at_the_start(server, open_redis):
+def test_no_server_at_the_start(server, open_redis):
     server.stop()
     store = open_redis(server.url)
     for call in (
@@ -187,7 +187,7 @@ def test_away_and_back(server, open_redis, follow):
         store.append([b"2"], 2)
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"], 3)
-    assert not isinstance(error.value, CommitOutcomeUnknown)  # nobody was there to send it to
+    assert not isinstance(error.value, CommitOutcomeUnknown)  # no server was there to receive it
     with pytest.raises(StoreUnavailable):
         store.beat(1)
     with pytest.raises(StoreUnavailable):
@@ -205,7 +205,7 @@ def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server,
     store.append([b"1"])
     store.beat(0)
     server.kill()
-    until(store._append_link.ended)  # it is idle only after a moment
+    until(store._append_link.ended)  # the client becomes idle only after a moment
     with pytest.raises(StoreUnavailable) as error:
         store.append([b"2"])
     assert not isinstance(error.value, CommitOutcomeUnknown)
@@ -286,7 +286,7 @@ def test_scripts_the_server_forgot_are_sent_again(redis_server, open_redis):
         store.trim(1)
 
 
-# --- another log than before ----------------------------------------------------------------------
+# --- a changed log --------------------------------------------------------------------------------
 
 
 def test_a_server_that_lost_its_end_is_noticed(forgetful, open_redis):
@@ -345,7 +345,7 @@ def test_after_it_was_noticed_one_may_follow_from_the_same_number(forgetful, ope
     other.append([b"other 2"])
     with pytest.raises(LogRewound):
         next_found(following)
-    other.append([b"3"])  # and the state of the other one, after event 2, is taken over
+    other.append([b"3"])  # and the other process's state after event 2 is taken over
     following = store.follow(2)
     assert next_found(following).events == [b"3"]
     following.close()
@@ -487,14 +487,14 @@ def test_an_entry_of_another_store_is_not_learned(redis_server, redis_url, open_
             "head": entry_head("somebody", 1, 5, 1, body),
             "body": body,
         }
-        # as between two looks at the facts
+        # as between two reads of the facts
         client.xadd(f"{{{name}}}:events", fields, id=f"{EPOCH + 2}-5")
         follower.wait_for_pause()
         follower.wait_for_pause()
     assert follower.events == [(1, b"1")]
 
 
-# --- a server that is not fit for it --------------------------------------------------------------
+# --- unsuitable servers ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
@@ -542,16 +542,16 @@ def test_a_full_server(server, open_redis, follow):
             with pytest.raises(StoreFull) as error:
                 call()
             assert "maxmemory" in error.value.hint
-        # What makes room, or is needed to go on, is still done.
+        # Operations that free memory or keep the service going still succeed.
         beat = store.beat(10)
         assert beat.leads
         assert beat.is_full
         assert len(b"".join(store.open_snapshot(10))) == 1_500_000
-        store.save_snapshot(10, [b"ten" * 600_000])  # a leader that knows makes room by it
+        store.save_snapshot(10, [b"ten" * 600_000])  # a notified leader frees memory
         assert len(b"".join(store.open_snapshot(10))) == 1_800_000
         other = open_redis(server.url)
         assert other.beat(10).is_full
-        with pytest.raises(StoreFull):  # it does not lead
+        with pytest.raises(StoreFull):  # this process does not lead
             other.save_snapshot(10, [b"x"])
         assert len(list(store.read(0))) == 10
         store.trim(10)
@@ -643,7 +643,7 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
 
 
 def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_redis):
-    open_redis("redis://127.0.0.1:1").confirm()  # without replicas there is nothing to ask for
+    open_redis("redis://127.0.0.1:1").confirm()  # without replicas: no wait
     open_redis(server.url).append([b"1"])
     store = open_redis(f"{server.url}?replicas=1", patience=1.0)
     with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
@@ -669,13 +669,13 @@ def test_an_append_sent_again_waits_for_replicas_too(server, tmp_path, open_redi
     assert store.last_seq == 1
 
 
-# --- what is seldom -------------------------------------------------------------------------------
+# --- rare cases -----------------------------------------------------------------------------------
 
 
 def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
     forgetful, open_redis, monkeypatch
 ):
-    """It comes to the same number, behind other events than those that were followed."""
+    """The append gets the same number, but after other events than the followed ones."""
     one, reader, other = (open_redis(forgetful.url) for _ in range(3))
     one.append([b"1"], 1)
     with forgetful.client() as client:
@@ -710,7 +710,7 @@ def test_an_append_that_is_sent_again_to_a_log_that_lost_its_end_is_noticed(
     assert list(other.read(0)) == [(1, b"1"), (2, b"2 of another"), (3, b"3")]
 
 
-def test_a_log_that_cannot_be_followed_is_told_of_once(server, open_redis, follow, caplog):
+def test_a_log_that_cannot_be_followed_is_reported_once(server, open_redis, follow, caplog):
     store = open_redis(server.url)
     store.append([b"1"])
     following = follow(store)
@@ -790,7 +790,7 @@ def test_many_silent_nodes_take_no_longer_than_one_may(open_redis):
         began = time.monotonic()
         with pytest.raises(StoreUnavailable):
             store.append([b"1"])
-        assert time.monotonic() - began < 3  # asking all of them takes 6
+        assert time.monotonic() - began < 3  # a request to all of them takes 6
     finally:
         for each in silent:
             each.close()
@@ -849,7 +849,9 @@ def test_the_snapshots_of_another_store_are_not_listed(server, open_redis):
         store.snapshots()
 
 
-def test_letters_come_after_the_clock_of_the_server_was_set_back(server, open_redis, follow):
+def test_peer_messages_arrive_after_the_clock_of_the_server_was_set_back(
+    server, open_redis, follow
+):
     store = open_redis(server.url)
     store.beat(None)
     following = follow(store)

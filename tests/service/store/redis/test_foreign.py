@@ -1,4 +1,4 @@
-"""Entries that others add to the stream of a log: skipped, counted, and no cover for damage."""
+"""Foreign entries in the stream of a log: skipped and counted; they do not hide damage."""
 
 import pytest
 
@@ -16,14 +16,14 @@ def client(redis_server):
 
 @pytest.fixture
 def keys(redis_url):
-    """The key of the facts and that of the log."""
+    """Return the keys of the facts and of the log."""
     name = redis_url.partition("=")[2]
     return f"{{{name}}}:facts", f"{{{name}}}:events"
 
 
 @pytest.fixture
 def old_store(client, keys, open_redis):
-    """A store as the releases before epochs made it."""
+    """Return a store as made by the releases before epochs."""
     store = open_redis()
     assert store.last_seq == 0
     client.hdel(keys[0], "epoch")
@@ -107,7 +107,7 @@ def test_a_log_that_was_lifted_is_for_releases_that_know_epochs(client, keys, ol
     assert client.hget(keys[0], "version") == b"2"
 
 
-def test_a_store_tells_whether_its_log_is_older_than_versions_of_the_rules(old_store, open_redis):
+def test_a_store_reports_a_log_older_than_versions_of_the_rules(old_store, open_redis):
     assert open_redis().is_older_than_rules
 
 
@@ -120,7 +120,7 @@ def test_a_lifted_log_is_trimmed(client, keys, old_store, open_redis, follow):
     old_store.save_snapshot(2, [b"two"])
     old_store.beat(6)
     old_store.trim(2)
-    assert client.xlen(keys[1]) == 7  # an earlier epoch goes as a whole
+    assert client.xlen(keys[1]) == 7  # an earlier epoch is removed as a whole
     old_store.save_snapshot(4, [b"four"])
     old_store.trim(4)
     assert client.xlen(keys[1]) == 2
@@ -182,7 +182,7 @@ def test_foreign_entries_do_not_hide_a_lost_one(client, keys, open_redis, follow
 def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(
     client, keys, old_store, follow
 ):
-    """As after a failover to a replica that had not received it."""
+    """Remove an entry, as after a failover to a replica without it."""
     follower = follow(old_store)
     old_store.append([b"1"])
     follower.wait_for_seq(1)

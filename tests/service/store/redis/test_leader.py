@@ -1,4 +1,4 @@
-"""Who leads among the processes on one store, and what only that one may do."""
+"""Leader election among the processes on one store, and the operations of the leader only."""
 
 from contextlib import suppress
 
@@ -7,7 +7,7 @@ import pytest
 from manyclass.service.store.errors import LogDamaged, StoreUnavailable
 from tests.service.store.waiting import until
 
-SHORT = 0.2  # seconds a process counts as alive, where a test waits for its end
+SHORT = 0.2  # seconds of a lease, in tests that wait for its end
 
 
 def key(url, what):
@@ -35,7 +35,7 @@ def test_one_leads_and_all_are_seen(open_redis):
     assert seen(beat) == {first.name: (2, True), second.name: (None, False)}
 
 
-def test_who_restores_its_state_does_not_take_the_lease_but_keeps_it(open_redis):
+def test_a_restoring_process_does_not_take_the_lease_but_keeps_it(open_redis):
     store, other = open_redis(), open_redis()
     assert not store.beat(None).leads
     assert store.beat(0).leads
@@ -43,7 +43,7 @@ def test_who_restores_its_state_does_not_take_the_lease_but_keeps_it(open_redis)
     assert not other.beat(0).leads
 
 
-def test_a_beat_tells_of_snapshots(open_redis):
+def test_a_heartbeat_reports_snapshots(open_redis):
     store, other = open_redis(), open_redis()
     store.append([b"1", b"2"])
     infos = [store.save_snapshot(seq, [b"x" * seq]) for seq in (1, 2)]
@@ -68,7 +68,7 @@ def test_closing_takes_nothing_from_another_leader(open_redis):
     assert first.beat(0).leads
 
 
-def test_the_lease_of_one_not_heard_of_ends(open_redis):
+def test_the_lease_of_a_silent_process_ends(open_redis):
     first, second = open_redis(lease_seconds=SHORT), open_redis()
     assert first.beat(0).leads
     until(lambda: second.beat(0).leads)
@@ -108,7 +108,7 @@ def test_a_leader_that_lost_its_lease_changes_nothing_any_more(open_redis):
     old.save_snapshot(1, [b"state"])
     old.save_snapshot(2, [b"state"])
     assert old.beat(2).leads
-    until(lambda: new.beat(2).leads)  # the old one, paused, has not heard of it
+    until(lambda: new.beat(2).leads)  # the old leader, paused, does not know it yet
     with pytest.raises(StoreUnavailable, match="leads"):
         old.trim(2)
     with pytest.raises(StoreUnavailable, match="leads"):
@@ -142,7 +142,7 @@ def test_without_a_leader_nothing_is_trimmed(redis_server, redis_url, open_redis
 
 @pytest.fixture
 def leader(open_redis):
-    """Leads, and has a snapshot of everything there is: ten events."""
+    """Return a leading store with ten events and a snapshot of all."""
     store = open_redis()
     for number in range(10):
         store.append([b"%d" % number])
@@ -152,7 +152,7 @@ def leader(open_redis):
 
 
 def first_left(store):
-    """The first event the log still has."""
+    """Return the number of the first event left in the log."""
     for after in range(20):
         try:
             return next(store.read(after), (None,))[0]

@@ -16,7 +16,7 @@ LEAST = "+@read +@write +@scripting +@connection +time +wait +info +config|get +
 
 
 def works(store):
-    """Events and snapshots come back."""
+    """Assert that the store returns its events and snapshots."""
     first = store.append([b"1", b"2"])
     store.save_snapshot(first, [b"state"])
     assert [event for _, event in store.read(first - 2)] == [b"1", b"2"]
@@ -154,7 +154,7 @@ def test_tls(redis_server, tmp_path, open_redis):
         works(open_redis(f"{url}&ca_file={certificate}"))
         with pytest.raises(StoreError, match=r"(?i)certificate") as caught:
             open_redis(url).append([b"1"])
-        assert not isinstance(caught.value, StoreUnavailable)  # a start shall not wait for it
+        assert not isinstance(caught.value, StoreUnavailable)  # a start must not wait for it
         assert "ca_file" in caught.value.hint
 
 
@@ -177,7 +177,7 @@ def test_tls_without_its_files(open_redis, tmp_path):
 
 
 class Sentinel(RedisServer):
-    """Watches a server, and replaces it by its replica soon after it is away."""
+    """A sentinel: watches a server, and replaces it by its replica soon after a failure."""
 
     def __init__(self, folder, watched, settings=()):
         super().__init__(folder)
@@ -248,8 +248,9 @@ def test_a_failover_by_sentinels(tmp_path, open_redis, follow):
 
 
 class Cluster:
-    """Nodes that know each other: the first has the lower half of the slots, the second the upper,
-    and each further one is a replica of the one two before it.
+    """A cluster: the first node has the lower half of the slots, the second the upper half.
+
+    Each further node is a replica of the node two before it.
     """
 
     def __init__(self, folder, size):
@@ -333,7 +334,7 @@ def test_what_is_no_cluster(redis_server, open_redis):
 
 def test_any_node_of_a_cluster_leads_to_the_keys(tmp_path, open_redis):
     with Cluster(tmp_path, 2) as cluster:
-        for name in ("a", "b", "c", "d"):  # some on each
+        for name in ("a", "b", "c", "d"):  # some on each node
             urls = [f"redis+cluster://127.0.0.1:{node.port}?name={name}" for node in cluster.nodes]
             works(open_redis(urls[0]))
             store = open_redis(urls[1])
@@ -350,7 +351,7 @@ def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
         url = f"redis+cluster://127.0.0.1:{cluster.nodes[1].port}"
         store = open_redis(url, patience=2.0)
         follower = follow(store)
-        quiet = open_redis(url, patience=2.0)  # hears of nothing meanwhile
+        quiet = open_redis(url, patience=2.0)  # receives nothing meanwhile
         store.append([b"1"], 1)
         follower.wait_for_seq(1)
         store.beat(1)
@@ -367,7 +368,7 @@ def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
         assert not isinstance(follower.error, LogRewound)
         assert [event for _, event in follower.events] == [b"1", b"2"]
         assert store.beat(2).leads
-        for node in cluster.nodes[:2]:  # the only one the URL names, and the one that had the keys
+        for node in cluster.nodes[:2]:  # the only node in the URL, and the owner of the keys
             node.stop()
         seq = appended_again(quiet, b"3")
         assert appended_again(store, b"4") == seq + 1

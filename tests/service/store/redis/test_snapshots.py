@@ -1,4 +1,4 @@
-"""Snapshots in Redis: damage, what is left behind, and several processes at once."""
+"""Snapshots in Redis: damage, remains of dead processes, and concurrent processes."""
 
 import threading
 
@@ -13,20 +13,20 @@ from manyclass.service.store.errors import (
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.redis import snapshots as redis_snapshots
 
-CHUNK = 100  # bytes, so that a few hundred make several
+CHUNK = 100  # bytes, so that a few hundred make several chunks
 
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(redis_snapshots, "CHUNK_BYTES", CHUNK)
     monkeypatch.setattr(redis_snapshots, "CHUNKS_SWEPT_AT_ONCE", 2)
-    # Reading keeps nothing for longer, so that what is left over is seen at once.
+    # Let reads retain nothing, so that remains are visible at once.
     monkeypatch.setattr(redis_snapshots, "READING_MS", -1)
 
 
 @pytest.fixture
 def keys(redis_url, redis_server):
-    """Asks for keys of the store by what stands behind its name."""
+    """Yield a reader of the store's keys by their suffix after the store's name."""
     begin = f"{{{redis_url.partition('=')[2]}}}:"
     with redis_server.client() as client:
 
@@ -55,7 +55,7 @@ STATE = bytes(range(256)) * 2  # six chunks
 
 @pytest.fixture
 def store(open_redis):
-    """Has a snapshot at event 1 and leads."""
+    """Return a leading store with a snapshot at event 1."""
     made = open_redis()
     made.append([b"1", b"2"])
     made.save_snapshot(1, [STATE])
@@ -165,7 +165,7 @@ def test_a_damaged_snapshot_can_be_deleted(store, keys):
     assert store.snapshots() == []
 
 
-# --- what is left behind --------------------------------------------------------------------------
+# --- remains --------------------------------------------------------------------------------------
 
 
 def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, keys):
@@ -189,7 +189,7 @@ def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, keys):
 
 def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, monkeypatch):
     other = open_redis()
-    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # it has been dead for so long
+    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # the seconds since its death
     other._snapshots._write(2, "0" * 32, 0.0, [STATE])
     assert len(keys.chunks()) == 12
     assert not other.beat(2).leads
@@ -200,7 +200,7 @@ def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, mon
     assert content(store, 1) == STATE
 
 
-def test_what_somebody_writes_is_not_swept(store, open_redis, keys):
+def test_a_snapshot_being_written_is_not_swept(store, open_redis, keys):
     other = open_redis()
 
     def chunks():
@@ -215,9 +215,9 @@ def test_what_somebody_writes_is_not_swept(store, open_redis, keys):
     assert content(store, 2) == STATE[:CHUNK] * 5
 
 
-def test_who_writes_too_slowly_is_told_and_leaves_nothing(store, open_redis, keys, monkeypatch):
+def test_too_slow_a_write_fails_and_leaves_nothing(store, open_redis, keys, monkeypatch):
     other = open_redis()
-    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # each chunk comes too late
+    monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # each chunk arrives too late
 
     def chunks():
         yield STATE[:CHUNK]
@@ -234,7 +234,7 @@ def test_who_writes_too_slowly_is_told_and_leaves_nothing(store, open_redis, key
     assert len(keys.chunks()) == 6
 
 
-def test_what_somebody_reads_is_not_swept(store, open_redis, keys, monkeypatch):
+def test_a_snapshot_being_read_is_not_swept(store, open_redis, keys, monkeypatch):
     monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
     other = open_redis()
     reading = other.open_snapshot(1)
@@ -255,7 +255,7 @@ def test_reading_for_long_holds_what_is_read(store, keys, monkeypatch):
     identity = keys.chunk(0).split(b":")[-2]
     opened = keys.client.hget(keys.key("chunks"), identity)
     next(reading)
-    keys.client.hset(keys.key("chunks"), identity, "0 6")  # as long ago
+    keys.client.hset(keys.key("chunks"), identity, "0 6")  # equally long ago
     now[0] += 30
     assert len(b"".join(reading)) == 412
     held = keys.client.hget(keys.key("chunks"), identity)

@@ -1,4 +1,4 @@
-"""A SQLite store that is not all there is refused: a torn end, an older file, another store's."""
+"""An incomplete SQLite store is refused: a torn end, an older file, another store's file."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ def opened(path):
 
 
 def refused(path):
-    """Return the refusal to open the store; its files stay as they were."""
+    """Return the error on opening the store; assert that its files are unchanged."""
     before = {end: Path(f"{path}{end}").read_bytes() for end in files_of(path)}
     with pytest.raises(StoreDamaged) as error:
         SqliteStore(path, clock)
@@ -64,7 +64,7 @@ def files_of(path):
 
 
 def copy(path, target):
-    """Copy the files of a store that is open, as a backup of a killed process's files would."""
+    """Copy the files of an open store, like a backup of a killed process's files."""
     for end in FILES:
         Path(f"{target}{end}").unlink(missing_ok=True)
     for end in files_of(path):
@@ -74,7 +74,7 @@ def copy(path, target):
 
 
 def left_by_a_kill(path, appends=4):
-    """The path of a copy of a store that had so many appends when it was copied."""
+    """Return the path of a copy made of an open store after this number of appends."""
     with opened(path) as store:
         for number in range(appends):
             store.append([b"event %d" % number])
@@ -192,7 +192,7 @@ def test_one_of_the_two_marks_is_enough(path, slot):
     mark_path(path).write_bytes(content)
     with opened(path) as store:
         assert store.append([b"3"]) == 3
-    with opened(path) as store:  # both are whole again
+    with opened(path) as store:  # both are complete again
         assert list(store.read(2)) == [(3, b"3")]
 
 
@@ -248,7 +248,7 @@ def backup(path, target):
 
 @pytest.fixture
 def backed_up(path):
-    """A store of five events, and a backup from when it had two and a snapshot."""
+    """Return a store of five events, and its backup with two events and a snapshot."""
     older = path.with_name("backup.db")
     with opened(path) as store:
         store.append([b"1"])
@@ -303,7 +303,7 @@ def test_what_is_whole_of_broken_pages_is_copied(path, tmp_path):
         store.save_snapshot(20, [*model.dump(), b"x" * 50_000])
         damage.learn(store, model, Random(2), 20)
     content = path.read_bytes()
-    page = content.index(b"x" * 4092) // 4096  # begins with the number of the next one
+    page = content.index(b"x" * 4092) // 4096  # begins with the number of the next event
     path.write_bytes(content[: page * 4096] + b"\xff" * 4 + content[page * 4096 + 4 :])
     assert "manyclass copy" in refused(path)
     copied = CliRunner().invoke(app, ["copy", f"sqlite:{path}", f"sqlite:{tmp_path}/new.db"])
@@ -317,7 +317,7 @@ def test_what_is_whole_of_broken_pages_is_copied(path, tmp_path):
 
 
 def take_over(path, other):
-    """Put all snapshots of another store in the place of those there are."""
+    """Replace all snapshots by those of another store."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS other", (str(other),))
         for table in ("snapshots", "chunks"):
@@ -348,7 +348,7 @@ def old_checksum(*fields):
 
 
 def make_old_store(path, events, snapshot_seq, state):
-    """A store as version 1 had it: no identity, no chain, no mark."""
+    """Write a store in the format of version 1: no identity, no chain, no mark."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         for table in FIRST_TABLES:
@@ -389,7 +389,7 @@ def test_a_store_of_an_older_release_is_adopted_once(path):
 
 
 def test_a_store_whose_older_release_was_killed_is_refused_as_it_is(path):
-    """Its last events need the rules of that release, which reads the file as it was."""
+    """The last events need the rules of that release, which can still read the unchanged file."""
     make_old_store(path, [b"1", b"2", b"3"], 2, b"state")
     before = path.read_bytes()
     with pytest.raises(StoreError, match="events 3 to 3 were learned by an older release"):
@@ -428,7 +428,7 @@ def test_a_row_without_a_chain_is_no_row_of_a_store_that_has_one(path):
 
 
 def test_no_damage_brings_back_a_wrong_state(tmp_path):
-    """A hundred of the damages of load_tests/damage.py."""
+    """Run a hundred of the damages of load_tests/damage.py."""
     tally = damage.run(tmp_path, seed=2, count=100)
     assert tally.wrong == []
     verdicts = {verdict for _, _, verdict in tally.verdicts}

@@ -1,4 +1,4 @@
-"""One process has a SQLite store, by whatever name another one reaches for it."""
+"""One process owns a SQLite store; others are refused under every name of the file."""
 
 import os
 import sqlite3
@@ -30,7 +30,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def names(store, tmp_path):
-    """Other names of the file of a store that is open."""
+    """Return other names of an open store's file."""
     file = tmp_path / "store.db"
     (tmp_path / "link.db").symlink_to(file)
     os.link(file, tmp_path / "hard.db")
@@ -74,7 +74,7 @@ def test_a_second_store_in_the_process_is_refused_and_does_not_drop_the_locks(st
 
 
 def test_rows_of_another_process_are_never_deleted(store, tmp_path):
-    """Even one that heeds no lock."""
+    """The other process ignores the lock; its rows stay all the same."""
     with closing(sqlite3.connect(tmp_path / "store.db", isolation_level=None)) as other:
         other.execute("INSERT INTO events VALUES (2, 2, x'00', x'00')")
         with pytest.raises(StoreError):
@@ -114,7 +114,7 @@ def test_a_hard_link_has_no_mark_and_is_refused(store, names):
 
 
 def test_two_processes_lose_nothing(tmp_path):
-    """Some of the interleavings of load_tests/interleavings.py."""
+    """Run some of the interleavings of load_tests/interleavings.py."""
     happened, broken = interleavings.run(tmp_path, seed=2, count=4)
     assert broken == []
     assert happened["acknowledged events"] > 10

@@ -1,4 +1,4 @@
-"""What the SQLite store promises beyond the suite: kills, damage, full disks, other processes."""
+"""The SQLite store beyond the contract suite: kills, damage, full disks, other processes."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def opened(path):
-    """Opens the store, after closing the one it opened before."""
+    """Return a function that opens the store after closing the one opened before."""
     stores = []
 
     def open_again(salvage=False):
@@ -53,7 +53,7 @@ def opened(path):
 
 
 def change(path, statement, *values):
-    """Change a closed store behind its back."""
+    """Change the file of a closed store by SQL."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         assert connection.execute(statement, values).rowcount == 1
 
@@ -84,7 +84,7 @@ def three_batches(opened):
 
 
 def damaged_values(value):
-    """The value with one bit flipped, at many places, and cut, and emptied, and of other types."""
+    """Yield damaged values: one bit flipped at many places, cut, emptied, of other types."""
     if isinstance(value, bytes):
         for place in range(0, len(value), max(1, len(value) // 40)):
             flipped = bytearray(value)
@@ -125,7 +125,7 @@ def test_a_missing_batch_is_found(opened, path):
 
 
 def insert_batch(path, first_seq, last_seq, body):
-    """A row that fits the one before it."""
+    """Insert a row that fits the one before it."""
     before = ask(path, "SELECT checksum FROM events ORDER BY last_seq DESC LIMIT 1")
     proof = prove(chain_of(before), bytes(8), first_seq, last_seq, body)
     change(path, "INSERT INTO events VALUES (?, ?, ?, ?)", last_seq, first_seq, proof, body)
@@ -302,9 +302,9 @@ def small_store(opened):
 
 
 def assert_nothing_wrong_is_given(opened, events, snapshots):
-    """Every event and snapshot that can be read is one that was written; else a store's error.
+    """Assert that every readable event and snapshot was written, or a StoreError is raised.
 
-    Whether anything was found out.
+    Return true if the store detected the damage.
     """
     try:
         store = opened()
@@ -367,7 +367,7 @@ def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
     store.append([b"1", b"2"])
     store.append([b"3" * 50_000])
     store.close()
-    page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next one
+    page = path.read_bytes().index(b"3" * 4092) // 4096  # starts with the number of the next event
     overwrite(path, page * 4096, b"\xff" * 4)
     assert_its_pages_do_not_fit(opened)
     assert read_until_damage(opened(salvage=True)) == ([(1, b"1"), (2, b"2")], 3)
@@ -439,7 +439,7 @@ def test_a_newer_version_is_refused(opened, path, checkpointed):
         connection.execute("PRAGMA user_version = 3")
         if checkpointed:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        else:  # a copy taken now has the new version in the write-ahead log only
+        else:  # a copy made now has the new version only in the write-ahead log
             copy = path.with_name("copy.db")
             for end in ("", "-wal"):
                 shutil.copy(f"{path}{end}", f"{copy}{end}")
@@ -516,7 +516,7 @@ def test_a_closed_store_says_so(opened):
             use()
 
 
-def test_who_waits_to_write_comes_before_who_just_wrote(opened):
+def test_a_waiting_writer_precedes_the_last_one(opened):
     store = opened()
     thread = Thread(target=store.append, args=([b"event"],))
     with store._file.writing():
@@ -590,7 +590,7 @@ def test_everything_acknowledged_before_a_kill_is_there_once(opened, path):
 
 # --- full disk ------------------------------------------------------------------------------------
 
-# A limit on the size of files stands in for a disk that is full, and then is not any more.
+# A limit on file sizes simulates a full disk; removing the limit frees space.
 FILL_THE_DISK = """
 import json, resource, sys
 from pathlib import Path
@@ -652,7 +652,7 @@ def test_a_full_disk_refuses_and_later_goes_on_with_the_same_number(opened, path
 
 @pytest.fixture
 def limited(monkeypatch):
-    """Sets how many pages a store's file may have, from the next connection on."""
+    """Return a function that limits the pages of a store's file from the next connection on."""
 
     def limit(pages):
         monkeypatch.setattr(sqlite_file, "SETTINGS", (*SETTINGS, f"max_page_count = {pages}"))
@@ -742,7 +742,7 @@ def test_the_write_ahead_log_stays_small(opened, path):
 
 
 class FailsAfterwards:
-    """A connection whose next statement of a kind is done and then said to have failed."""
+    """A connection that executes the next statement of a kind and then reports an error."""
 
     def __init__(self, connection, start):
         self._connection = connection
@@ -781,7 +781,7 @@ def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
         lambda store: list(store.snapshots()),
     ],
 )
-def test_it_is_taken_back_by_whatever_writes_next_and_not_given_before(opened, use):
+def test_it_is_taken_back_by_the_next_write_and_not_returned_before(opened, use):
     store = opened()
     store.append([b"1"])
     store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
