@@ -27,7 +27,7 @@ from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, named_within, need
 
-MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
+MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
 
 
 class ShadowOutcome(NamedTuple):
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
 
 class EventKey(NamedTuple):
-    """The id of an event and the fingerprint of its content, by which a retry is recognised."""
+    """The id of an event and the fingerprint of its content, to recognise a retry."""
 
     event_id: str | None
     fingerprint: int
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class Enrolled:
-    """A learner of a model under its specification, and how well it has done with these options."""
+    """A learner of a model under its specification, with its accuracy under these options."""
 
     label: str
     learner: Learner
@@ -197,7 +197,7 @@ class Model:
 
     @property
     def roles(self) -> list[tuple[Role, Enrolled]]:
-        """All learners with their roles, the one that answers first."""
+        """All learners with their roles, the primary first."""
         return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
@@ -223,7 +223,7 @@ class Model:
     def paths(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[Node]]:
-        """Return, for each class, the nodes of a label tree below the root to it; else none."""
+        """Return, for each class, its path in a label tree; empty for other learners."""
         return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
@@ -384,7 +384,7 @@ class Model:
         )
 
     def _promote(self, label: str) -> None:
-        """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
+        """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
         label = respelled(label)
         if label in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
@@ -418,7 +418,7 @@ class Model:
         del self.restores[:-MOST_RESTORES]
 
     def freeze(self) -> Frozen:
-        """Copy the current state. Events have to wait for this step only."""
+        """Copy the current state. Only this step blocks events."""
         facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules

@@ -30,16 +30,16 @@ class ModelSet:
 
     @property
     def learners(self) -> tuple[Options, ...]:
-        """All of them, the primary first."""
+        """The options of all learners, the primary first."""
         return (self.primary, *self.shadows)
 
     @property
     def labels(self) -> list[str]:
-        """The specifications of all of them, in the same order."""
+        """The specifications of all learners, in the same order."""
         return [options.specification for options in self.learners]
 
     def promoted(self, label: str) -> "ModelSet":
-        """Return the same learners with this one as the primary; KeyError when there is none."""
+        """Return the same learners with this one as the primary; KeyError for an unknown one."""
         promoted = self.find(label)
         if promoted is None:
             raise KeyError(label)
@@ -144,7 +144,7 @@ class ModelSet:
 
 
 def check_shadows(shadows: Sequence[Options]) -> None:
-    """Raise OptionError for shadows that cannot be, beside whatever primary."""
+    """Raise OptionError for shadows that are invalid beside any primary."""
     if len(shadows) > MOST_SHADOWS:
         raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
     check_together(shadows)

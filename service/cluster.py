@@ -34,7 +34,7 @@ RESTORABLE = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | Store
 
 
 class Cluster:
-    """The membership of this process among those that use the store; alone, it always leads.
+    """The membership of this process among the users of the store; alone, it always leads.
 
         live.position ──► heartbeat ──► store ──► last_seq, snapshots, processes, lease
 
@@ -296,7 +296,7 @@ class Replica:
                 error = await self._error_of_the_log()
                 async with self._restoring:
                     restored = await self._restore_after(error)
-        except Exception as failure:  # whatever it is, nothing can be learned without the state
+        except Exception as failure:  # after any error nothing can be learned without the state
             log.critical("the state cannot be restored: %r", failure)
             self._fail(f"the state cannot be restored: {failure}")
 

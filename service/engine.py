@@ -106,7 +106,7 @@ class Engine:
         pipeline = self._make_pipeline()
         try:
             await pipeline.agree_on_learners(self.settings.model_set(model.model_set))
-            await self.cluster.poll_until(lambda _: True)  # before this process answers anybody
+            await self.cluster.poll_until(lambda _: True)  # before this process answers a request
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"
         finally:
@@ -174,9 +174,9 @@ class Engine:
         return await self.admit(entries)
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
-        """Give the events their place in the queue; the future gets the answer of `submit`.
+        """Queue the events; the future returns the answer of `submit`.
 
-        Cancel the future if nobody is going to wait for it.
+        Cancel the future if its result is not needed.
         """
         try:
             return self._able().group_commit.admit(entries)

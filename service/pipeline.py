@@ -123,12 +123,12 @@ class Pipeline:
         )
 
     async def discard(self) -> None:
-        """End all threads; the engine is not going to be ready."""
+        """End all threads of a pipeline that will not be used."""
         await self.stop_following()
         await self._close()
 
     async def finish(self, take_last: bool) -> None:
-        """Answer every submission, and take a last snapshot as the leader; no part works on."""
+        """Answer every submission and end all parts; a leader takes a last snapshot."""
         cluster, schedule = self._cluster, self.schedule
         await self._replica.finished()
         try:
@@ -138,7 +138,7 @@ class Pipeline:
             if take_last and cluster.is_leader:
                 try:
                     await schedule.take()
-                except Exception:  # whatever it is, it was logged, and the log holds everything
+                except Exception:  # any error is logged already, and the log holds every event
                     log.warning("closing without a last snapshot: the next start replays more")
         finally:
             await self._close()
@@ -151,6 +151,6 @@ class Pipeline:
             await self.group_commit.close()
 
     async def stop_following(self) -> None:
-        """End the thread that reads the log; a closed store lets it go at once."""
+        """End the thread that reads the log; it ends at once if the store is closed."""
         self._following.cancel()
         await asyncio.wait([self._following])

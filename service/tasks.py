@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """Tasks that run to their end, whatever becomes of their callers."""
+    """Tasks that run to their end, even if their callers are cancelled."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()

@@ -134,9 +134,9 @@ class Committee(Totals):
             return Learned(_place(ranking, classes), updated, first, second)
 
     def apply(self, event: Event) -> Learned:
-        """Learn or forget, as the event says; NOTHING_LEARNED for any other event.
+        """Learn or forget, by the kind of the event; return NOTHING_LEARNED for any other kind.
 
-        To forget an unknown name changes nothing.
+        Forgetting an unknown name changes nothing.
         """
         if not isinstance(event, Event):
             raise TypeError(f"an event is wanted, not {type(event).__name__}")
@@ -223,7 +223,7 @@ class Committee(Totals):
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
     ) -> bool:
-        """Plant the trees of members that have one to plant; return whether there was any."""
+        """Build the trees of members that need one built; return True if there was any."""
         rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
         with self._changing:
             if self._table.learned:
@@ -247,7 +247,7 @@ class Committee(Totals):
 
     @classmethod
     def load(cls, options: Options, sections: Sections, hash_seed: int = 0) -> "Committee":
-        """Return the committee that was dumped; SnapshotError when the arrays do not make one."""
+        """Return the dumped committee; raise SnapshotError for an invalid state."""
         committee = cls(options, hash_seed)
         table, members, waiting_limit = _parts(options)
         with named_within("table_"):

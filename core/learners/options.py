@@ -138,7 +138,7 @@ class Options:
         """Return the options of `stored`, by this or an older release; OptionError."""
         given = dict(values)
         learner = given.pop("learner", "ff")
-        if learner == "ff":  # it did not damp values when that was not an option yet
+        if learner == "ff":  # before `sublinear` was an option, it did not damp values
             given.setdefault("sublinear", False)
         return cls(learner, **given)
 
@@ -150,7 +150,7 @@ class Options:
 
 
 def may_be_planted(options: Options) -> bool:
-    """Return whether offline training plants a tree of the learner, or of a member."""
+    """Return whether offline training builds a tree of the learner, or of a member."""
     return any(each.spec.is_planted for each in (options, *members_of(options)))
 
 

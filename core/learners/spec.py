@@ -33,9 +33,9 @@ class Option:
     symbol: str = ""  # in the papers
     stored: str = ""  # the name in logs and snapshots, if another; older releases have only this
     zero: str = ""  # the meaning of 0, which is then allowed beside the interval
-    of_members: bool = False  # without a meaning outside of a committee
+    of_members: bool = False  # meaningful only in a committee
     is_nested: bool = False  # a text of specifications
-    absent: Value | None = None  # what learners without the option have; None: the default
+    absent: Value | None = None  # the value for learners without the option; None: the default
 
     def at(self, default: Value, values: str = "") -> Self:
         """Return the option of a learner with another default, or other values."""
@@ -111,7 +111,7 @@ class Learner:
     options: tuple[Option, ...]
     needs_features: bool = True  # ranks a class only by features it was learned with
     is_probabilistic: bool = False  # its scores are probabilities
-    is_planted: bool = False  # offline training plants its tree over classes not learned yet
+    is_planted: bool = False  # offline training builds its tree over classes not learned yet
     check: "Callable[[Options], None] | None" = None  # raises OptionError for options at odds
 
     def option(self, name: str) -> Option | None:

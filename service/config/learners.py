@@ -1,4 +1,4 @@
-"""The learners to start with: those of the settings, beside those that are stored."""
+"""The learners to start with, from the settings and the stored model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

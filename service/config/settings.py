@@ -129,7 +129,7 @@ class Settings:
         return not (self.rank_keys or self.learn_keys or self.admin_keys)
 
     def model_set(self, stored: ModelSet | None = None) -> ModelSet:
-        """Return the learners to start with, beside those that are stored; SettingError."""
+        """Return the learners to start with, from the settings and `stored`; SettingError."""
         return self._of_learners(lambda settings: settings.model_set(stored))
 
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:

@@ -169,7 +169,7 @@ class PeerLookup:
             self._posting = asyncio.create_task(self._post())
 
     async def _post(self) -> None:
-        """Send all messages, and then those that were written meanwhile."""
+        """Send all messages, including the messages written during the sending."""
         shared = self._cluster.shared
         try:
             while (self._next or self._answers) and shared is not None:

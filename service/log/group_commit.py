@@ -72,7 +72,7 @@ class GroupCommit:
         self._max_bytes = max_bytes
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="append")
-        self._open: deque[Submission] = deque()  # those that may need an answer, oldest first
+        self._open: deque[Submission] = deque()  # submissions that may need an answer, oldest first
         self._waiting: deque[Submission] = deque()
         self._appending: list[Submission] = []
         self._landing: dict[int, list[Submission]] = {}  # by append id, until `deliver`
@@ -121,7 +121,7 @@ class GroupCommit:
         self._apply_loop.extend([*arrived, applied], soon=True)
 
     def resume(self, model: Model) -> None:
-        """Go on from this state, whatever was delivered before; refuse all that is on its way."""
+        """Continue from this state instead of the old one; refuse all unfinished submissions."""
         for submission in self._waiting:
             self._refuse(submission, StoreUnavailable("the state was restored", "send it again"))
         self._refuse_all(_unknown_fate())
@@ -202,7 +202,7 @@ class GroupCommit:
             self._appending.append(submission)
 
     def _append(self, submissions: Sequence[Submission], append_id: int) -> None:
-        """In the thread: append, and hand the store's answer, or the error, to the loop."""
+        """Append in the thread; pass the store's answer or error to the loop."""
         began = perf_counter()
         last, error = 0, None
         count = sum(len(submission.new) for submission in submissions)
@@ -212,9 +212,9 @@ class GroupCommit:
                 last = self._store.append(payloads)
             elif payloads:
                 last = self._shared.append(payloads, append_id)
-            else:  # retries only: they may repeat events of another process, still on their way
+            else:  # only retries, perhaps of events that another process is still appending
                 self._shared.confirm()
-        except Exception as caught:  # whatever it is, the submissions of this append need an answer
+        except Exception as caught:  # after any error the submissions of this append need an answer
             error = caught
         seconds = perf_counter() - began
         self._loop.call_soon_threadsafe(self._on_append, append_id, count, last, error, seconds)

@@ -83,11 +83,11 @@ class LiveModel:
             self._model = model
 
     def stop(self) -> None:
-        """The model cannot follow the log any more."""
+        """Mark the model as unable to follow the log."""
         self.is_current = False
 
     def lose(self) -> None:
-        """The log has lost events of the model, or the model events of the log."""
+        """Mark the state as lost: the log lacks events of the model, or the reverse."""
         self.is_current = False
         self.is_lost = True
         self.times_lost += 1

@@ -30,18 +30,18 @@ from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
-LOG_SECONDS = 5.0  # a long replay logs its progress this often
-CHECK_EVENTS = 1000  # the replay reads the clock, and whether to give up, after so many events
+LOG_SECONDS = 5.0  # between two log lines on the progress of a replay
+CHECK_EVENTS = 1000  # between two checks of the clock and of `given_up`
 
 
 @dataclass(slots=True)
 class Recovery:
     """The progress of a recovery, written by its thread and read by the event loop."""
 
-    snapshot: SnapshotInfo | None = None  # the one that was loaded
-    refused: dict[int, str] = field(default_factory=dict)  # damaged snapshots, and the reasons
+    snapshot: SnapshotInfo | None = None  # the loaded snapshot
+    refused: dict[int, str] = field(default_factory=dict)  # seq of a damaged snapshot -> reason
     replayed: int = 0
-    last_seq: int = 0  # the replay will end there
+    last_seq: int = 0  # the end of the replay
     seconds: float = 0.0
     rules_raised_at: int = 0  # seq of the event by which this process raised the rules
     given_up: bool = False  # set to make it stop
@@ -245,6 +245,6 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
 
 def _apply(model: Model, events: list[Event]) -> None:
     """Apply a request as the ApplyLoop does, without a break."""
-    with suppress(EventConflict):  # which keeps the whole request out
+    with suppress(EventConflict):  # the model then applies no event of the request
         for _ in model.apply_request(events):
             pass

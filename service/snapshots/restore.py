@@ -56,7 +56,7 @@ class Restore:
             last = results[-1].seq
             try:
                 await take()
-            except Exception:  # whatever it is, it was logged, and the mark is in the log
+            except Exception:  # any error is logged already, and the log holds the mark
                 log.warning("event %d stands without a snapshot until the next one is taken", last)
             return last
 
@@ -98,7 +98,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
 
 
 def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
-    """Return the learner in force that continues the one that answers in the restored state."""
+    """Return the learner in force that continues the primary of the restored state."""
     answered = restored.primary
     found = in_force.find(answered.specification)
     if found is not None:
@@ -108,7 +108,7 @@ def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
 
 
 def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
-    """Return the learners in force, and the one that answered; OptionError for too many."""
+    """Return the learners in force and the restored primary; OptionError for too many."""
     try:
         return ModelSet(answered, in_force.learners)
     except OptionError as error:
@@ -120,7 +120,7 @@ def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
 
 
 def _known(in_force: ModelSet, model_set: ModelSet, restored: Model) -> list[Options]:
-    """Return the learners in force that continue one of the restored state, the answering first.
+    """Return the learners in force that continue one of the restored state, the primary first.
 
     All learners continue a state in which nothing was learned.
     """

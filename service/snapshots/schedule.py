@@ -200,7 +200,7 @@ class SnapshotSchedule:
         return info
 
     def _save(self, seq: int, frozen: Frozen, times_lost: int) -> SnapshotInfo:
-        """In the thread."""
+        """Save a frozen state, in the thread."""
         return self._store.save_snapshot(seq, self._unless_lost(frozen, times_lost))
 
     def _unless_lost(self, frozen: Frozen, times_lost: int) -> Iterator[memoryview]:
