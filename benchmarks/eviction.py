@@ -59,7 +59,7 @@ def ring(kind: str, limit: int, events: int) -> dict[str, float]:
 
 
 def gaps(features: int, seconds: float) -> dict[str, float]:
-    """The longest gap of a third thread, with and without a listing."""
+    """Return the longest gap of a third thread, with and without a listing."""
     alone, _ = gap(features, seconds, lists=False)
     longest, listed = gap(features, seconds, lists=True)
     return {

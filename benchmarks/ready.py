@@ -37,7 +37,7 @@ def grown(edges: int) -> Model:
     random = np.random.default_rng(0)
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
-    # Each feature meets OUTDEGREE classes, once each, and gets edges to rivals of these.
+    # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
     index = Index(Settings().model_set().primary)
     columns = Columns([f"feature {number}" for number in range(features)])
     classes = Columns([f"class {number}" for number in range(CLASSES)])

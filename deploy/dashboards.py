@@ -46,7 +46,7 @@ def quantiles(name, **labels):
 
 
 def of_the_examples(name, **labels):
-    """What `name` counts for each event learned, of the learner that answers."""
+    """Return the rate of `name` per learned event, for the primary learner."""
     examples = per_second("progressive_examples_total", role="primary")
     return f"sum({per_second(name, **labels, role='primary')}) / sum({examples})"
 

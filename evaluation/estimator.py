@@ -1,4 +1,4 @@
-"""The interface of whatever is compared: it is trained on rows, then ranks other rows."""
+"""The interface of the compared systems: train on rows, then rank other rows."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable

@@ -106,10 +106,10 @@ class Figure:
 
 
 def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
-    """Return the figures of a data set, without those that have nothing to compare.
+    """Return the figures of a data set that have something to compare.
 
-    Where one point stands for a result, it is that of the last pass, or of the pass with the
-    highest mean R1 on the test rows.
+    A single point for a result is its last pass, or with `best_pass` the pass with the highest mean
+    R1 on the test rows.
     """
     results = [result for result in comparison.measured() if result.option is None]
     colour_of = {name: at for at, name in enumerate(dict.fromkeys(r.estimator for r in results))}

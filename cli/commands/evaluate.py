@@ -333,7 +333,7 @@ def _write(
     html: Path | None,
     best_pass: bool,
 ) -> bool:
-    """Return whether the wanted files are written; complain of those that are not."""
+    """Write the requested files; print an error for each failure; return False after one."""
     from manyclass.evaluation.html_report import html_report
     from manyclass.evaluation.report import as_json
 

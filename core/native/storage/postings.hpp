@@ -338,7 +338,7 @@ private:
     // Do a step of packing. All steps together move several times as much as was freed; after a
     // large block they are many, so that no event takes long.
     void pack_on(std::uint32_t freed) {
-        constexpr std::int64_t PER_ROW = 8;  // a row costs as much as this many cells, and its cells
+        constexpr std::int64_t PER_ROW = 8;  // the cost of a row beside its cells, in cells
         constexpr std::int64_t STEP = 1024, SHARE = 64;
         if (cells_.is_settled()) {
             if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;

@@ -99,7 +99,7 @@ private:
         const char* const begin = at_;
         bool ascii = true;
         while (true) {
-            // A branch on the end of a name is unpredictable, so compute the end, 8 bytes at a time.
+            // The end of a name is hard to predict, so compute it, 8 bytes at a time.
             while (end_ - at_ >= 8) {
                 const std::uint64_t special = special_bytes(at_);
                 at_ += special ? __builtin_ctzll(special) / 8 : 8;
