@@ -28,7 +28,7 @@ from tests.redis_server import RedisServer
 EDGES = 10_000_000
 OUTDEGREE = 25  # of a feature, on the mean
 CLASSES = 10_000
-ACTIVE = 100  # features of an instance learned
+ACTIVE = 100  # features of a learned instance
 READ_BYTES = 1 << 20
 
 

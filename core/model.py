@@ -42,8 +42,8 @@ class Outcome(NamedTuple):
     """The result of applying an event.
 
     `rank` is the rank of the best true class before learning, None if it was not retrieved (or
-    nothing was learned). `updated` says whether a margin required an update. `seconds` is the time
-    of learning by the given clock, else 0. All three are those of the primary learner, whose
+    nothing was learned). `updated` is True if a margin required an update. `seconds` is the time
+    of learning by the given clock, else 0. All three are about the primary learner, whose
     specification is `label`.
     """
 
@@ -264,8 +264,8 @@ class Model:
     def repeats(self, events: Sequence[Event | EventKey]) -> dict[int, int]:
         """Return the retries among the events of one request, which come next in the log.
 
-        By position: the seq of the event that each repeats, which may be in the same request. All
-        decisions on event ids are made here. Raises EventConflict when an id was seen with another
+        The result maps a position to the seq of the repeated event, perhaps of the same request.
+        All decisions on event ids are made here. Raise EventConflict if an id was seen with another
         content: then none of the events may be applied.
         """
         repeated: dict[int, int] = {}
@@ -293,9 +293,9 @@ class Model:
     ) -> Iterator[Outcome | int]:
         """Apply the events of one request, which come next in the log: all of them, or none.
 
-        Yields the outcome of each event; of a retry, which changes nothing, the seq of the event
-        that it repeats. Raises EventConflict before the first event is applied; then the request
-        is passed over.
+        Yield the outcome of each event, or for a retry, which changes nothing, the seq of the
+        repeated event. Raise EventConflict before the first event is applied; the request then
+        has no effect.
         """
         try:
             repeated = self.repeats(events)
@@ -495,7 +495,7 @@ def _marks(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
 
 def _rules(facts: dict[str, Any]) -> int:
     """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
-    in_force = facts.get("rules", 1)  # older releases had no other
+    in_force = facts.get("rules", 1)  # the only version of older releases
     if not _is_count(in_force) or in_force == 0:
         raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
     if in_force > rules.RULES:

@@ -1,4 +1,4 @@
-"""The learners of a model: the primary, which answers, and shadows that learn the same events."""
+"""The learners of a model: the primary, and shadows that learn the same events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,11 +69,11 @@ class ModelSet:
         return next(others, self.primary)
 
     def after(self, stored: "ModelSet") -> "ModelSet":
-        """Return these learners as they go on from the stored ones.
+        """Return these learners as continuations of the stored ones.
 
-        Only a promotion changes the primary: the stored primary stays it, whether it is a shadow
-        here, or has other options here. OptionError when the primary here is another learner,
-        which has not learned anything.
+        Only a promotion changes the primary: the stored primary stays the primary if it is a shadow
+        here or has other options here. Raise OptionError if the primary here is another learner,
+        without a state.
         """
         label = stored.primary.specification
         if label in self.labels:
@@ -89,10 +89,10 @@ class ModelSet:
         )
 
     def origins(self, before: "ModelSet") -> list[int | None]:
-        """Return for each learner the place of the one before that it goes on from, None for none.
+        """Return for each learner the place of the former learner that it continues, or None.
 
-        The primary goes on from the primary before, unless that was another learner. A shadow goes
-        on from the one of the same specification, or else from the next of the same learner with
+        The primary continues the former primary, unless that was another learner. A shadow
+        continues the one of the same specification, or else the next of the same learner with
         other options.
         """
         origins: list[int | None] = [0 if continues(self.primary, before.primary) else None]
@@ -168,7 +168,7 @@ def check_together(learners: Sequence[Options]) -> None:
 
 
 def continues(options: Options, before: Options) -> bool:
-    """Return whether a learner with these options can go on from what the other has learned."""
+    """Return whether a learner with these options can continue the state of the other."""
     learners, learners_before = (
         [each.learner for each in (of, *members_of(of))] for of in (options, before)
     )

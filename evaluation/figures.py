@@ -12,7 +12,7 @@ from typing import Any
 from manyclass.evaluation.comparison import Comparison, Result, Spread
 from manyclass.evaluation.run import Outcome
 
-LEAST_OF_BEST = 0.75  # share of the best R1 below which a result is left out of figures of cost
+LEAST_OF_BEST = 0.75  # as a share of the best R1: worse results are left out of figures of cost
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
 WIDTH, HEIGHT = 4.8, 3.3  # inches
 MOST_INSIDE, BESIDE = 5, 2.2  # series of a legend in the plot; inches of one beside it

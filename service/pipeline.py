@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Pipeline:
-    """The way of an event from its submission to the model, and the snapshots beside it.
+    """The path of an event from its submission to the model, and the snapshots.
 
         group_commit ──► store.append ──► apply_loop ──► live model ──► schedule, restore
                               │               ▲
@@ -65,8 +65,8 @@ class Pipeline:
     async def agree_on_learners(self, asked: ModelSet) -> None:
         """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.
 
-        The answering learner stays: MANYCLASS_LEARNER decides until an event was learned,
-        afterwards a promotion.
+        The primary learner stays: MANYCLASS_LEARNER sets it until the first learned event, a
+        promotion afterwards.
         """
         live = self._cluster.live
         stored = live.model.model_set
@@ -96,7 +96,7 @@ class Pipeline:
         log.warning("the model goes on with other learners, (before, now): %s", differences)
 
     def stats(self, queue_full: int) -> EngineStats:
-        """Return the counts as they are now; the engine has counted full queues."""
+        """Return the present counts; the engine counts full queues."""
         cluster, group_commit, schedule = self._cluster, self.group_commit, self.schedule
         heartbeat = cluster.heartbeat
         last_seq = group_commit.appended if heartbeat is None else heartbeat.last_seq

@@ -263,7 +263,7 @@ def _varied(given: str) -> tuple[str, list[str]]:
 def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]":
     """Return the peers of these names; each is made once, to find a missing package early.
 
-    `studies.compare` of a checkout passes the peers it knows; the installed command has none.
+    `studies.compare` of a checkout passes its peers; the installed command has none.
     """
     wanted = split(names)
     if not wanted:

@@ -26,11 +26,11 @@ NOTHING = Instance({})
 
 
 class Committee(Totals):
-    """Members, each an index with its own learner and options, and one ranking by their vote.
+    """Members, each an index with its own learner and options, and a ranking by their vote.
 
     Every event reaches every member; `subsample` and `shuffle` decide whether and when it learns
-    it. The classes are those of the events: a table of its own has them, with the limits of a
-    learner, and a class evicted from it is not ranked, even where a member still has it. The limit
+    it. The committee has its own table of the classes of all events, with the limits of a
+    learner; a class evicted from it is not ranked, even if a member still has it. The limit
     in bytes is divided evenly among that table, each member and each shuffle buffer. `bytes`,
     `edges`, evictions and work are sums over the members; `features` is the largest of them.
 
@@ -53,7 +53,7 @@ class Committee(Totals):
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The members, to be read only. Each has an index and a progressive accuracy of its own."""
+        """The members, for reading only. Each has its own index and progressive accuracy."""
         return tuple(self._members)
 
     def configure(self, options: Options) -> None:
@@ -231,7 +231,7 @@ class Committee(Totals):
             return any([member.index.plant_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
-        """Return the id of each class, -1 for one that was never learned."""
+        """Return the id of each class, -1 for an unknown class."""
         return self._table.class_ids(classes)
 
     # --- state ------------------------------------------------------------------------------------

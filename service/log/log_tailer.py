@@ -10,8 +10,8 @@ from manyclass.service.store.protocol import Batch, PeerMessage, SharedStore
 
 log = logging.getLogger(__name__)
 
-# Read from the log and not applied yet, at most; then the thread waits. So a process that is
-# behind reads the log at the pace at which it learns.
+# The limit of read and not yet applied events; beyond, the thread waits. So a process that lags
+# reads the log at its speed of learning.
 MOST_AHEAD_BYTES = 16 * 2**20
 BATCH_BYTES = 400  # of memory, beside its events
 EVENT_BYTES = 80  # beside its own bytes
@@ -28,7 +28,7 @@ class LogTailer:
                            └── waits for room ◄── applied
 
     `deliver` and `on_message` are called in the order of the log, on the event loop in which the
-    tailer was made. `ended` gets the reason why the log cannot be read any more.
+    tailer was made. `ended` receives the error that ended the reading.
     """
 
     def __init__(

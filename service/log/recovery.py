@@ -44,7 +44,7 @@ class Recovery:
     last_seq: int = 0  # the end of the replay
     seconds: float = 0.0
     rules_raised_at: int = 0  # seq of the event by which this process raised the rules
-    given_up: bool = False  # set to make it stop
+    given_up: bool = False  # set by the event loop to stop it
 
 
 def recover(
@@ -57,8 +57,8 @@ def recover(
 ) -> Model:
     """Return the model after the last event of the log. Blocks: run it in a thread.
 
-    Its rules may be of an older version, when a snapshot holds the last event: then apply the event
-    that raises them before any other.
+    If a snapshot holds the last event, its rules may be of an older version: then first apply the
+    event that raises them.
 
     A store without events gets a snapshot of the empty model first, so that the learners of a log
     are always stored before its events. When other processes append meanwhile, the model holds at
@@ -119,11 +119,11 @@ def recover(
 
 
 def _rules_at_first(store: Store) -> int:
-    """Return the version of the rules that a whole log began under, when no snapshot tells.
+    """Return the version of the rules at the begin of a whole log without a snapshot.
 
     The store knows whether a release without versions of the rules began the log. A log that raises
-    the rules began under older ones. In all other logs nothing tells the version, and the operator,
-    who names the learners the log was begun with, is trusted to start the right release as well.
+    the rules began under older ones. All other logs do not record the version. The operator, who
+    names the log's first learners, must also start the right release.
     """
     if store.is_older_than_rules:
         return 1
@@ -173,8 +173,8 @@ def _replay(
 ) -> Model:
     """Return the model after the events that follow it in the log.
 
-    `strict`: its learners are not from a snapshot, so RecoveryError when the log changes learners
-    that the model lacks.
+    `strict`: the learners are not from a snapshot, so raise RecoveryError if the log changes
+    learners that the model lacks.
 
     A restore mark replaces the state, so events before the last mark do not matter: a mark whose
     snapshot is gone is an error only when no later mark follows.
@@ -218,7 +218,7 @@ def _replay(
 
 
 def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
-    """Raise RecoveryError when a request changes learners that this model lacks."""
+    """Raise RecoveryError if a request changes learners that this model lacks."""
     for seq, event in request:
         if event.kind in ("promote", "configure"):
             try:

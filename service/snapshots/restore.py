@@ -40,13 +40,13 @@ class Restore:
     async def to(self, seq: int) -> int:
         """Go back to the state of snapshot `seq`; return the seq of the last event that does it.
 
-        The learners stay those in force. The one that answers stays too, unless the snapshot has
-        nothing that it learned: then a learner answers that the snapshot knows. If it knows none of
-        the learners in force, the learner that answered then answers beside them.
+        The learners in force stay. The primary stays too if the snapshot has a state of it, else a
+        learner in the snapshot becomes the primary. If the snapshot has none of the learners in
+        force, its own primary is added to them and becomes the primary again.
 
-        Raises OptionError when these would be too many, SnapshotMissing, SnapshotDamaged,
-        StoreUnavailable: nothing was changed (but for CommitOutcomeUnknown); NotReady when the
-        mark could not be followed.
+        Raise OptionError for too many learners, SnapshotMissing, SnapshotDamaged or
+        StoreUnavailable without any change (except CommitOutcomeUnknown); NotReady if applying the
+        mark failed.
         """
         async with self._schedule.exclusive() as take:
             model = await self._loader.load(seq)
