@@ -287,7 +287,7 @@ private:
     Inputs means_{}, variances_{1, 1, 1};
     std::array<double, INPUTS + 1> weights_{};  // the last is the bias
     std::array<double, KNOTS> counts_{};     // outcomes
-    std::array<double, KNOTS> residuals_{};  // sums of outcome - regression
+    std::array<double, KNOTS> residuals_{};  // decayed sums of outcome - regression
     std::array<double, KNOTS> knots_{};      // computed from both
     std::vector<float> confidences_;         // of the last outcomes, a ring
     std::vector<std::uint8_t> rights_;

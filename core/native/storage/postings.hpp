@@ -101,8 +101,8 @@ public:
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
 
-    // Edges that an index may have between events. NodeClassifiers have room for at most twice the
-    // edges of their rows, and less than a quarter of all cells is free: this many edges take two
+    // Edges that an index may have between events. Blocks have room for at most twice the edges of
+    // their rows, and less than a quarter of all cells is free: this many edges take two
     // thirds of the cells, and one event has the rest to grow in.
     std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
@@ -323,8 +323,7 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move
-    // meanwhile.
+    // Free the former block of a row and continue packing, which may move other blocks.
     void release(const Row& old) {
         if (old.size_class == 0) return;
         if (old.half == cells_.active()) {  // the other half goes as a whole

@@ -27,7 +27,7 @@ public:
         return features;
     }
 
-    // Read `data`, of at most `most` entries. False for any other form; the reader is then invalid.
+    // Read `data`, of at most `most` entries. False for any other form; then use no result.
     bool read(std::string_view data, std::size_t most) {
         at_ = data.data();
         end_ = at_ + data.size();
@@ -54,7 +54,7 @@ public:
         return ends() && merge(object);
     }
 
-    // The instance in wire form, as Instance keeps it; what does not vote is left out.
+    // Write the instance in wire form, as stored by Instance, without values below SMALLEST_VALUE.
     std::uint32_t write(std::string& out) const {
         std::uint32_t count = 0;
         std::size_t room = sizeof count;

@@ -1,5 +1,5 @@
 // The classifiers of one node of a label tree: for each feature one block with a weight for each
-// child, side by side, since every call that reads one child of a node reads all of them.
+// child, side by side, since every call that uses one child of a node uses all of them.
 //
 //   slots_    [ feature | block+1 ][ 0 ][ feature | block+1 ] ...     a hash table of features
 //                             |
@@ -43,7 +43,7 @@ public:
             __builtin_prefetch(begin + at);
     }
 
-    // The block of a feature, NO_ID if there is none.
+    // Return the block of a feature, NO_ID if it has no block.
     std::uint32_t find(std::uint32_t feature) const {
         if (slots_.empty()) return NO_ID;
         for (std::size_t at = home(feature); slots_[at].block_plus_1 != 0; at = next(at))
@@ -157,7 +157,7 @@ private:
         std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
     }
 
-    // Small nodes are many: they get no more room than this.
+    // Reserve exactly this capacity, because small nodes are many.
     void reserve(std::size_t blocks) {
         features_.reserve(blocks);
         counts_.reserve(blocks);

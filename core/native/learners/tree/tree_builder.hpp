@@ -69,7 +69,7 @@ struct Leaf {
 
 class TreeBuilder {
 public:
-    // The leaves are in the order of their classes. `random` advances.
+    // The leaves are in the order in which the classes were added. The builder advances `random`.
     TreeBuilder(std::vector<Leaf> leaves, const TreeOptions& options, std::uint64_t& random)
         : leaves_(std::move(leaves)), options_(options), random_(random) {}
 
