@@ -23,8 +23,8 @@ RULES = {  # the same in every flavour
 FAST = {"boundscheck": False, "initializedcheck": False}
 CHECKED = {"boundscheck": True, "initializedcheck": True}
 # No contraction: a multiply-add rounds differently from a multiply and an add, and every machine
-# has to reach the same state from the same events. No errno, which nobody asks for and which keeps
-# square roots from being taken four at a time.
+# has to reach the same state from the same events. No errno: no code reads it, and setting it
+# prevents vectorized square roots.
 EXACT = ["-ffp-contract=off", "-fno-math-errno"]
 SANITIZERS = "-fsanitize=address,undefined"
 ASSERTS = ["-UNDEBUG", "-D_GLIBCXX_ASSERTIONS"]  # the sanitizers alone miss vector[size()]

@@ -2,8 +2,8 @@
 
 An index at its limit learns events of ever-new features (or classes): the CPU time of the longest
 event, the 99.9th percentile and the median are shown. Then one thread learns, one lists all names,
-and a third, which does nothing but look at the clock, notes the longest gap between two looks. The
-gap without a listing is shown too: on a busy machine it is not short either.
+and a third, which only reads the clock, records the longest gap between two readings. The
+gap without a listing is shown too, because on a busy machine it is also long.
 
 To compare with another build, give the folder it was built in: `--beside ../other`. Both run in
 turns in processes of their own, and ratios stand beside the figures.
@@ -59,7 +59,7 @@ def ring(kind: str, limit: int, events: int) -> dict[str, float]:
 
 
 def gaps(features: int, seconds: float) -> dict[str, float]:
-    """The longest gap of a third thread, with and without a listing."""
+    """Return the longest gap of a third thread, with and without a listing."""
     alone, _ = gap(features, seconds, lists=False)
     longest, listed = gap(features, seconds, lists=True)
     return {

@@ -28,7 +28,7 @@ from tests.redis_server import RedisServer
 EDGES = 10_000_000
 OUTDEGREE = 25  # of a feature, on the mean
 CLASSES = 10_000
-ACTIVE = 100  # features of an instance learned
+ACTIVE = 100  # features of a learned instance
 READ_BYTES = 1 << 20
 
 
@@ -37,7 +37,7 @@ def grown(edges: int) -> Model:
     random = np.random.default_rng(0)
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
-    # Each feature meets OUTDEGREE classes, once each, and gets edges to rivals of these.
+    # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
     index = Index(Settings().model_set().primary)
     columns = Columns([f"feature {number}" for number in range(features)])
     classes = Columns([f"class {number}" for number in range(CLASSES)])

@@ -115,7 +115,7 @@ class Setup:
 
 @contextmanager
 def setups(folder: Path, options: Namespace) -> Iterator[list[Setup]]:
-    """A service on each store."""
+    """Start a service on each store; stop all of them at the end."""
     with ExitStack() as running:
         made = [_on_sqlite(folder, options)]
         running.enter_context(made[0].server)

@@ -53,7 +53,7 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
         if name not in ROWS
     ]
     signature = Signature([*map(_parameter, TABLE), *hidden])
-    wrapped.__dict__["__signature__"] = signature  # where inspect looks for it
+    wrapped.__dict__["__signature__"] = signature  # read by inspect.signature
     wrapped.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     wrapped.__name__ = command.__name__
     wrapped.__doc__ = command.__doc__

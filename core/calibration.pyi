@@ -8,40 +8,40 @@ from manyclass.core.reliability import Bin
 
 @final
 class Calibration:
-    """From the scores of the two best classes to the probability that the first is right.
+    """A map from the scores of the two best classes to the probability that the first is right.
 
-    Learned from outcome to outcome; nothing of it depends on the scale of the scores. It keeps the
-    last 10,000 outcomes with the confidence it had before each, and is judged by them. Part of the
-    state: it follows from the events alone.
-    Threads: one at a time, but for `confidence`, which holds the GIL for all of its work.
+    It learns online from outcomes and is invariant to the scale of the scores. The last 10,000
+    outcomes, each with the confidence from before it, measure its quality. It is part of the state
+    and depends on the events alone.
+    Threads: one at a time; only `confidence`, which holds the GIL throughout, may run meanwhile.
     """
 
     def __new__(cls) -> Self: ...
     @property
     def outcomes(self) -> int:
-        """Rankings it has learned from: those that had a first class."""
+        """The number of rankings learned; a ranking without a first class does not count."""
 
     def confidence(self, first: float, second: float) -> float | None:
-        """The probability, 0 to 1, that the first class is right, by the two highest scores.
+        """Return the probability, 0 to 1, that the first class is right, by the two highest scores.
 
-        A closer second never makes it larger. None before 100 outcomes, and when `first` is 0:
-        there is no first class.
+        The probability never rises with `second`. Return None before 100 outcomes, and for a
+        `first` of 0, which means an empty ranking.
         """
 
     def add(self, first: float, second: float, is_right: bool) -> None:
-        """Learn what came of a ranking; nothing when `first` is 0."""
+        """Learn the outcome of a ranking; do nothing if `first` is 0."""
 
     @property
     def brier(self) -> float | None:
-        """The mean square of confidence - outcome (1 right, 0 wrong), over the outcomes kept."""
+        """The mean square of confidence - outcome (1 right, 0 wrong), over the kept outcomes."""
 
     @property
     def reliability(self) -> list[Bin]:
-        """The outcomes kept, in ten bins of equal width by the confidence before each."""
+        """The kept outcomes in ten bins of equal width, by the confidence before each."""
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The state as flat arrays."""
+        """Return the state as flat arrays."""
 
     @classmethod
     def load(cls, sections: Mapping[str, NDArray[np.generic]]) -> Self:
-        """Return what was dumped; SnapshotError when no outcomes could have led to the arrays."""
+        """Return the dumped state; raise SnapshotError if no outcomes can lead to the arrays."""

@@ -1,4 +1,4 @@
-"""How sure a learner is, as Python sees it; native/calibration.hpp does the work."""
+"""The Python interface of a learner's calibration, native/calibration.hpp."""
 
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint8_t, uint64_t
@@ -51,7 +51,7 @@ cdef dict SECTIONS = {
 
 @cython.final
 cdef class Calibration:
-    """From the scores of the two best classes to the probability that the first is right.
+    """A map from the scores of the two best classes to the probability that the first is right.
 
     Threads: one at a time, but for `confidence`, which holds the GIL for all of its work.
     """
@@ -113,7 +113,7 @@ cdef class Calibration:
                 raise SnapshotError(f"it has {len(arrays[name])} places, not {size}", name)
         cdef uint64_t outcomes = arrays["calibration_outcomes"][0]
         cdef const double[::1] numbers = arrays["calibration_numbers"]
-        # a place more, so that there is one to point at
+        # one element more, so that a pointer to the first is valid
         cdef float[::1] confidences = np.append(arrays["calibration_confidences"], np.float32(0))
         cdef uint8_t[::1] right = np.append(arrays["calibration_right"], np.uint8(0))
         try:

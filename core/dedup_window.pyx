@@ -1,4 +1,4 @@
-"""The ids of recent events as Python sees them; their table is native/storage/dedup_window.hpp."""
+"""The Python interface of the ids of recent events, native/storage/dedup_window.hpp."""
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cython.operator cimport dereference as deref
@@ -42,7 +42,7 @@ cdef Key key_of(str event_id) except *:
 
 @cython.final
 cdef class DedupWindow:
-    """The ids of the last events that carried one, by which a retry is recognised.
+    """The ids of the last events with an id, to recognise retries.
 
     Threads: one at a time. The calls on all of it, dump and load, release the GIL.
     """
@@ -85,7 +85,7 @@ cdef class DedupWindow:
         cdef bint twice = False
         if rows.shape[1] != 4 or <size_t>rows.shape[0] > capacity:
             raise ValueError("these are not rows of remembered events")
-        with nogil:  # nobody else knows of it yet
+        with nogil:  # the object is not shared yet
             for i in range(rows.shape[0]):
                 entry = <const Remembered*>&rows[i, 0]
                 twice |= deref(recent._native).find(entry.key) is not NULL

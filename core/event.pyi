@@ -15,44 +15,44 @@ SMALLEST_VALUE: float
 class Instance:
     """A sparse instance: unique feature names with values above 0. Immutable.
 
-    Built from a mapping name -> value, or from names worth 1 each, where repeated ones add up.
-    Values below SMALLEST_VALUE, negative ones among them, are left out. Raises InstanceError for
-    an empty or overlong name, a name that is not valid Unicode, and a value that is not a finite
-    number up to LARGEST_VALUE.
+    The constructor takes a mapping name -> value, or names with value 1 each; the values of a
+    repeated name add up. Values below SMALLEST_VALUE, also negative ones, are left out. It raises
+    InstanceError for an empty or overlong name, a name that is not valid Unicode, and a value that
+    is not a finite number up to LARGEST_VALUE.
     """
 
     def __new__(cls, features: Mapping[str, float] | Iterable[str | int]) -> Self: ...
     @classmethod
     def from_bytes(cls, data: bytes) -> Instance:
-        """The instance that `bytes(instance)` came from; EventError when data is not one."""
+        """Return the instance from its `bytes(instance)`; raise EventError for other data."""
 
     @classmethod
     def from_json(cls, data: Buffer, most: int = 0xFFFFFFFF) -> Instance | None:
-        """The instance whose `features` this is as JSON text, without a detour over objects.
+        """Return the instance of a `features` value in JSON, without making Python objects.
 
-        None, whatever the reason, unless it is an object name -> number or an array of names, of
-        at most `most` entries, without escapes, repeated keys, or anything an instance cannot
-        hold: read it in the ordinary way then, which can say what is wrong.
+        The text must be an object name -> number or an array of names, with at most `most` entries,
+        without escapes and repeated keys, and valid for an instance. Return None for any other
+        text: the ordinary parser then reads it or reports the error.
         """
 
     def __bytes__(self) -> bytes: ...
     def __len__(self) -> int:
-        """How many features are active."""
+        """Return the number of active features."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def items(self) -> list[tuple[str, float]]:
-        """Names and values, in the order they were given."""
+        """Return the names and values in their original order."""
 
 @final
 class Event:
-    """One change of the state, as the log keeps it. Immutable; any thread may read it.
+    """One change of the state, as stored in the log. Immutable; any thread may read it.
 
-    `fingerprint` (64 bit) tells a retry of an event from another event under the same event_id.
+    `fingerprint` (64 bit) distinguishes a retry from a different event with the same event_id.
     """
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        """Raises TypeError: events are made by the methods below."""
+        """Raise TypeError: the methods below make events."""
 
     @classmethod
     def learn(
@@ -62,9 +62,10 @@ class Event:
         event_id: str | None = None,
         fingerprint: int = 0,
     ) -> Event:
-        """The event that teaches `instance` its true classes; repeated ones count once.
+        """Return an event to learn `instance` with its true classes; repeated ones count once.
 
-        InstanceError when there is no class or a class name is empty, overlong or not Unicode.
+        Raise InstanceError without a class, and for a class name that is empty, overlong or not
+        valid Unicode.
         """
 
     @classmethod
@@ -73,33 +74,33 @@ class Event:
     def forget_feature(cls, name: str) -> Event: ...
     @classmethod
     def configure(cls, options: Mapping[str, object]) -> Event:
-        """The event that gives the model these learners, with these options, from here on."""
+        """Return an event that sets the model's learners and their options."""
 
     @classmethod
     def restore(cls, seq: int) -> Event:
-        """The mark in the log that the state went back to the snapshot taken at `seq`."""
+        """Return a mark in the log: the state goes back to the snapshot taken at `seq`."""
 
     @classmethod
     def promote(cls, specification: str) -> Event:
-        """The event that makes this learner the one that answers; the other becomes a shadow."""
+        """Return an event that makes this learner the primary; the old primary becomes a shadow."""
 
     @classmethod
     def use_rules(cls, version: int) -> Event:
-        """The event after which this version of the rules is in force, see rules.py."""
+        """Return an event that puts this version of the rules in force, see rules.py."""
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Event:
-        """The event that `bytes(event)` came from; EventError when data is not one."""
+        """Return the event from its `bytes(event)`; raise EventError for other data."""
 
     def join(self) -> Event:
-        """The same event, which is taken only together with the one before it in the log."""
+        """Return the same event, joined to the previous one: both are applied, or neither."""
 
     def __bytes__(self) -> bytes: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     @property
     def joined(self) -> bool:
-        """Whether the event and the one before it came in one request, taken whole or not."""
+        """True if the event belongs to the request of the previous one, which is atomic."""
 
     @property
     def kind(self) -> _Kind: ...
@@ -109,23 +110,23 @@ class Event:
     def fingerprint(self) -> int: ...
     @property
     def instance(self) -> Instance:
-        """What is learned; AttributeError unless kind is "learn"."""
+        """The instance of a "learn" event; AttributeError for another kind."""
 
     @property
     def classes(self) -> list[str]:
-        """The true classes of a "learn" event, else empty."""
+        """The true classes of a "learn" event, else an empty list."""
 
     @property
     def name(self) -> str:
-        """The class or feature to forget, the learner to promote, else empty."""
+        """The class or feature to forget, or the learner to promote, else an empty string."""
 
     @property
     def options(self) -> dict[str, object]:
-        """What a "configure" event says, as `ModelSet.to_dict` has it, else empty."""
+        """The learners of a "configure" event as from `ModelSet.to_dict`, else an empty dict."""
 
     @property
     def restored(self) -> int:
-        """The snapshot's seq of a "restore" event, else 0."""
+        """The seq of the snapshot of a "restore" event, else 0."""
 
     @property
     def rules(self) -> int:

@@ -54,7 +54,7 @@ LONGEST_NAME = LONGEST_NAME_BYTES
 LARGEST_VALUE = MOST
 SMALLEST_VALUE = LEAST
 
-cdef object UNMADE = object()  # for an instance whose bytes are there already
+cdef object UNMADE = object()  # for an instance that is made from its bytes
 
 cdef tuple KINDS = (
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
@@ -66,7 +66,7 @@ cdef enum:
 
 
 cdef double number(object value, object name) except? -1:
-    """The value as a double; InstanceError unless it is a finite number within the limit."""
+    """Return the value as a double; InstanceError unless it is a finite number in the limit."""
     cdef double real
     if type(value) is bool or isinstance(value, (str, bytes)):
         raise InstanceError(f"the value of feature {name!r} is not a number", ("features", name))
@@ -97,7 +97,7 @@ cdef str as_name(object name, str what, object place):
 
 
 cdef dict merge(object features):
-    """Names that may repeat -> unique names, their values added up."""
+    """Return unique names with the sums of their values."""
     cdef dict merged = {}
     pairs = features.items() if hasattr(features, "items") else None
     if pairs is None:
@@ -169,7 +169,7 @@ cdef class Instance:
 
     @staticmethod
     cdef string_view utf8(str name, str what, object place) except *:
-        """The name's UTF-8, which lives as long as the string; InstanceError when it is no name."""
+        """Return a name as UTF-8, valid as long as the string; InstanceError for a bad name."""
         cdef Py_ssize_t size
         cdef const char* data
         try:
@@ -204,7 +204,7 @@ cdef class Instance:
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
             text = string_view(<const char*>view.buf, view.len)
-            if view.len <= SHORT_JSON:  # to release the GIL takes longer than to read
+            if view.len <= SHORT_JSON:  # releasing the GIL takes longer than reading
                 plain = features.read(text, most)
                 if plain:
                     count = features.write(out)
@@ -285,7 +285,7 @@ cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
 
 @cython.final
 cdef class Event:
-    """One change of the state, as the log keeps it. Immutable; any thread may read it."""
+    """One change of the state, as stored in the log. Immutable; any thread may read it."""
 
     def __cinit__(self):
         self._data = b""

@@ -8,23 +8,23 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.learned import Learned
 from manyclass.core.learners.options import Options
 
-_Given = Instance | Mapping[str, float] | Iterable[str | int]  # the latter as Instance takes it
+_Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
 
 @final
 class Columns:
-    """The names of the columns of CSR arrays, with the ids an index gave them, looked up once."""
+    """The names of the columns of CSR arrays, and their ids in an index, looked up once."""
 
     def __new__(cls, names: Sequence[str]) -> Self: ...
     def __len__(self) -> int: ...
     def __getitem__(self, column: int, /) -> str:
-        """The name of a column; IndexError when there is none."""
+        """Return the name of a column; raise IndexError for a column out of range."""
 
 class Node(NamedTuple):
     """A node on the path to a class in a label tree.
 
-    `classes` counts the classes below it, `probability` is that of the node given the node above,
-    `moved` holds (feature, change of the log-odds), largest first, and `bias` is the change for
-    every instance.
+    `classes` is the number of classes below the node, `probability` that of the node given its
+    parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is the change
+    for every instance.
     """
 
     classes: int
@@ -37,18 +37,17 @@ class Index:
     """The sparse index: feature -> a few weighted classes; or a label tree above the classes.
 
     An index ranks with RankedRetrieval (Madani et al., JMLR 2009, section 3), a tree by best-first
-    search; both learn as the options say: docs/learners.md has every rule. The edges of a tree are
-    its weights: of a feature for a child of a node.
-    Threads: any number may rank at once; a change waits for the ranks under way and holds up
-    those that come. Array calls release the GIL for all their work, and no call holds it while it
-    waits.
+    search. The options define how both learn; docs/learners.md has every rule. The edges of a tree
+    are its weights, each of a feature for a child of a node.
+    Threads: any number may rank at once. A change waits for the current rankings and blocks later
+    ones. Array calls release the GIL for all their work, and no call waits with the GIL held.
     """
 
     def __new__(cls, options: Options, hash_seed: int = 0) -> Self: ...
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
-        """Use other options from the next call on. The state stays until it is updated.
+        """Use other options from the next call on. The state stays until the next update.
 
         Raise OptionError for options of another learner, whose state has another meaning.
         """
@@ -57,32 +56,37 @@ class Index:
     def rank(
         self, instance: _Given, k: int = 5, threshold: float | None = None
     ) -> list[tuple[str, float]]:
-        """The k best classes with a score above `threshold`, best first.
+        """Return the k best classes with a score above `threshold`, best first.
 
-        Without one, all that were retrieved: those with a positive score, or with any score but 0
-        where weights can be negative (learners pa, mmp, arow and svm); of a label tree (iplt and
-        oplt), whose scores are probabilities, all classes, also for features it does not know.
+        Without a threshold, rank all retrieved classes: classes with a positive score, or with any
+        score but 0 for learners with signed weights (pa, mmp, arow and svm). A label tree (iplt and
+        oplt) retrieves all classes, also for unknown features; its scores are probabilities.
         """
 
     def explain(
         self, instance: _Given, classes: Sequence[str], limit: int = 10
     ) -> list[list[tuple[str, float]]]:
-        """For each class, the features that voted for it, or against, and what each gave, heaviest
-        first; all of them add up to its score. Of a label tree, what each added to the log-odds of
-        the nodes on the path to the class."""
+        """Return for each class the contributions of features, at most `limit`, largest first.
+
+        All contributions add up to the score. For a label tree, they add to the log-odds of the
+        nodes on the path to the class.
+        """
 
     def paths(self, instance: _Given, classes: Sequence[str], limit: int = 10) -> list[list[Node]]:
-        """For each class the nodes of a label tree below the root down to it, with at most `limit`
-        features each; empty for a class that is not in it, and without a tree."""
+        """Return for each class its path in a label tree, from below the root to the leaf.
+
+        A node has at most `limit` features. The path is empty without a tree, and for a class that
+        the tree lacks.
+        """
 
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
-        """What each class scores in a label tree, best or not; 0 for one that is not in it."""
+        """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
 
     def learn(self, instance: _Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
-        """Learn an instance; return its ranking right before."""
+        """Learn an instance; return its ranking from before the update."""
 
     def apply(self, event: Event) -> Learned:
-        """Learn or forget, by the kind of the event; NOTHING_LEARNED unless it learned.
+        """Learn or forget, by the kind of the event; return NOTHING_LEARNED unless it learned.
 
         Forgetting an unknown name changes nothing.
         """
@@ -90,10 +94,10 @@ class Index:
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...
     def sparsify(self, edges: int) -> int:
-        """Keep the heaviest edges, so many; return how many were removed.
+        """Keep the `edges` heaviest edges; return the number of removed ones.
 
-        For a model of pa, mmp, arow or svm that was learned without a limit on outdegrees. Raise
-        OptionError for other learners.
+        Use it for a model of pa, mmp, arow or svm that was learned without a limit on outdegrees.
+        Raise OptionError for other learners.
         """
 
     # --- many instances, as CSR arrays ------------------------------------------------------------
@@ -105,10 +109,10 @@ class Index:
         values: NDArray[np.float32],
         k: int = 5,
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Class ids (n, k), best first, -1 where there are fewer, and scores (n, k), 0 there.
+        """Return class ids (n, k), best first, padded with -1, and scores (n, k), padded with 0.
 
-        A change by another thread may come between blocks of 256 rows; an id it frees may then
-        mean another class further down.
+        Another thread may change the index between blocks of 256 rows; a freed id may then stand
+        for another class in later rows.
         """
 
     def learn_csr(
@@ -122,8 +126,11 @@ class Index:
         class_indices: NDArray[np.int32],
         passes_done: int = 0,
     ) -> NDArray[np.int32]:
-        """Learn the rows in order. Ranks (n,) as from `learn`. With passes_done > 0 the times seen
-        are not counted again (offline training of several passes)."""
+        """Learn the rows in order; return ranks (n,) as from `learn`.
+
+        With passes_done > 0 (offline training of several passes) the times seen are not counted
+        again.
+        """
 
     def plant_csr(
         self,
@@ -135,14 +142,14 @@ class Index:
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
     ) -> bool:
-        """Build a label tree over the classes of rows that are about to be learned.
+        """Build a label tree over the classes of rows that will be learned next.
 
-        Return whether it was built: a learner other than `iplt`, or one that has learned before,
-        does not change.
+        Return True if a tree was built; a learner other than `iplt`, or one that has learned
+        before, does not change.
         """
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
-        """The id of each named class, -1 for one that was never learned."""
+        """Return the id of each named class, -1 for an unknown class."""
 
     # --- looking inside ---------------------------------------------------------------------------
     @property
@@ -153,11 +160,11 @@ class Index:
     def edges(self) -> int: ...
     @property
     def bytes(self) -> int:
-        """Bytes of the state as MAX_BYTES counts them; the same after a reload."""
+        """Bytes of the state that count for MAX_BYTES; the same after a reload."""
 
     @property
     def resident_bytes(self) -> int:
-        """Bytes that the state takes from the system now, free space inside it included."""
+        """Bytes of memory that the state occupies now, including free space inside."""
 
     @property
     def evicted_features(self) -> int: ...
@@ -169,44 +176,44 @@ class Index:
 
     @property
     def active_features_ranked(self) -> int:
-        """Known active features of all retrievals since start, learning's too; no state."""
+        """Known active features of all retrievals since start, also by learning; not saved."""
 
     @property
     def edges_touched(self) -> int:
-        """Edges scored by all retrievals since start, learning's too; no state."""
+        """Edges scored by all retrievals since start, also by learning; not saved."""
 
     def has_class(self, name: str) -> bool: ...
     def has_feature(self, name: str) -> bool: ...
     def work(self) -> dict[str, int]:
-        """Count the work done since start: no state, for tests and benchmarks.
+        """Return counts of the work since start, for tests and benchmarks; not saved.
 
         names_visited by listings, ids_looked_at by evictions, and rows_swept for forgotten classes.
         """
 
     def outdegrees(self) -> NDArray[np.int64]:
-        """How many features have 0, 1, 2, ... edges; the last place counts 1,000 and more."""
+        """Return the numbers of features with 0, 1, 2, ... edges, at last with 1,000 and more."""
 
     def feature(self, name: str) -> dict[str, object]:
-        """times_seen, rating, outdegree, mass and edges [(class, weight)], heaviest first.
+        """Return times_seen, rating, outdegree, mass and edges [(class, weight)], heaviest first.
 
-        Of a label tree, the weights with which the feature tells the classes of a pre-leaf apart.
-        Raises UnknownName.
+        For a label tree, the edges are the feature's weights for classes at pre-leaves. Raise
+        UnknownName.
         """
 
     def class_(self, name: str, limit: int = 100) -> dict[str, object]:
-        """learned and features [(feature, weight)], heaviest first. Reads every row.
+        """Return learned and features [(feature, weight)], heaviest first; read every row.
 
-        Raises UnknownName.
+        Raise UnknownName.
         """
 
     def class_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
-        """(class, learned) in the order of the names' UTF-8 bytes, those after `after`."""
+        """Return (class, learned) for names after `after`, in the order of UTF-8 bytes."""
 
     def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
-        """(feature, times seen) in the order of the names' UTF-8 bytes, those after `after`."""
+        """Return (feature, times seen) for names after `after`, in the order of UTF-8 bytes."""
 
     def _hold(self, milliseconds: int) -> None:
-        """Hold the lock until `_let_go`, or for so long: for tests of threads that wait for it."""
+        """Hold the lock until `_let_go` or the time is over, for tests of waiting threads."""
 
     def _let_go(self) -> None: ...
     @property
@@ -214,10 +221,10 @@ class Index:
 
     # --- state ----------------------------------------------------------------------------------
     def dump(self) -> dict[str, NDArray[np.generic]]:
-        """The whole state as flat arrays, little-endian, the same for equal states."""
+        """Return the whole state as flat little-endian arrays, the same for equal states."""
 
     @classmethod
     def load(
         cls, options: Options, sections: Mapping[str, NDArray[np.generic]], hash_seed: int = 0
     ) -> Index:
-        """The index that was dumped; SnapshotError when the arrays do not make one."""
+        """Return the dumped index; raise SnapshotError for arrays that are not a valid state."""

@@ -1,4 +1,4 @@
-"""The sparse index as Python sees it; core/native/engine.hpp does the work."""
+"""The Python interface of the sparse index, core/native/engine.hpp."""
 
 from cython.operator cimport dereference as deref
 from libc.math cimport INFINITY
@@ -41,9 +41,8 @@ cdef extern from *:
 
 release_gil_while_waiting()
 
-# The arrays that every dumped state has, in the order in which they are written; those that the
-# learner has no use for are empty. An array of another name is written by the one learner that
-# declares it, after these.
+# The arrays of every dumped state, in the order of writing. Arrays that a learner does not use are
+# empty. An array with another name is declared by the learner that has it, and comes after these.
 cdef dict SECTIONS = {
     "counts": np.dtype("<u8"),
     "feature_name_sizes": np.dtype("<u2"),
@@ -84,7 +83,7 @@ cdef dict SECTIONS = {
     "class_turns": np.dtype("<u8"),
 }
 
-# How the names of arrays begin that a state of an older release may lack.
+# Prefixes of the names of arrays that a state of an older release may lack.
 cdef tuple ADDED_LATER = (
     "kept_", "edge_variances", "class_retired",
     "node_", "children_ids", "block_", "tree_", "class_turns",
@@ -92,7 +91,7 @@ cdef tuple ADDED_LATER = (
 
 
 cdef string_view any_utf8(str text) except *:
-    """The UTF-8 of a text that need not be a name; it lives as long as the text."""
+    """Return any text as UTF-8, valid as long as the text."""
     cdef Py_ssize_t size
     cdef const char* data
     try:
@@ -111,7 +110,7 @@ cdef list weighted(const vector[pair[string, double]]& pairs):
 
 
 cdef OptionValues native(object options) except *:
-    """The options that the engine reads with this learner, by name."""
+    """Return the options that the engine reads for this learner, by name."""
     cdef OptionValues values
     cdef bytes learner = options.learner.encode()
     cdef vector[string] names = Engine.option_names(learner)
@@ -132,7 +131,7 @@ cdef OptionValues native(object options) except *:
 
 @cython.final
 cdef class Columns:
-    """The names of the columns of CSR arrays, with the ids an index gave them, looked up once.
+    """The names of the columns of CSR arrays, and their ids in an index, looked up once.
 
     Threads: several may rank with the same columns at once. The ids are kept for one index at a
     time; turning to another looks them up anew.
@@ -234,10 +233,10 @@ class Node(NamedTuple):
 cdef class Index:
     """The sparse index: feature -> a few weighted classes.
 
-    Ownership: the native index is owned by this object alone; what is returned are copies.
-    Threads: any number may rank at once; a change waits for the ranks under way and holds up
-    those that come. Array calls, dump and calls that read more than a few rows release the GIL; all
-    others release it if they have to wait for the lock. So names are kept alive for each call.
+    Ownership: this object alone owns the native index; results are copies.
+    Threads: any number may rank at once. A change waits for the current rankings and blocks later
+    ones. Array calls, `dump` and calls that read more than a few rows release the GIL; all others
+    release it if they have to wait for the lock. So each call keeps its names alive.
     """
 
     def __cinit__(self, options, uint64_t hash_seed=0):
@@ -251,7 +250,7 @@ cdef class Index:
                 "learner", f"cannot turn from {self.options.learner} to {options.learner}"
             )
         cdef OptionValues wanted = native(options)
-        with nogil:  # a sample may be complete, and the learner built from it
+        with nogil:  # a lowered `sample` may start the build of the tree
             deref(self._native).configure(wanted)
         self.options = options
 
@@ -554,7 +553,7 @@ cdef class Index:
         cdef vector[Section] sections
         cdef uint64_t changes = 0
         cdef bint whole = False
-        while not whole:  # another thread may learn while the arrays are made
+        while not whole:  # another thread may learn while the arrays are allocated
             with nogil:
                 sections = deref(self._native).measure(changes)
             arrays = {name: np.empty(0, dtype) for name, dtype in SECTIONS.items()}
@@ -594,7 +593,7 @@ cdef class Index:
 
 
 cdef dict with_what_older_states_lack(object options, dict sections):
-    """The sections by their names of today, those added that an older state has not."""
+    """Return the sections under their present names, with sections that an older state lacks."""
     if "class_hung" in sections:  # its first name
         if "class_turns" in sections:
             raise SnapshotError("it is there under a newer name too", "class_hung")

@@ -27,7 +27,7 @@ from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, named_within, need
 
-MOST_RESTORES = 1_000  # marks remembered; older ones have long been trimmed from any log
+MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
 
 
 class ShadowOutcome(NamedTuple):
@@ -42,8 +42,8 @@ class Outcome(NamedTuple):
     """The result of applying an event.
 
     `rank` is the rank of the best true class before learning, None if it was not retrieved (or
-    nothing was learned). `updated` says whether a margin required an update. `seconds` is the time
-    of learning by the given clock, else 0. All three are those of the primary learner, whose
+    nothing was learned). `updated` is True if a margin required an update. `seconds` is the time
+    of learning by the given clock, else 0. All three are about the primary learner, whose
     specification is `label`.
     """
 
@@ -56,7 +56,7 @@ class Outcome(NamedTuple):
 
 
 class EventKey(NamedTuple):
-    """The id of an event and the fingerprint of its content, by which a retry is recognised."""
+    """The id of an event and the fingerprint of its content, to recognise a retry."""
 
     event_id: str | None
     fingerprint: int
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 @dataclass(slots=True)
 class Enrolled:
-    """A learner of a model under its specification, and how well it has done with these options."""
+    """A learner of a model under its specification, with its accuracy under these options."""
 
     label: str
     learner: Learner
@@ -197,7 +197,7 @@ class Model:
 
     @property
     def roles(self) -> list[tuple[Role, Enrolled]]:
-        """All learners with their roles, the one that answers first."""
+        """All learners with their roles, the primary first."""
         return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
@@ -223,7 +223,7 @@ class Model:
     def paths(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
     ) -> list[list[Node]]:
-        """Return, for each class, the nodes of a label tree below the root to it; else none."""
+        """Return, for each class, its path in a label tree; empty for other learners."""
         return self.answering.learner.paths(instance, classes, limit)
 
     def seen(self, event_id: str) -> tuple[int, int] | None:
@@ -264,8 +264,8 @@ class Model:
     def repeats(self, events: Sequence[Event | EventKey]) -> dict[int, int]:
         """Return the retries among the events of one request, which come next in the log.
 
-        By position: the seq of the event that each repeats, which may be in the same request. All
-        decisions on event ids are made here. Raises EventConflict when an id was seen with another
+        The result maps a position to the seq of the repeated event, perhaps of the same request.
+        All decisions on event ids are made here. Raise EventConflict if an id was seen with another
         content: then none of the events may be applied.
         """
         repeated: dict[int, int] = {}
@@ -293,9 +293,9 @@ class Model:
     ) -> Iterator[Outcome | int]:
         """Apply the events of one request, which come next in the log: all of them, or none.
 
-        Yields the outcome of each event; of a retry, which changes nothing, the seq of the event
-        that it repeats. Raises EventConflict before the first event is applied; then the request
-        is passed over.
+        Yield the outcome of each event, or for a retry, which changes nothing, the seq of the
+        repeated event. Raise EventConflict before the first event is applied; the request then
+        has no effect.
         """
         try:
             repeated = self.repeats(events)
@@ -384,7 +384,7 @@ class Model:
         )
 
     def _promote(self, label: str) -> None:
-        """Nothing when there is no such shadow: it answers already, or is gone since `check`."""
+        """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
         label = respelled(label)
         if label in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
@@ -418,7 +418,7 @@ class Model:
         del self.restores[:-MOST_RESTORES]
 
     def freeze(self) -> Frozen:
-        """Copy the current state. Events have to wait for this step only."""
+        """Copy the current state. Only this step blocks events."""
         facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules
@@ -495,7 +495,7 @@ def _marks(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
 
 def _rules(facts: dict[str, Any]) -> int:
     """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
-    in_force = facts.get("rules", 1)  # older releases had no other
+    in_force = facts.get("rules", 1)  # the only version of older releases
     if not _is_count(in_force) or in_force == 0:
         raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
     if in_force > rules.RULES:

@@ -1,4 +1,4 @@
-"""The learners of a model: the primary, which answers, and shadows that learn the same events."""
+"""The learners of a model: the primary, and shadows that learn the same events."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ class ModelSet:
 
     @property
     def learners(self) -> tuple[Options, ...]:
-        """All of them, the primary first."""
+        """The options of all learners, the primary first."""
         return (self.primary, *self.shadows)
 
     @property
     def labels(self) -> list[str]:
-        """The specifications of all of them, in the same order."""
+        """The specifications of all learners, in the same order."""
         return [options.specification for options in self.learners]
 
     def promoted(self, label: str) -> "ModelSet":
-        """Return the same learners with this one as the primary; KeyError when there is none."""
+        """Return the same learners with this one as the primary; KeyError for an unknown one."""
         promoted = self.find(label)
         if promoted is None:
             raise KeyError(label)
@@ -69,11 +69,11 @@ class ModelSet:
         return next(others, self.primary)
 
     def after(self, stored: "ModelSet") -> "ModelSet":
-        """Return these learners as they go on from the stored ones.
+        """Return these learners as continuations of the stored ones.
 
-        Only a promotion changes the primary: the stored primary stays it, whether it is a shadow
-        here, or has other options here. OptionError when the primary here is another learner,
-        which has not learned anything.
+        Only a promotion changes the primary: the stored primary stays the primary if it is a shadow
+        here or has other options here. Raise OptionError if the primary here is another learner,
+        without a state.
         """
         label = stored.primary.specification
         if label in self.labels:
@@ -89,10 +89,10 @@ class ModelSet:
         )
 
     def origins(self, before: "ModelSet") -> list[int | None]:
-        """Return for each learner the place of the one before that it goes on from, None for none.
+        """Return for each learner the place of the former learner that it continues, or None.
 
-        The primary goes on from the primary before, unless that was another learner. A shadow goes
-        on from the one of the same specification, or else from the next of the same learner with
+        The primary continues the former primary, unless that was another learner. A shadow
+        continues the one of the same specification, or else the next of the same learner with
         other options.
         """
         origins: list[int | None] = [0 if continues(self.primary, before.primary) else None]
@@ -144,7 +144,7 @@ class ModelSet:
 
 
 def check_shadows(shadows: Sequence[Options]) -> None:
-    """Raise OptionError for shadows that cannot be, beside whatever primary."""
+    """Raise OptionError for shadows that are invalid beside any primary."""
     if len(shadows) > MOST_SHADOWS:
         raise OptionError("shadows", f"there may be {MOST_SHADOWS} at most")
     check_together(shadows)
@@ -168,7 +168,7 @@ def check_together(learners: Sequence[Options]) -> None:
 
 
 def continues(options: Options, before: Options) -> bool:
-    """Return whether a learner with these options can go on from what the other has learned."""
+    """Return whether a learner with these options can continue the state of the other."""
     learners, learners_before = (
         [each.learner for each in (of, *members_of(of))] for of in (options, before)
     )

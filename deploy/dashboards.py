@@ -1,8 +1,8 @@
 """The dashboards of Grafana, panel by panel; `generate.py` writes them to files.
 
-Every process on a shared store applies every event. What follows from the events alone is the same
-in each, so a panel shows the maximum over processes, never the sum. What a process did for its own
-clients is summed. A ratio of sums is right for both.
+Every process on a shared store applies every event. Metrics that follow from the events
+alone are the same in each, so a panel shows the maximum over processes, never the sum. Metrics of a
+process's own clients are summed. A ratio of sums is right for both.
 """
 
 RATE = "[$__rate_interval]"
@@ -46,7 +46,7 @@ def quantiles(name, **labels):
 
 
 def of_the_examples(name, **labels):
-    """What `name` counts for each event learned, of the learner that answers."""
+    """Return the rate of `name` per learned event, for the primary learner."""
     examples = per_second("progressive_examples_total", role="primary")
     return f"sum({per_second(name, **labels, role='primary')}) / sum({examples})"
 

@@ -1,4 +1,4 @@
-"""The interface of whatever is compared: it is trained on rows, then ranks other rows."""
+"""The interface of the compared systems: train on rows, then rank other rows."""
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
@@ -23,7 +23,7 @@ class Estimator(Protocol):
         """Return the name in tables and figures."""
 
     def fit(self, rows: Rows) -> None:
-        """Train on the rows, in their order where order matters; called once.
+        """Train on the rows, in their order if the order matters; called once.
 
         The training time is its CPU seconds, with those of awaited child processes. Imports and
         paths belong into the constructor.
@@ -41,10 +41,10 @@ class Estimator(Protocol):
 
 @runtime_checkable
 class UsesTaxonomy(Protocol):
-    """An estimator that descends a taxonomy of the classes where a data set has one."""
+    """An estimator that descends a taxonomy of the classes if the data set has one."""
 
     def use(self, taxonomy: Taxonomy) -> None:
-        """Take the taxonomy; called before `fit`, only where there is one."""
+        """Take the taxonomy; called before `fit` if there is one."""
 
 
 Maker = Callable[[int], Estimator]

@@ -12,7 +12,7 @@ from typing import Any
 from manyclass.evaluation.comparison import Comparison, Result, Spread
 from manyclass.evaluation.run import Outcome
 
-LEAST_OF_BEST = 0.75  # share of the best R1 below which a result is left out of figures of cost
+LEAST_OF_BEST = 0.75  # as a share of the best R1: worse results are left out of figures of cost
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
 WIDTH, HEIGHT = 4.8, 3.3  # inches
 MOST_INSIDE, BESIDE = 5, 2.2  # series of a legend in the plot; inches of one beside it
@@ -106,10 +106,10 @@ class Figure:
 
 
 def figures(comparison: Comparison, best_pass: bool = False) -> list[Figure]:
-    """Return the figures of a data set, without those that have nothing to compare.
+    """Return the figures of a data set that have something to compare.
 
-    Where one point stands for a result, it is that of the last pass, or of the pass with the
-    highest mean R1 on the test rows.
+    A single point for a result is its last pass, or with `best_pass` the pass with the highest mean
+    R1 on the test rows.
     """
     results = [result for result in comparison.measured() if result.option is None]
     colour_of = {name: at for at, name in enumerate(dict.fromkeys(r.estimator for r in results))}

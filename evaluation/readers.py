@@ -51,7 +51,7 @@ def add_data_option(parser: ArgumentParser) -> None:
 
 
 def jane_austen(data: Path) -> Rows:
-    """Return every word of the six novels, with 15 features each less those that occur once."""
+    """Return the words of the six novels, with 15 features each, without features seen once."""
     return words_of(novels(data))
 
 

@@ -1,4 +1,4 @@
-"""The processes on one store: heartbeats, leadership, and a state that all of them agree on."""
+"""The processes on one store: heartbeats, leadership, and their common state."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from manyclass.service.store.protocol import Heartbeat, Process, SharedStore, St
 
 log = logging.getLogger(__name__)
 
-AWAY_SECONDS = 3.0  # without an answer, after which the store counts as away
+AWAY_SECONDS = 3.0  # without an answer until the store counts as unreachable
 RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
 TRIES = 3  # to restore the state from a store that answers
 
@@ -34,7 +34,7 @@ RESTORABLE = LogRewound | LogDamaged | SnapshotMissing | SnapshotDamaged | Store
 
 
 class Cluster:
-    """The membership of this process among those that use the store; alone, it always leads.
+    """The membership of this process among the users of the store; alone, it always leads.
 
         live.position ──► heartbeat ──► store ──► last_seq, snapshots, processes, lease
 
@@ -54,7 +54,7 @@ class Cluster:
         self._resigned = False
         self._polling = asyncio.Lock()
         self._poll_began = 0.0  # by the loop's clock
-        self._silent_since: float | None = None  # by the loop's clock: the newest answer
+        self._silent_since: float | None = None  # of the newest answer, by the loop's clock
 
     @property
     def is_leader(self) -> bool:
@@ -71,7 +71,7 @@ class Cluster:
 
     @property
     def is_closed(self) -> bool:
-        """True when the engine is closed, so that nothing needs to be waited for."""
+        """True after the engine is closed, so that all waiting ends."""
         return self.live.recovery.given_up
 
     def peers(self) -> list[str]:
@@ -81,7 +81,7 @@ class Cluster:
     async def poll(self) -> Heartbeat | None:
         """Send a heartbeat and return the state of the cluster; concurrent calls share one.
 
-        None when the store does not answer, or is not shared.
+        Return None if the store does not answer, or is not shared.
         """
         now = asyncio.get_running_loop().time
         asked = now()
@@ -96,7 +96,7 @@ class Cluster:
             return None if self.is_away else self.heartbeat
 
     async def poll_until(self, holds: Callable[[Heartbeat], bool]) -> None:
-        """Return when this holds for a new heartbeat, or none is to be expected any more."""
+        """Wait until the condition holds for a new heartbeat, or until heartbeats end."""
         while self.shared is not None and not (self.is_closed or self._resigned):
             heartbeat = await self.poll()
             if heartbeat is not None and holds(heartbeat):
@@ -104,7 +104,7 @@ class Cluster:
             await asyncio.sleep(RETRY_SECONDS)
 
     def resign(self) -> None:
-        """Leave the cluster, so that the others need not wait for this process."""
+        """Leave the cluster, so that other processes do not wait for this one."""
         self._resigned = True
 
     def store_away_seconds(self) -> float:
@@ -145,8 +145,8 @@ class StateRestorer:
            ▲                                                        that raises them
            └── the store is away, or others went on meanwhile
 
-    Only from a shared store the state is restored again after a failure. Until there is a current
-    model, the model that a wait leaves behind ranks.
+    After a failure the state is restored again only from a shared store. The model of an unfinished
+    restore ranks until there is a current one.
     """
 
     def __init__(
@@ -161,9 +161,9 @@ class StateRestorer:
         self._recovering: asyncio.Future[Model] | None = None
 
     async def restore(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model | None:
-        """Return the restored model; None when the engine was closed meanwhile.
+        """Return the restored model, or None if the engine was closed meanwhile.
 
-        Other processes may trim a shared log behind newer snapshots than the one being loaded.
+        Other processes may trim a shared log beyond the snapshot that is being loaded.
         """
         cluster, recovery = self._cluster, self._live.recovery
         again = 0 if cluster.shared is None else TRIES
@@ -199,7 +199,7 @@ class StateRestorer:
         return None
 
     async def finished(self) -> None:
-        """Return when no thread reads the store any more."""
+        """Wait until no thread reads the store."""
         if self._recovering is not None:
             await asyncio.wait([self._recovering])
 
@@ -213,11 +213,11 @@ class StateRestorer:
         return await asyncio.shield(self._recovering)
 
     async def _raise_rules(self, model: Model) -> bool:
-        """Put the rules of this release in force right behind the last event, which `model` has.
+        """Put the rules of this release in force, after the last event of `model`.
 
-        Returns False when that is not the last event any more: then restore the state again. The
-        leader appends the event. While processes of an older release live, there is no leader:
-        they learn on, and the last of them leaves a snapshot when it stops.
+        The leader appends the event. Return False if the log has later events by then: restore the
+        state again. There is no leader while processes of an older release live: they continue to
+        learn, and the last one takes a snapshot when it stops.
         """
         cluster = self._cluster
         event = Event.use_rules(rules.RULES)
@@ -248,7 +248,7 @@ class StateRestorer:
         return True
 
     async def _wait(self, reason: str, holds: Callable[[Heartbeat], bool]) -> None:
-        """Let the others learn on, and log the reason, until this holds for a heartbeat."""
+        """Wait until the condition holds for a heartbeat; log the reason of the wait."""
         if self._cluster.waiting is None:
             log.warning("learning waits: %s", reason)
         self._cluster.waiting = reason
@@ -261,7 +261,7 @@ class StateRestorer:
 
 
 class Replica:
-    """Keeps the model the state that the log describes, until it is cancelled.
+    """Keeps the model equal to the state of the log, until it is cancelled.
 
         follow the log ──► error ──► restore the state anew ──► follow the log
                              └────► fail: rank on, and learn no more
@@ -278,7 +278,7 @@ class Replica:
         group_commit: GroupCommit,
         on_message: OnMessage,
     ) -> None:
-        """`on_message` gets the messages of other processes to this one."""
+        """`on_message` receives the messages of other processes."""
         self.rewinds = 0  # times the log had lost events
         self._cluster = cluster
         self._live = cluster.live
@@ -289,19 +289,19 @@ class Replica:
         self._restoring = asyncio.Lock()
 
     async def run(self) -> None:
-        """Return when the engine is closed, or when nothing can be learned any more."""
+        """Run until the engine is closed, or until it cannot learn any more."""
         restored = True
         try:
             while restored:
                 error = await self._error_of_the_log()
                 async with self._restoring:
                     restored = await self._restore_after(error)
-        except Exception as failure:  # whatever it is, nothing can be learned without the state
+        except Exception as failure:  # after any error nothing can be learned without the state
             log.critical("the state cannot be restored: %r", failure)
             self._fail(f"the state cannot be restored: {failure}")
 
     async def finished(self) -> None:
-        """Return when no state is being restored."""
+        """Wait until no state is being restored."""
         async with self._restoring:
             pass
 
@@ -321,7 +321,7 @@ class Replica:
             await tailer.stop()
 
     async def _restore_after(self, error: Exception) -> bool:
-        """Restore the state anew if that helps against the error; return whether it did."""
+        """Restore the state again if the error allows it; return True if it was restored."""
         seq = self._live.model.seq
         if self._cluster.shared is None:
             reason = str(error) or type(error).__name__

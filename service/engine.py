@@ -1,4 +1,4 @@
-"""The engine: a model that ranks, and learns from durable events. HTTP knows nothing below it."""
+"""The engine: a model that ranks, and learns from durable events. HTTP uses only the engine."""
 
 import asyncio
 import logging
@@ -37,13 +37,13 @@ TICK_SECONDS = 1.0  # between two heartbeats, and two checks of the schedule
 
 
 class Engine:
-    """Ranks at once, learns durably, and continues after a restart where it was.
+    """Ranks at once, learns durably, and restores its state at a start.
 
         recovering ──► ready ──► closed        ready ──► recovering: a shared log had lost events
              └───────────┴─► failed            failed: ranks if it was ready before
 
     All methods belong to one event loop. Ranking is a plain call that never waits; learning goes
-    through the pipeline. Events of a caller that went away are learned all the same.
+    through the pipeline. The events of a cancelled caller are learned too.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Engine:
         on_applied: OnApplied | None = None,
         on_message: OnMessage = lambda _: None,
     ) -> None:
-        """`hash_seed` salts the tables of names: give a random one where strangers choose them.
+        """`hash_seed` salts the tables of names; use a random one if clients are not trusted.
 
         `on_applied` gets each applied event, `on_message` the messages of other processes.
         """
@@ -82,8 +82,8 @@ class Engine:
     async def start(self) -> None:
         """Restore the state; afterwards the status is "ready", or "failed" with a `failure`.
 
-        A failure that an operator can mend is not raised: the server goes on and reports it. The
-        engine still has to be closed.
+        A failure that an operator can repair is not raised: the server continues and reports it.
+        Close the engine also then.
         """
         try:
             await self._start()
@@ -106,7 +106,7 @@ class Engine:
         pipeline = self._make_pipeline()
         try:
             await pipeline.agree_on_learners(self.settings.model_set(model.model_set))
-            await self.cluster.poll_until(lambda _: True)  # before this process answers anybody
+            await self.cluster.poll_until(lambda _: True)  # before this process answers a request
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"
         finally:
@@ -138,7 +138,7 @@ class Engine:
 
     @property
     def status(self) -> Status:
-        """The place of the engine in its life; "failed" still ranks if it was ready before."""
+        """The state of the life cycle; "failed" still ranks if the engine was ready before."""
         if self._status == "ready" and self._pipeline is not None:
             if self._pipeline.group_commit.failure is not None:
                 return "failed"
@@ -162,9 +162,9 @@ class Engine:
     async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
         """Return a Result for each entry, in order, when all events are durable and applied.
 
-        An entry that is a Result is a retry that was recognised already. All are taken, or none.
-        Raises what `Model.check` does, EventConflict, StoreUnavailable, NotReady and QueueFull;
-        with `wait`, waits for room in the queue instead of the last.
+        A Result among the entries stands for a recognised retry. All entries are learned, or none.
+        Raise the errors of `Model.check`, EventConflict, StoreUnavailable, NotReady and QueueFull;
+        with `wait`, wait for room in the queue instead of raising QueueFull.
         """
         while wait:
             pipeline = self._able()
@@ -174,9 +174,9 @@ class Engine:
         return await self.admit(entries)
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
-        """Give the events their place in the queue; the future gets the answer of `submit`.
+        """Queue the events; the future returns the answer of `submit`.
 
-        Cancel the future if nobody is going to wait for it.
+        Cancel the future if its result is not needed.
         """
         try:
             return self._able().group_commit.admit(entries)
@@ -228,7 +228,7 @@ class Engine:
             self._tasks.start(schedule.by_schedule())
 
     def stats(self) -> EngineStats:
-        """Return the counts as they are now."""
+        """Return the present counts."""
         if self._pipeline is None:
             return EngineStats(is_leader=self.cluster.shared is None)
         return self._pipeline.stats(self._queue_full)
@@ -238,13 +238,13 @@ class Engine:
         self._timer = asyncio.get_running_loop().call_later(TICK_SECONDS, self._tick)
 
     def _open(self) -> Pipeline:
-        """Return the pipeline of an engine that has a state and is not closed; NotReady."""
+        """Return the pipeline if the engine has a state and is not closed; NotReady."""
         if self._pipeline is None or self._status == "closed":
             raise NotReady(self.status, self.failure)
         return self._pipeline
 
     def _able(self) -> Pipeline:
-        """Return the pipeline of an engine that can learn; NotReady."""
+        """Return the pipeline if the engine can learn; NotReady."""
         if self.status != "ready":
             raise NotReady(self.status, self.failure)
         return self._open()

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Pipeline:
-    """The way of an event from its submission to the model, and the snapshots beside it.
+    """The path of an event from its submission to the model, and the snapshots.
 
         group_commit ──► store.append ──► apply_loop ──► live model ──► schedule, restore
                               │               ▲
@@ -65,8 +65,8 @@ class Pipeline:
     async def agree_on_learners(self, asked: ModelSet) -> None:
         """Make the learners those of the settings if `reconfigure` is set; else OptionsDiffer.
 
-        The answering learner stays: MANYCLASS_LEARNER decides until an event was learned,
-        afterwards a promotion.
+        The primary learner stays: MANYCLASS_LEARNER sets it until the first learned event, a
+        promotion afterwards.
         """
         live = self._cluster.live
         stored = live.model.model_set
@@ -96,7 +96,7 @@ class Pipeline:
         log.warning("the model goes on with other learners, (before, now): %s", differences)
 
     def stats(self, queue_full: int) -> EngineStats:
-        """Return the counts as they are now; the engine has counted full queues."""
+        """Return the present counts; the engine counts full queues."""
         cluster, group_commit, schedule = self._cluster, self.group_commit, self.schedule
         heartbeat = cluster.heartbeat
         last_seq = group_commit.appended if heartbeat is None else heartbeat.last_seq
@@ -123,12 +123,12 @@ class Pipeline:
         )
 
     async def discard(self) -> None:
-        """End all threads; the engine is not going to be ready."""
+        """End all threads of a pipeline that will not be used."""
         await self.stop_following()
         await self._close()
 
     async def finish(self, take_last: bool) -> None:
-        """Answer every submission, and take a last snapshot as the leader; no part works on."""
+        """Answer every submission and end all parts; a leader takes a last snapshot."""
         cluster, schedule = self._cluster, self.schedule
         await self._replica.finished()
         try:
@@ -138,7 +138,7 @@ class Pipeline:
             if take_last and cluster.is_leader:
                 try:
                     await schedule.take()
-                except Exception:  # whatever it is, it was logged, and the log holds everything
+                except Exception:  # any error is logged already, and the log holds every event
                     log.warning("closing without a last snapshot: the next start replays more")
         finally:
             await self._close()
@@ -151,6 +151,6 @@ class Pipeline:
             await self.group_commit.close()
 
     async def stop_following(self) -> None:
-        """End the thread that reads the log; a closed store lets it go at once."""
+        """End the thread that reads the log; it ends at once if the store is closed."""
         self._following.cancel()
         await asyncio.wait([self._following])

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """Tasks that run to their end, whatever becomes of their callers."""
+    """Tasks that run to their end, even if their callers are cancelled."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
@@ -24,11 +24,11 @@ class Tasks:
         return task
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of the work, which goes on if the caller is cancelled."""
+        """Return the result of the work, which continues after a cancellation of the caller."""
         return await asyncio.shield(self.start(work))
 
     async def join(self) -> None:
-        """Return when the tasks that run now have ended."""
+        """Wait until the present tasks have ended."""
         if self._running:
             await asyncio.wait(self._running)
 

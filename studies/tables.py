@@ -21,7 +21,7 @@ SHORT = SIZES | COSTS | {"ranks/s"}  # written with three digits
 
 
 def tables(study: Study, records: Sequence[Record]) -> list[Table]:
-    """Return the tables of a study, without those that have no rows."""
+    """Return the tables of a study that have rows."""
     made = list[Table]()
     for declared in study.tables:
         found = (
@@ -34,7 +34,7 @@ def tables(study: Study, records: Sequence[Record]) -> list[Table]:
 
 
 def figures(study: Study, records: Sequence[Record]) -> list[Figure]:
-    """Return the figures of a study, without those that have no points."""
+    """Return the figures of a study that have points."""
     made = [
         _plotted(plot, dataset, [each for each in records if each["dataset"] == dataset])
         for plot in study.plots

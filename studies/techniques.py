@@ -2,7 +2,7 @@
 
 OOZ and PA-II with and without tf-idf, by pass; OOZ by the edges of a feature; PA-II by the share of
 its edges kept after training; committees and their votes; oversampling of rare classes. The margins
-and rates of OOZ and PA-II on newsgroups are those that the report names.
+and rates of OOZ and PA-II on newsgroups are the report's.
 """
 
 from collections.abc import Iterator

@@ -263,7 +263,7 @@ def _varied(given: str) -> tuple[str, list[str]]:
 def _peers(names: str, known: "Mapping[str, Maker] | None") -> "dict[str, Maker]":
     """Return the peers of these names; each is made once, to find a missing package early.
 
-    `studies.compare` of a checkout passes the peers it knows; the installed command has none.
+    `studies.compare` of a checkout passes its peers; the installed command has none.
     """
     wanted = split(names)
     if not wanted:
@@ -333,7 +333,7 @@ def _write(
     html: Path | None,
     best_pass: bool,
 ) -> bool:
-    """Return whether the wanted files are written; complain of those that are not."""
+    """Write the requested files; print an error for each failure; return False after one."""
     from manyclass.evaluation.html_report import html_report
     from manyclass.evaluation.report import as_json
 

@@ -26,11 +26,11 @@ NOTHING = Instance({})
 
 
 class Committee(Totals):
-    """Members, each an index with its own learner and options, and one ranking by their vote.
+    """Members, each an index with its own learner and options, and a ranking by their vote.
 
     Every event reaches every member; `subsample` and `shuffle` decide whether and when it learns
-    it. The classes are those of the events: a table of its own has them, with the limits of a
-    learner, and a class evicted from it is not ranked, even where a member still has it. The limit
+    it. The committee has its own table of the classes of all events, with the limits of a
+    learner; a class evicted from it is not ranked, even if a member still has it. The limit
     in bytes is divided evenly among that table, each member and each shuffle buffer. `bytes`,
     `edges`, evictions and work are sums over the members; `features` is the largest of them.
 
@@ -53,7 +53,7 @@ class Committee(Totals):
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """The members, to be read only. Each has an index and a progressive accuracy of its own."""
+        """The members, for reading only. Each has its own index and progressive accuracy."""
         return tuple(self._members)
 
     def configure(self, options: Options) -> None:
@@ -134,9 +134,9 @@ class Committee(Totals):
             return Learned(_place(ranking, classes), updated, first, second)
 
     def apply(self, event: Event) -> Learned:
-        """Learn or forget, as the event says; NOTHING_LEARNED for any other event.
+        """Learn or forget, by the kind of the event; return NOTHING_LEARNED for any other kind.
 
-        To forget an unknown name changes nothing.
+        Forgetting an unknown name changes nothing.
         """
         if not isinstance(event, Event):
             raise TypeError(f"an event is wanted, not {type(event).__name__}")
@@ -223,7 +223,7 @@ class Committee(Totals):
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
     ) -> bool:
-        """Plant the trees of members that have one to plant; return whether there was any."""
+        """Build the trees of members that need one built; return True if there was any."""
         rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
         with self._changing:
             if self._table.learned:
@@ -231,7 +231,7 @@ class Committee(Totals):
             return any([member.index.plant_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
-        """Return the id of each class, -1 for one that was never learned."""
+        """Return the id of each class, -1 for an unknown class."""
         return self._table.class_ids(classes)
 
     # --- state ------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class Committee(Totals):
 
     @classmethod
     def load(cls, options: Options, sections: Sections, hash_seed: int = 0) -> "Committee":
-        """Return the committee that was dumped; SnapshotError when the arrays do not make one."""
+        """Return the dumped committee; raise SnapshotError for an invalid state."""
         committee = cls(options, hash_seed)
         table, members, waiting_limit = _parts(options)
         with named_within("table_"):

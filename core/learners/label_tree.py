@@ -7,8 +7,8 @@ from manyclass.core.progressive_validation import DEEPEST
 SHAPES = "complete | random | huffman | kmeans"
 
 EPSILON = Option("epsilon", 0.01, "[1e-9, 1e9]", "First sum of squared gradients (AdaGrad).", "ε")
-TREE = Option("tree", "kmeans", SHAPES, "Shape of a planted tree.")
-SAMPLE = Option("sample", 0, "[0, 16777216]", "Instances to plant a tree over.", zero="only grow")
+TREE = Option("tree", "kmeans", SHAPES, "Shape of a tree built at once.")
+SAMPLE = Option("sample", 0, "[0, 16777216]", "Instances to build a tree from.", zero="only grow")
 POLICY = Option("policy", "greedy", "greedy | random", "Where new classes go: best fit, or random.")
 ALPHA = Option("alpha", 0.75, "[0, 1]", "Weight of balance in the greedy policy.")
 ARITY = Option("arity", 16, "[2, 1000]", "Children of an inner node, at most.", "b")

@@ -73,9 +73,9 @@ class Options:
 
     @classmethod
     def parse(cls, text: str, **inherited: Any) -> Self:
-        """Return the options that a specification means, `inherited` ones being its defaults.
+        """Return the options of a specification, with `inherited` ones as its defaults.
 
-        Raises OptionError, for the option "learner" when the text as such cannot be read.
+        Raise OptionError, with the option "learner" if the text cannot be parsed.
         """
         learner, given = specification.parse(text)
         spec = learner_of(learner)
@@ -103,7 +103,7 @@ class Options:
 
     @property
     def stored_specification(self) -> str:
-        """The specification by the names that logs have, and all releases read."""
+        """The specification with the names in logs, which all releases read."""
         return _respelled(self.specification, _STORED)
 
     def _written(self, without: Iterable[str] = ()) -> str:
@@ -138,7 +138,7 @@ class Options:
         """Return the options of `stored`, by this or an older release; OptionError."""
         given = dict(values)
         learner = given.pop("learner", "ff")
-        if learner == "ff":  # it did not damp values when that was not an option yet
+        if learner == "ff":  # before `sublinear` was an option, it did not damp values
             given.setdefault("sublinear", False)
         return cls(learner, **given)
 
@@ -150,7 +150,7 @@ class Options:
 
 
 def may_be_planted(options: Options) -> bool:
-    """Return whether offline training plants a tree of the learner, or of a member."""
+    """Return whether offline training builds a tree of the learner, or of a member."""
     return any(each.spec.is_planted for each in (options, *members_of(options)))
 
 

@@ -33,9 +33,9 @@ class Option:
     symbol: str = ""  # in the papers
     stored: str = ""  # the name in logs and snapshots, if another; older releases have only this
     zero: str = ""  # the meaning of 0, which is then allowed beside the interval
-    of_members: bool = False  # without a meaning outside of a committee
-    is_nested: bool = False  # a text of specifications
-    absent: Value | None = None  # what learners without the option have; None: the default
+    of_members: bool = False  # meaningful only in a committee
+    is_nested: bool = False  # the value is a text of specifications
+    absent: Value | None = None  # the value for learners without the option; None: the default
 
     def at(self, default: Value, values: str = "") -> Self:
         """Return the option of a learner with another default, or other values."""
@@ -61,7 +61,7 @@ class Option:
     def check(self, value: object) -> Value:
         """Return the value as the one type of the option, so that equal options are stored equally.
 
-        OptionError for a value of another type, or none of those allowed.
+        Raise OptionError for a value of another type, or one that is not allowed.
         """
         kind = type(self.default)
         if kind is float and type(value) is int:
@@ -96,7 +96,7 @@ class Option:
             raise self._error(f"must be {_KINDS[kind]}, not {text!r}") from None
 
     def write(self, value: Value) -> str:
-        """Return the text that `read` takes."""
+        """Return the value as text for `read`."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(value).removesuffix(".0")
@@ -111,8 +111,8 @@ class Learner:
     options: tuple[Option, ...]
     needs_features: bool = True  # ranks a class only by features it was learned with
     is_probabilistic: bool = False  # its scores are probabilities
-    is_planted: bool = False  # offline training plants its tree over classes not learned yet
-    check: "Callable[[Options], None] | None" = None  # raises OptionError for options at odds
+    is_planted: bool = False  # offline training builds its tree over classes not learned yet
+    check: "Callable[[Options], None] | None" = None  # raises OptionError for contradicting options
 
     def option(self, name: str) -> Option | None:
         """Return the option of this name, None where the learner has none."""

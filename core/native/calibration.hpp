@@ -1,12 +1,12 @@
-// Calibration of a learner's first class: from the scores of the two best classes to the
-// probability that the first is right, learned from outcome to outcome.
+// Calibration of a learner's first class: a map from the scores of the two best classes to the
+// probability that the first is right, learned online.
 //
-//   two scores -> three scale-free inputs -> logistic regression -> knots, never falling -> probability
+//   two scores -> three scale-free inputs -> logistic regression -> monotone knots -> probability
 //
-// The regression knows the shape within a few hundred outcomes (Platt 1999, learned online). The
-// knots mend what it gets wrong, each from its own recent outcomes, and are pooled where they would
-// fall (isotonic regression; Zadrozny and Elkan 2002). Both forget, because a learner gets better
-// and its scores grow: what a score meant early it does not mean later.
+// The regression fits the shape within a few hundred outcomes (Platt 1999, learned online). The
+// knots correct its residuals, each from its own recent outcomes; falling neighbours are pooled
+// (isotonic regression; Zadrozny and Elkan 2002). Both decay old outcomes, because a learner
+// improves and its scores grow, so that the meaning of a score changes.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@
 
 namespace manyclass {
 
-constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before there is a probability at all
-constexpr std::size_t OUTCOMES_KEPT = 10'000;   // that the calibration is judged by
+constexpr std::uint64_t FEWEST_OUTCOMES = 100;  // before the first probability
+constexpr std::size_t OUTCOMES_KEPT = 10'000;   // to measure the calibration
 constexpr std::size_t RELIABILITY_BINS = 10;
 
 // A bin of equal width: the outcomes whose confidence fell into it.
@@ -40,14 +40,14 @@ public:
     std::uint64_t outcomes() const { return outcomes_; }
     std::uint64_t kept() const { return confidences_.size(); }
 
-    // The probability that the first class is right; negative while too few outcomes were seen, and
-    // where there is no first class.
+    // The probability that the first class is right; negative after too few outcomes, and for an
+    // empty ranking.
     double confidence(const TopTwoScores& scores) const {
         if (outcomes_ < FEWEST_OUTCOMES || scores.first == 0) return -1;
         return isotonic(regressed(standardised(inputs(scores))));
     }
 
-    // Add the outcome of a ranking. One without a first class has nothing to learn from.
+    // Add the outcome of a ranking; an empty ranking has no effect.
     void add(const TopTwoScores& scores, bool is_right) {
         if (scores.first == 0) return;
         if (const double before = confidence(scores); before >= 0) keep(before, is_right);
@@ -67,7 +67,7 @@ public:
         fit_knots();
     }
 
-    // The outcomes kept, by their confidence.
+    // The kept outcomes, by their confidence.
     std::array<Reliability, RELIABILITY_BINS> reliability() const {
         std::array<Reliability, RELIABILITY_BINS> bins{};
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
@@ -82,7 +82,7 @@ public:
         return bins;
     }
 
-    // The mean square of the residuals, over the outcomes kept; 0 without any.
+    // The mean square of the residuals, over the kept outcomes; 0 without any.
     double brier() const {
         double sum = 0;
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
@@ -111,8 +111,8 @@ public:
         }
     }
 
-    // Take what was dumped; std::invalid_argument "section: fault" when no outcomes could have led
-    // to it.
+    // Load a dumped state; throw std::invalid_argument "section: fault" if no outcomes can lead to
+    // it.
     void load(std::uint64_t outcomes, const double* numbers, std::size_t kept,
               const float* confidences, const std::uint8_t* rights) {
         need(outcomes <= LARGEST_COUNT, "calibration_outcomes", "no count can be so large");
@@ -142,7 +142,7 @@ public:
 
 private:
     // Inputs are between -1 and 1, so means, variances and residuals are bounded; a step of the
-    // regression moves no weight by more than 1. The comparisons are false for what is no number.
+    // regression moves no weight by more than 1. The comparisons are false for NaN.
     void check_numbers() const {
         constexpr const char* SECTION = "calibration_numbers";
         need(scale_ >= 0 && scale_ <= LARGEST_SCORE, SECTION, "the scale is out of range");
@@ -168,13 +168,13 @@ private:
     static constexpr double FORGETTING = 0.001;      // of scale, means and variances, an outcome
     static constexpr double KNOT_FORGETTING = 0.005;  // of a knot, an outcome of its own
     static constexpr double FIRST_RATE = 0.5, LAST_RATE = 0.03;
-    static constexpr double PRIOR = 10;  // outcomes by which a knot believes the regression
+    static constexpr double PRIOR = 10;  // the regression counts for a knot as this many outcomes
     static constexpr double SMALLEST_VARIANCE = 1e-6;
 
-    static constexpr double LARGEST_SCORE = 1e150;  // larger ones say nothing more
-    static constexpr double ROUNDING = 1e-6;  // by which sums may miss their bounds
+    static constexpr double LARGEST_SCORE = 1e150;  // larger scores count as this
+    static constexpr double ROUNDING = 1e-6;  // sums may miss their bounds by this much
 
-    // The differences of scores have to be numbers.
+    // Differences of scores must be finite.
     static double within_reason(double score) {
         return std::clamp(score, -LARGEST_SCORE, LARGEST_SCORE);
     }
@@ -203,8 +203,8 @@ private:
         return logistic(sum);
     }
 
-    // A step of the regression against the gradient of its log loss, smaller for large values. A
-    // larger lead never makes less sure.
+    // A step of the regression against the gradient of its log loss, smaller for large values. The
+    // probability never falls with the lead.
     void learn(const Inputs& values, double error) {
         const double rate =
             std::max(LAST_RATE, FIRST_RATE / std::sqrt(static_cast<double>(outcomes_)));
@@ -244,7 +244,7 @@ private:
         residuals_[knot] = residuals_[knot] * kept + share * residual;
     }
 
-    // The share of right outcomes at each knot; neighbours that would fall have their mean (pool
+    // The share of right outcomes at each knot; falling neighbours take their mean (pool
     // adjacent violators).
     void fit_knots() {
         std::array<double, KNOTS> means, weights;
@@ -268,7 +268,7 @@ private:
             knot = std::fill_n(knot, sizes[pool], std::min(means[pool], 1.0));
     }
 
-    // Oldest first: sums in another order would not be the same to the last bit.
+    // Oldest first: sums in another order would differ in the last bits.
     std::size_t place_of_kept(std::size_t i) const { return (oldest_ + i) % confidences_.size(); }
 
     void keep(double confidence, bool is_right) {
@@ -285,10 +285,10 @@ private:
     std::uint64_t outcomes_ = 0;
     double scale_ = 0;  // the usual size of a first score
     Inputs means_{}, variances_{1, 1, 1};
-    std::array<double, INPUTS + 1> weights_{};  // the last is of no input
+    std::array<double, INPUTS + 1> weights_{};  // the last is the bias
     std::array<double, KNOTS> counts_{};     // outcomes
-    std::array<double, KNOTS> residuals_{};  // what the regression lacked there
-    std::array<double, KNOTS> knots_{};      // what follows from these
+    std::array<double, KNOTS> residuals_{};  // decayed sums of outcome - regression
+    std::array<double, KNOTS> knots_{};      // computed from both
     std::vector<float> confidences_;         // of the last outcomes, a ring
     std::vector<std::uint8_t> rights_;
     std::size_t oldest_ = 0;

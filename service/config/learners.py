@@ -1,4 +1,4 @@
-"""The learners to start with: those of the settings, beside those that are stored."""
+"""The learners to start with, from the settings and the stored model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ class LearnerSettings:
     limits: dict[str, int]
 
     def check(self) -> None:
-        """Raise OptionError for settings that no stored learners could go on with."""
+        """Raise OptionError for settings that are invalid with any stored learners."""
         if self.learner is not None:
             self.model_set(None)
             return
@@ -33,8 +33,8 @@ class LearnerSettings:
     def model_set(self, stored: ModelSet | None) -> ModelSet:
         """Return the learners to start with; OptionError.
 
-        Without a learner the stored primary goes on with its options, without shadows the stored
-        shadows do. A limit that is not given stays as stored; a new shadow has the primary's.
+        Without a learner the stored primary continues with its options, without shadows the stored
+        shadows do. An omitted limit keeps its stored value; a new shadow has the primary's.
         """
         primary = self._primary(stored)
         with self._about("learner" if self.shadows is None else "shadows"):
@@ -81,7 +81,7 @@ class LearnerSettings:
 
 
 def as_variables(model_set: ModelSet) -> str:
-    """Return the variables that mean exactly these learners, as a shell takes them."""
+    """Return the variables for exactly these learners, in shell syntax."""
     learner, *shadows = (each.full_specification for each in model_set.learners)
     shadowing = ",".join(shadows) or "none"
     return f"MANYCLASS_LEARNER='{learner}' MANYCLASS_SHADOWS='{shadowing}'"

@@ -33,7 +33,7 @@ _OWN_WORDS = ("store", "learner", "shadows")  # a forgotten prefix would cost da
 
 
 class SettingError(Exception):
-    """A setting that cannot be used: the variable, its value, and the values allowed."""
+    """An invalid setting: the variable, its value, and the allowed values."""
 
     def __init__(self, variable: str, value: str, allowed: str) -> None:
         super().__init__(f"{variable}={value}: {allowed}")
@@ -125,11 +125,11 @@ class Settings:
 
     @property
     def without_keys(self) -> bool:
-        """True when no scope has a key, so that everything is open."""
+        """True if no scope has a key, so that every route is open."""
         return not (self.rank_keys or self.learn_keys or self.admin_keys)
 
     def model_set(self, stored: ModelSet | None = None) -> ModelSet:
-        """Return the learners to start with, beside those that are stored; SettingError."""
+        """Return the learners to start with, from the settings and `stored`; SettingError."""
         return self._of_learners(lambda settings: settings.model_set(stored))
 
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:
@@ -147,8 +147,8 @@ class Settings:
     def shown(self, in_force: ModelSet | None = None) -> dict[str, str]:
         """Return variable -> value as text, in the order of the table; keys are only counted.
 
-        `in_force`: the learners of the model. Without it, settings of the model that are not given
-        are empty, since they are as stored.
+        `in_force`: the learners of the model. Without it, omitted settings of the model are empty,
+        because they keep their stored values.
         """
         values = {row.name: getattr(self, row.name) for row in TABLE}
         if in_force is not None:
@@ -158,7 +158,7 @@ class Settings:
 
 
 class Row:
-    """A setting as people meet it: its names, its help, and how its text is read."""
+    """The text form of a setting: its names, its help, and its parser."""
 
     def __init__(self, declared: "Field[Any]") -> None:
         self.name = declared.name
@@ -173,7 +173,7 @@ class Row:
 
     @property
     def shown_default(self) -> str:
-        """The default for people; of a limit, that of every learner."""
+        """The default as text; for a limit, the default of every learner."""
         if self.name == "learner":
             return DEFAULT_LEARNER
         return self.text(OPTIONS[self.name].default if self.name in LIMITS else self.default)
@@ -249,9 +249,9 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
 
 
 def without_prefix(environment: Mapping[str, str]) -> list[Row]:
-    """Return the settings whose name stands in the environment without the prefix only.
+    """Return the settings whose name is in the environment only without the prefix.
 
-    Names of one common word are left out: other programs use PORT or HOST for themselves.
+    Names of one common word are left out: other programs use PORT or HOST.
     """
     return [
         row
@@ -270,7 +270,7 @@ def _unknown(variable: str) -> str:
 def _is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name: who can reach it is not ours to guess
+    except ValueError:  # a name: its network is unknown
         return False
 
 

@@ -18,7 +18,7 @@ from manyclass.service.store.protocol import PeerMessage
 
 log = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 1.0  # the others have so long; then the label has to be sent again
+ANSWER_SECONDS = 1.0  # for answers; then the client has to send the label again
 MESSAGE_BYTES = 2**20  # of instances in one message; a larger instance has a message of its own
 MOST_IDS = 100_000  # that wait for their message while the store is slow
 MOST_BYTES = 64 * 2**20  # of answers that wait while the store is slow
@@ -32,14 +32,14 @@ _RESULTS = {
 
 
 class PeerLookup:
-    """Asks the other processes for instances, and answers their questions.
+    """Requests instances from other processes, and answers their requests.
 
         ids ──► next round ──► a message to each process ──► answers
                 (grows while messages are posted)
 
-    Every process is asked: any of them may have ranked an id that a client gave. No message is
-    certain to arrive, so the wait for an answer is bounded. Belongs to the event loop's thread;
-    messages are posted in another.
+    Each request goes to every process, because any of them may have ranked the id. Delivery of
+    messages is not guaranteed, so the wait for an answer is bounded. Belongs to the event loop's
+    thread; another thread posts the messages.
     """
 
     def __init__(self, cluster: Cluster, pending: PendingLabels, metrics: Metrics) -> None:
@@ -54,7 +54,7 @@ class PeerLookup:
         self._posting: asyncio.Task[None] | None = None
 
     async def find(self, ids: Collection[str]) -> dict[str, StoredInstance | Absence]:
-        """Return the others' knowledge of each id; nothing when the store is not shared."""
+        """Return the results of other processes for each id; empty if the store is not shared."""
         if self._cluster.shared is None:
             return {}
         known = set(self._cluster.peers())
@@ -71,7 +71,7 @@ class PeerLookup:
         return found
 
     def on_message(self, message: PeerMessage) -> None:
-        """Handle a message. One that is damaged, or of another version, is ignored."""
+        """Handle a message; ignore it if it is damaged or of another version."""
         try:
             match opened(message.body):
                 case Question() as question:
@@ -82,7 +82,7 @@ class PeerLookup:
             log.warning("a message of process %s cannot be read: %s", message.sender, error)
 
     async def close(self) -> None:
-        """Return when no message is being posted any more."""
+        """Wait until no message is being posted."""
         if self._posting is not None:
             await asyncio.wait([self._posting])
 
@@ -103,7 +103,7 @@ class PeerLookup:
         return lookup
 
     def _questions(self, waiting: dict[str, "_Lookup"]) -> Iterator[tuple[str, bytes]]:
-        """Yield the messages that ask for all of these, at most MESSAGE_IDS in each."""
+        """Yield messages that request all of these ids, at most MESSAGE_IDS in each."""
         peers = self._cluster.peers()
         ids = list(waiting)
         for start in range(0, len(ids), MESSAGE_IDS):
@@ -169,7 +169,7 @@ class PeerLookup:
             self._posting = asyncio.create_task(self._post())
 
     async def _post(self) -> None:
-        """Send all messages, and then those that were written meanwhile."""
+        """Send all messages, including the messages written during the sending."""
         shared = self._cluster.shared
         try:
             while (self._next or self._answers) and shared is not None:
@@ -181,7 +181,7 @@ class PeerLookup:
                 try:
                     await asyncio.to_thread(shared.post, messages)
                 except StoreError as error:
-                    # The callers are told, and the cluster has logged it: no line for each message.
+                    # The callers get the error, and the cluster logs it: no line for each message.
                     log.debug("%d messages were not sent: %s", len(messages), error)
                     for lookup in waiting.values():
                         lookup.give_up()
@@ -223,7 +223,7 @@ class _Lookup:
             self._settle(self._absence)
 
     def give_up(self) -> None:
-        """End the search: no process is going to answer any more."""
+        """End the search: no further answer is expected."""
         self._settle(Absence.NO_ANSWER)
 
     def _settle(self, found: StoredInstance | Absence) -> None:

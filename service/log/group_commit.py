@@ -33,16 +33,16 @@ class GroupCommit:
                   (queue)     (one append,   (ApplyLoop)
                               in a thread)
 
-    One append is under way at most, and all submissions that arrive meanwhile go into the next:
-    requests that arrive during one fsync share another. A log of our own continues with what we
-    append. A shared log has events of other processes between ours: `deliver` gets all of them,
-    and recognises ours by the id of their append.
+    At most one append runs at a time; the next append takes all submissions that arrive meanwhile.
+    So requests that arrive during one fsync share the next. A private log contains only the events
+    of this process. A shared log also contains events of other processes: `deliver` receives all
+    of them, and recognises the appends of this process by their id.
 
-    No submission waits for a shared store longer than `patience` seconds. If its events are on
-    their way by then, their fate is unknown, and the answer says so.
+    No submission waits for a shared store longer than `patience` seconds. If its append is still
+    running then, the answer is CommitOutcomeUnknown.
 
     All methods belong to the event loop in which the object was made. Submissions are answered
-    through futures, so events of a caller that went away are applied all the same.
+    through futures, so the events of a cancelled caller are applied too.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class GroupCommit:
         self._max_bytes = max_bytes
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="append")
-        self._open: deque[Submission] = deque()  # those that may need an answer, oldest first
+        self._open: deque[Submission] = deque()  # submissions that may need an answer, oldest first
         self._waiting: deque[Submission] = deque()
         self._appending: list[Submission] = []
         self._landing: dict[int, list[Submission]] = {}  # by append id, until `deliver`
@@ -87,9 +87,9 @@ class GroupCommit:
     # --- interface -------------------------------------------------------------------------------
 
     def admit(self, entries: Sequence[Event | Result]) -> "asyncio.Future[list[Result]]":
-        """Return the answer to come: a Result for each entry, in order; all are taken, or none.
+        """Return a future of a Result for each entry, in order; all entries are admitted, or none.
 
-        An entry that is a Result is a retry that was recognised already. Raises the errors of
+        A Result among the entries stands for a recognised retry. Raises the errors of
         `Model.check`, QueueFull and NotReady; the answer may be EventConflict, StoreUnavailable or
         NotReady.
         """
@@ -98,7 +98,7 @@ class GroupCommit:
         submission = Submission(entries, self._loop.time(), self._loop.create_future())
         for event in submission.new:
             self._live.model.check(event)
-        # An empty queue takes everything, or a large submission could never be taken.
+        # An empty queue admits any submission, otherwise a large one could never be admitted.
         if self.events and (
             self.events + submission.count > self._max_events
             or self.bytes + submission.size > self._max_bytes
@@ -121,7 +121,7 @@ class GroupCommit:
         self._apply_loop.extend([*arrived, applied], soon=True)
 
     def resume(self, model: Model) -> None:
-        """Go on from this state, whatever was delivered before; refuse all that is on its way."""
+        """Continue from this state instead of the old one; refuse all unfinished submissions."""
         for submission in self._waiting:
             self._refuse(submission, StoreUnavailable("the state was restored", "send it again"))
         self._refuse_all(_unknown_fate())
@@ -129,14 +129,14 @@ class GroupCommit:
         self.appended = model.seq
 
     def fail(self, reason: str) -> None:
-        """Take no event any more: the model is not the state of the log. A restart mends it."""
+        """Refuse all events until a restart: the model is not the state of the log."""
         log.critical("learning has stopped: %s", reason)
         self.failure = reason
         self._refuse_all(NotReady("failed", reason))
         self._apply_loop.clear()
 
     async def drain(self) -> None:
-        """Return when every submission has been answered."""
+        """Wait until every submission is answered."""
         while self._open:
             await self._apply_loop.progress()
 
@@ -171,7 +171,7 @@ class GroupCommit:
     def _gather(self) -> None:
         """Move the submissions of the next append to `_appending`.
 
-        Those without anything to learn are answered at once.
+        Submissions without new events are answered at once.
         """
         count = 0
         self._appending = []
@@ -202,7 +202,7 @@ class GroupCommit:
             self._appending.append(submission)
 
     def _append(self, submissions: Sequence[Submission], append_id: int) -> None:
-        """In the thread: append, and hand the store's answer, or the error, to the loop."""
+        """Append in the thread; pass the store's answer or error to the loop."""
         began = perf_counter()
         last, error = 0, None
         count = sum(len(submission.new) for submission in submissions)
@@ -212,9 +212,9 @@ class GroupCommit:
                 last = self._store.append(payloads)
             elif payloads:
                 last = self._shared.append(payloads, append_id)
-            else:  # retries only: they may repeat events of another process, still on their way
+            else:  # only retries, perhaps of events that another process is still appending
                 self._shared.confirm()
-        except Exception as caught:  # whatever it is, the submissions of this append need an answer
+        except Exception as caught:  # after any error the submissions of this append need an answer
             error = caught
         seconds = perf_counter() - began
         self._loop.call_soon_threadsafe(self._on_append, append_id, count, last, error, seconds)
@@ -277,7 +277,7 @@ class GroupCommit:
         self._expiry_timer = self._loop.call_later(EXPIRY_SECONDS, self._expire)
 
     def _expire(self) -> None:
-        """Refuse the submissions that have waited for a shared store as long as they may."""
+        """Refuse the submissions that have waited `patience` seconds for a shared store."""
         self._expire_later()
         too_old = self._loop.time() - self._patience
         while self._open and self._open[0].arrived_at <= too_old:
@@ -302,7 +302,7 @@ class GroupCommit:
         return Request(submission.new, on_applied)
 
     def _settle(self, submission: Submission) -> None:
-        """Answer a submission that is both durable and applied."""
+        """Answer a durable and applied submission."""
         if submission.durable and submission.outcome is not None:
             self._answer(submission, submission.outcome)
 

@@ -9,7 +9,7 @@ from manyclass.service.log.recovery import Recovery
 
 
 class LearnerCounts(NamedTuple):
-    """Counts of the learner that answers; each only grows."""
+    """Counts of the primary learner; each only grows."""
 
     evicted_features: int = 0
     evicted_classes: int = 0
@@ -39,13 +39,13 @@ class LiveModel:
 
     def __init__(self) -> None:
         self.recovery = Recovery()
-        self.is_current = False  # the model is the state that the log describes
+        self.is_current = False  # the model is the state of the log
         self.is_lost = False
         self.times_lost = 0
         self._model: Model | None = None
-        self._counted: Learner | None = None  # the learner that answers
+        self._counted: Learner | None = None  # the primary learner
         self._counts_at_first = LearnerCounts()  # of this learner
-        self._counts_before = LearnerCounts()  # of learners that answered before
+        self._counts_before = LearnerCounts()  # of former primary learners
 
     @property
     def model(self) -> Model:
@@ -83,17 +83,17 @@ class LiveModel:
             self._model = model
 
     def stop(self) -> None:
-        """The model cannot follow the log any more."""
+        """Mark the model as unable to follow the log."""
         self.is_current = False
 
     def lose(self) -> None:
-        """The log has lost events of the model, or the model events of the log."""
+        """Mark the state as lost: the log lacks events of the model, or the reverse."""
         self.is_current = False
         self.is_lost = True
         self.times_lost += 1
 
     def counts(self) -> LearnerCounts:
-        """Return the counts of all learners that answered, since this process has a model."""
+        """Return the counts of all primary learners since this process has a model."""
         if self._counted is None:
             return LearnerCounts()
         now = LearnerCounts.of(self._counted)
@@ -101,7 +101,7 @@ class LiveModel:
         return LearnerCounts(*(before + now - first for before, now, first in each))
 
     def count_on(self) -> None:
-        """Count the learner that answers now; call this when it may be another one."""
+        """Count the present primary learner; call this after a possible change."""
         learner = self.model.learner
         if learner is not self._counted:
             self._counts_before = self.counts()

@@ -10,8 +10,8 @@ from manyclass.service.store.protocol import Batch, PeerMessage, SharedStore
 
 log = logging.getLogger(__name__)
 
-# Read from the log and not applied yet, at most; then the thread waits. So a process that is
-# behind reads the log at the pace at which it learns.
+# The limit of read and not yet applied events; beyond, the thread waits. So a process that lags
+# reads the log at its speed of learning.
 MOST_AHEAD_BYTES = 16 * 2**20
 BATCH_BYTES = 400  # of memory, beside its events
 EVENT_BYTES = 80  # beside its own bytes
@@ -28,7 +28,7 @@ class LogTailer:
                            └── waits for room ◄── applied
 
     `deliver` and `on_message` are called in the order of the log, on the event loop in which the
-    tailer was made. `ended` gets the reason why the log cannot be read any more.
+    tailer was made. `ended` receives the error that ended the reading.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class LogTailer:
         self._thread.start()
 
     async def stop(self) -> None:
-        """Return when the thread has ended; nothing is delivered any more."""
+        """Wait until the thread has ended; it delivers nothing more."""
         self._stopped.set()
         with self._room:
             self._room.notify()
@@ -67,7 +67,7 @@ class LogTailer:
                     self._hand_over(found)
                 elif found is not None:
                     self._call(partial(self._on_message, found))
-        except Exception as error:  # whatever it is, the loop must learn that nothing more comes
+        except Exception as error:  # after any error the loop must know that the tailer has ended
             if not self._stopped.is_set():
                 self._call(partial(self.ended.set_result, error))
 
@@ -88,5 +88,5 @@ class LogTailer:
 
 
 def _size(batch: Batch) -> int:
-    """Return the memory a batch takes, about: of small events, most is not their bytes."""
+    """Return about the memory of a batch: small events take more than their bytes."""
     return BATCH_BYTES + sum(EVENT_BYTES + len(event) for event in batch.events)

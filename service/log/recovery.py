@@ -30,21 +30,21 @@ from manyclass.service.store.protocol import SnapshotInfo, Store
 
 log = logging.getLogger(__name__)
 
-LOG_SECONDS = 5.0  # a long replay logs its progress this often
-CHECK_EVENTS = 1000  # the replay reads the clock, and whether to give up, after so many events
+LOG_SECONDS = 5.0  # between two log lines on the progress of a replay
+CHECK_EVENTS = 1000  # between two checks of the clock and of `given_up`
 
 
 @dataclass(slots=True)
 class Recovery:
     """The progress of a recovery, written by its thread and read by the event loop."""
 
-    snapshot: SnapshotInfo | None = None  # the one that was loaded
-    refused: dict[int, str] = field(default_factory=dict)  # damaged snapshots, and the reasons
+    snapshot: SnapshotInfo | None = None  # the loaded snapshot
+    refused: dict[int, str] = field(default_factory=dict)  # seq of a damaged snapshot -> reason
     replayed: int = 0
-    last_seq: int = 0  # the replay will end there
+    last_seq: int = 0  # the end of the replay
     seconds: float = 0.0
     rules_raised_at: int = 0  # seq of the event by which this process raised the rules
-    given_up: bool = False  # set to make it stop
+    given_up: bool = False  # set by the event loop to stop it
 
 
 def recover(
@@ -57,8 +57,8 @@ def recover(
 ) -> Model:
     """Return the model after the last event of the log. Blocks: run it in a thread.
 
-    Its rules may be of an older version, when a snapshot holds the last event: then apply the event
-    that raises them before any other.
+    If a snapshot holds the last event, its rules may be of an older version: then first apply the
+    event that raises them.
 
     A store without events gets a snapshot of the empty model first, so that the learners of a log
     are always stored before its events. When other processes append meanwhile, the model holds at
@@ -119,11 +119,11 @@ def recover(
 
 
 def _rules_at_first(store: Store) -> int:
-    """Return the version of the rules that a whole log began under, when no snapshot tells.
+    """Return the version of the rules at the begin of a whole log without a snapshot.
 
     The store knows whether a release without versions of the rules began the log. A log that raises
-    the rules began under older ones. In all other logs nothing tells the version, and the operator,
-    who names the learners the log was begun with, is trusted to start the right release as well.
+    the rules began under older ones. All other logs do not record the version. The operator, who
+    names the log's first learners, must also start the right release.
     """
     if store.is_older_than_rules:
         return 1
@@ -173,8 +173,8 @@ def _replay(
 ) -> Model:
     """Return the model after the events that follow it in the log.
 
-    `strict`: its learners are not from a snapshot, so RecoveryError when the log changes learners
-    that the model lacks.
+    `strict`: the learners are not from a snapshot, so raise RecoveryError if the log changes
+    learners that the model lacks.
 
     A restore mark replaces the state, so events before the last mark do not matter: a mark whose
     snapshot is gone is an error only when no later mark follows.
@@ -218,7 +218,7 @@ def _replay(
 
 
 def _fit(model: Model, request: list[tuple[int, Event]]) -> None:
-    """Raise RecoveryError when a request changes learners that this model lacks."""
+    """Raise RecoveryError if a request changes learners that this model lacks."""
     for seq, event in request:
         if event.kind in ("promote", "configure"):
             try:
@@ -245,6 +245,6 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
 
 def _apply(model: Model, events: list[Event]) -> None:
     """Apply a request as the ApplyLoop does, without a break."""
-    with suppress(EventConflict):  # which keeps the whole request out
+    with suppress(EventConflict):  # the model then applies no event of the request
         for _ in model.apply_request(events):
             pass

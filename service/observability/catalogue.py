@@ -42,7 +42,7 @@ HELP: Final = {  # by name without the prefix
     "queue_bytes": "memory of the queued events; MANYCLASS_MAX_QUEUE_BYTES bounds it",
     "refused_total": "well-formed events that were refused, by reason",
     "commits_total": "appends to the log, by result; concurrent requests share one",
-    "commit_duration_seconds": "time of an append to the log, whatever its result",
+    "commit_duration_seconds": "time of an append to the log, successful or failed",
     "append_outcome_unknown_total": "failed appends whose events may be in the log nevertheless",
     "store_unreachable_seconds": "time since the store last answered; 0 while it answers",
     "log_rewinds_total": "restores of the state because the log had lost events",

@@ -40,13 +40,13 @@ class Restore:
     async def to(self, seq: int) -> int:
         """Go back to the state of snapshot `seq`; return the seq of the last event that does it.
 
-        The learners stay those in force. The one that answers stays too, unless the snapshot has
-        nothing that it learned: then a learner answers that the snapshot knows. If it knows none of
-        the learners in force, the learner that answered then answers beside them.
+        The learners in force stay. The primary stays too if the snapshot has a state of it, else a
+        learner in the snapshot becomes the primary. If the snapshot has none of the learners in
+        force, its own primary is added to them and becomes the primary again.
 
-        Raises OptionError when these would be too many, SnapshotMissing, SnapshotDamaged,
-        StoreUnavailable: nothing was changed (but for CommitOutcomeUnknown); NotReady when the
-        mark could not be followed.
+        Raise OptionError for too many learners, SnapshotMissing, SnapshotDamaged or
+        StoreUnavailable without any change (except CommitOutcomeUnknown); NotReady if applying the
+        mark failed.
         """
         async with self._schedule.exclusive() as take:
             model = await self._loader.load(seq)
@@ -56,7 +56,7 @@ class Restore:
             last = results[-1].seq
             try:
                 await take()
-            except Exception:  # whatever it is, it was logged, and the mark is in the log
+            except Exception:  # any error is logged already, and the log holds the mark
                 log.warning("event %d stands without a snapshot until the next one is taken", last)
             return last
 
@@ -98,7 +98,7 @@ def learner_changes(in_force: ModelSet, restored: Model) -> list[Event]:
 
 
 def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
-    """Return the learner in force that continues the one that answers in the restored state."""
+    """Return the learner in force that continues the primary of the restored state."""
     answered = restored.primary
     found = in_force.find(answered.specification)
     if found is not None:
@@ -108,7 +108,7 @@ def _heir(in_force: ModelSet, restored: ModelSet) -> Options | None:
 
 
 def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
-    """Return the learners in force, and the one that answered; OptionError for too many."""
+    """Return the learners in force and the restored primary; OptionError for too many."""
     try:
         return ModelSet(answered, in_force.learners)
     except OptionError as error:
@@ -120,7 +120,7 @@ def _beside(answered: Options, in_force: ModelSet) -> ModelSet:
 
 
 def _known(in_force: ModelSet, model_set: ModelSet, restored: Model) -> list[Options]:
-    """Return the learners in force that continue one of the restored state, the answering first.
+    """Return the learners in force that continue one of the restored state, the primary first.
 
     All learners continue a state in which nothing was learned.
     """

@@ -21,7 +21,7 @@ from manyclass.service.store.protocol import Heartbeat, SnapshotInfo
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 30.0  # after a failed one; often enough to notice that the disk has room again
+RETRY_SECONDS = 30.0  # after a failure; often enough to notice free room on the disk
 # Leaves the 99th percentile of ranking as it is without a snapshot. The lowest priority, 19, does
 # no better, but takes ten times as long to write on a busy machine.
 LOW_PRIORITY = 10
@@ -45,8 +45,8 @@ class SnapshotSchedule:
         loader: SnapshotLoader,
         clock: Callable[[], float],
     ) -> None:
-        self.seconds: float | None = None  # the newest took so long, with the writing
-        self.pause_seconds: float | None = None  # of these, learning waited for so long
+        self.seconds: float | None = None  # duration of the newest snapshot, with its writing
+        self.pause_seconds: float | None = None  # duration of the pause of learning in it
         self.failures = 0
         self._store = cluster.store
         self._cluster = cluster
@@ -59,7 +59,7 @@ class SnapshotSchedule:
         self._every_seconds = settings.snapshot_seconds
         self._newest: SnapshotInfo | None = None
         self._restored_after = -1  # losses of the state
-        self._heartbeat: Heartbeat | None = None  # the last one taken note of
+        self._heartbeat: Heartbeat | None = None  # the last noted snapshot
         self._is_full = False  # the store has no room for an append
         self._taken_at = clock()
         self._not_before = 0.0
@@ -134,12 +134,12 @@ class SnapshotSchedule:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[Callable[[], Awaitable[SnapshotInfo]]]:
-        """Inside, only the call that this gives takes a snapshot."""
+        """Block other snapshots inside; only the yielded call takes one."""
         async with self._lock:
             yield self._take
 
     async def close(self) -> None:
-        """Wait for a snapshot under way and end the thread."""
+        """Wait for an unfinished snapshot and end the thread."""
         async with self._lock:
             await asyncio.to_thread(self._thread.shutdown)
 
@@ -200,7 +200,7 @@ class SnapshotSchedule:
         return info
 
     def _save(self, seq: int, frozen: Frozen, times_lost: int) -> SnapshotInfo:
-        """In the thread."""
+        """Save a frozen state, in the thread."""
         return self._store.save_snapshot(seq, self._unless_lost(frozen, times_lost))
 
     def _unless_lost(self, frozen: Frozen, times_lost: int) -> Iterator[memoryview]:
@@ -215,7 +215,7 @@ class SnapshotSchedule:
         try:
             prune = self._retention.prune
             await loop.run_in_executor(self._thread, prune, restores, self._is_full)
-        except Exception as error:  # the snapshot is there all the same
+        except Exception as error:  # the snapshot is complete nevertheless
             self._failed(f"cleaning up behind snapshot {seq} failed", error)
 
     def _failed(self, what: str, error: Exception) -> None:
@@ -240,5 +240,5 @@ def _lower_priority() -> None:
         # Only ever lower: a process may have been started lower still, and may not go back up.
         if os.getpriority(os.PRIO_PROCESS, thread) < LOW_PRIORITY:
             os.setpriority(os.PRIO_PROCESS, thread, LOW_PRIORITY)
-    except OSError as error:  # an error here would be the end of the thread's pool
+    except OSError as error:  # an error here would break the thread pool
         log.warning("snapshots are written at the priority of the service: %s", error)

@@ -1,4 +1,4 @@
-"""Where events and snapshots are kept: one interface, several stores, chosen by a URL."""
+"""Stores of events and snapshots: one interface, several stores, chosen by a URL."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +19,10 @@ def open_store(
     make_new: bool = True,
     salvage: bool = False,
 ) -> Store:
-    """The store that `url` names: `sqlite:PATH`, `redis://...` and its relatives, or `memory:`.
+    """Open the store of a URL: `sqlite:PATH`, `redis://...` and its variants, or `memory:`.
 
-    Where there is none, a new one, or StoreMissing without `make_new`. A call to one on another
-    machine gives up after about `patience` seconds.
+    Create a missing store, or raise StoreMissing without `make_new`. A call to a store on another
+    machine fails after about `patience` seconds.
     """
     if is_redis(url):
         return RedisStore(url, clock, patience, make_new=make_new)

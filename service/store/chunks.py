@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 
 def recut(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes]:
-    """The same bytes in chunks of `size`, the last one shorter; none when there are no bytes."""
+    """Yield the same bytes in chunks of `size`, the last one shorter; nothing without bytes."""
     pending = bytearray()
     for chunk in chunks:
         view = memoryview(chunk)

@@ -1,6 +1,6 @@
-"""What the service needs of a store: a log of events, snapshots, and errors a caller can act on.
+"""The interface of a store: a log of events, snapshots, and errors that a caller can act on.
 
-Events and snapshots are bytes here; what they mean is the engine's business.
+A store handles events and snapshots as bytes; the engine interprets them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 @dataclass(frozen=True, slots=True)
 class SnapshotInfo:
-    """A snapshot that is wholly there: the state after event `seq`."""
+    """A complete snapshot: the state after event `seq`."""
 
     seq: int
     bytes: int
@@ -18,80 +18,84 @@ class SnapshotInfo:
 
 
 class Store(Protocol):
-    """Numbered events, kept in order, and snapshots of what they led to.
+    """A log of numbered events in order, and snapshots of the states that follow from them.
 
-    Events are numbered 1, 2, 3, ... without holes, and no number is ever given twice, also not
-    after a failed append, a trim or a restart.
+    Events are numbered 1, 2, 3, ... without holes. A number is never assigned twice, not even after
+    a failed append, a trim or a restart.
 
-    Threads: one thread appends; meanwhile any other may call the rest. `close` comes last.
+    Threads: one thread appends; any thread may call the other methods meanwhile. Call `close` last.
     """
 
     @property
     def durability(self) -> str:
-        """For people: what an answer of 200 to /learn promises, as far as it is known now."""
+        """The durability of an event after a 200 of /learn, as a sentence for people."""
 
     @property
     def last_seq(self) -> int:
-        """The highest number in use, 0 for a new store; a snapshot newer than the log counts."""
+        """The highest number in use, 0 for a new store; includes a snapshot newer than the log."""
 
     @property
     def is_older_than_rules(self) -> bool:
         """True if a release without versions of the rules of learning began the log.
 
-        The events that it appended were learned under version 1 of the rules.
+        The events of that release were learned under version 1 of the rules.
         """
 
     def append(self, events: Sequence[bytes]) -> int:
-        """The number of the last of the events, all of which are as durable as the store can make
-        them. When it raises, none of them is in the log and their numbers are still free.
+        """Append the events; return the number of the last one.
+
+        On return all events are as durable as the store can make them. After an error none of them
+        is in the log, and their numbers are still free.
         """
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Number and bytes of every event after `after`, in order.
+        """Yield the number and bytes of every event after `after`, in order.
 
-        Raises LogDamaged where one is damaged or missing; those before it have been given.
+        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
         """
 
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:
-        """The snapshot as it is listed. It is visible only when whole, and replaces an older one
-        at the same `seq` in one step, or with `keep_existing` gives way to it. The chunks are
-        consumed while it is written.
+        """Save a snapshot; return it as `snapshots` lists it.
+
+        The snapshot becomes visible when it is complete, and atomically replaces an older one at
+        the same `seq`. With `keep_existing` the older one stays instead. The chunks are consumed
+        during the write.
         """
 
     def open_snapshot(self, seq: int) -> Iterator[bytes]:
-        """The bytes that were saved, cut in chunks of the store's own choice.
+        """Yield the saved bytes in chunks of sizes that the store chooses.
 
-        Raises SnapshotMissing at once, SnapshotDamaged at once or when the damage is met: what
-        was read counts only when the iterator has ended.
+        Raise SnapshotMissing at once, and SnapshotDamaged at once or at the damage. So use the
+        bytes only after the iterator has ended.
         """
 
     def snapshots(self) -> list[SnapshotInfo]:
-        """The snapshots, newest first, damaged ones among them: only reading one tells."""
+        """Return the snapshots, newest first. Only reading a snapshot detects its damage."""
 
     def delete_snapshot(self, seq: int) -> None:
-        """Forget a snapshot; SnapshotMissing when it is not there."""
+        """Delete a snapshot; raise SnapshotMissing if the store does not have it."""
 
     def trim(self, seq: int) -> None:
-        """Allow the store to forget the events up to and with `seq`."""
+        """Allow the store to delete the events up to and including `seq`."""
 
     def close(self) -> None:
-        """Give the store back. Closing twice is fine."""
+        """Release the store. Further calls have no effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one append brought into a log that several processes share."""
+    """The events of one append to a log that several processes share."""
 
     first_seq: int
     events: list[bytes]
-    ticket: int  # of the append that brought it; 0 when that was another process's
+    ticket: int  # the append's id; 0 for an append of another process
 
 
 @dataclass(frozen=True, slots=True)
 class PeerMessage:
-    """What another process has to say."""
+    """A message from another process."""
 
     sender: str
     body: bytes
@@ -99,76 +103,78 @@ class PeerMessage:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One of those that use the store."""
+    """A process that uses the store."""
 
     name: str
     seq: int | None  # the last event it has applied; None while it restores its state
     leads: bool
     seen_at: float  # unix seconds, by the server's clock
-    rules: int = 1  # the version of the rules of learning it has; older releases do not tell
+    rules: int = 1  # its version of the rules of learning; older releases do not send one
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """How things stand among the processes that use the store."""
+    """The store's answer to a heartbeat: the state of the log, the snapshots and the processes."""
 
     last_seq: int  # of the log
-    leads: bool  # whether this process holds the lease
+    leads: bool  # True if this process holds the lease
     snapshots: list[SnapshotInfo]  # newest first
-    processes: list[Process]  # those alive, this one among them, by name
-    is_full: bool = False  # there is no room for an append; the leader may still take a snapshot
+    processes: list[Process]  # the live ones, including this one, by name
+    is_full: bool = False  # no room for an append; the leader may still take a snapshot
 
 
 class SharedStore(Store, Protocol):
-    """A store that several processes use at once: the order of its log is the order for all.
+    """A store that several processes use at once: its log defines the order of the events.
 
-    One of them holds a lease. Only that one trims and deletes snapshots; to the others these raise
-    StoreUnavailable. A trim stops at what the slowest live process has applied.
+    One process, the leader, holds a lease. Only the leader trims the log and deletes snapshots; in
+    other processes these calls raise StoreUnavailable. A trim stops at the last event that the
+    slowest live process has applied.
     """
 
-    name: str  # of this process; no other has it
+    name: str  # unique to this process
 
     @property
     def foreign_entries(self) -> int:
-        """Return how many entries `follow` has skipped because no process of this store wrote
-        them. Every process skips the same ones.
+        """The number of entries that `follow` skipped because another program wrote them.
+
+        Every process skips the same entries.
         """
 
     def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
-        """The number of the last of the events, as `Store.append` has it, but for three things.
+        """Append the events as `Store.append` does; return the number of the last one.
 
-        Others append too, so the numbers need not follow those of the append before. And `follow`
-        gives the events back under the ticket, which grows from call to call. Raises
-        StoreUnavailable when they are not in the log, CommitOutcomeUnknown when nobody knows. With
-        `after`, they come right behind that event, or not at all.
+        Other processes append too, so the numbers need not follow those of the previous append.
+        `follow` yields the events in a batch with this ticket; tickets grow from call to call. With
+        `after`, the events are appended only if that event is the last one in the log. Raise
+        StoreUnavailable if the events are not in the log, CommitOutcomeUnknown if they may be.
         """
 
     def confirm(self) -> None:
-        """Return when everything this process knows to be in the log is as durable as `append`
-        makes it. Raises as that does.
+        """Wait until all events known to be in the log are as durable as after `append`.
+
+        Raise the errors of `append`.
         """
 
     def follow(self, after: int) -> Iterator[Batch | PeerMessage | None]:
-        """Every event after `after` as soon as it is in the log, without holes and without end;
-        letters to this process between them; None about twice a second when there is nothing, also
-        while the store cannot be reached. Ends after `close`.
+        """Yield the events after `after` as they reach the log, and messages to this process.
 
-        The first batch begins at `after` + 1, also when the append that brought it began before.
-        Raises LogRewound, LogDamaged.
+        The events have no holes. The first batch begins at `after` + 1, even if its append began
+        before that number. Yield None about twice a second while there is nothing new or the store
+        is unreachable. End after `close`. Raise LogRewound and LogDamaged.
         """
 
     def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
-        """Tell the others that this process lives, has applied event `seq` (None: it restores its
-        state) and has this version of the rules; keep the lease or take it when it is free, unless
-        it may not lead, and hear how things stand.
+        """Record this process as live; return the state of the log and of all processes.
 
-        To be called about once a second. Raises StoreUnavailable.
+        `seq` is the last event applied here, or None during a restore; `rules` is this process's
+        version of the rules. With `may_lead`, keep the lease or take it if it is free. Call this
+        about once a second. Raise StoreUnavailable.
         """
 
     def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
-        """Send each (process, body). Nobody promises that a letter arrives. StoreUnavailable."""
+        """Send messages (process, body), without a guarantee of delivery; StoreUnavailable."""
 
 
 def as_shared(store: Store) -> SharedStore | None:
-    """The store as one that other processes use too; None when this process has it for itself."""
+    """Return the store as a shared one, or None if only one process can use it."""
     return cast(SharedStore, store) if hasattr(store, "follow") else None

@@ -1,4 +1,4 @@
-"""The instances of rows as sparse vectors, in the one form all peers are given."""
+"""The instances of rows as sparse vectors, the common input of all peers."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +12,7 @@ from studies.peers.package import imported
 
 @dataclass(frozen=True)
 class Vectors:
-    """Sparse vectors: each row's columns ascend, and no column stands in a row twice."""
+    """Sparse vectors: the columns of each row ascend and are unique."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -21,15 +21,15 @@ class Vectors:
 
     @classmethod
     def of(cls, rows: Rows) -> Self:
-        """The rows' instances scaled to unit l2 norm, as the paper does for every learner (§6).
+        """Return the instances scaled to unit l2 norm, as in the paper for every learner (§6).
 
-        Repeated features are added up. A row of zeros stays one.
+        The values of repeated features add up. A row of zeros does not change.
         """
         return cls.unscaled(rows).normalized()
 
     @classmethod
     def unscaled(cls, rows: Rows) -> Self:
-        """The rows' instances with the values of the data set; repeated features are added up."""
+        """Return the instances with the data set's values; those of repeated features add up."""
         width = len(rows.features)
         row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
         cells = row * width + rows.indices
@@ -49,7 +49,7 @@ class Vectors:
         return len(self.indptr) - 1
 
     def normalized(self) -> Self:
-        """These vectors scaled to unit l2 norm."""
+        """Return the vectors scaled to unit l2 norm."""
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         squares = np.bincount(row, weights=self.values.astype(float) ** 2, minlength=len(self))
         norms = np.sqrt(np.where(squares > 0, squares, 1.0))
@@ -57,23 +57,23 @@ class Vectors:
         return type(self)(self.indptr, self.indices, values, self.width)
 
     def take(self, order: NDArray[np.int64]) -> Self:
-        """These rows in this order."""
+        """Return the rows of these numbers, in this order."""
         places, indptr = runs(self.indptr, order)
         return type(self)(indptr, self.indices[places], self.values[places], self.width)
 
     def compact(self) -> tuple[Self, NDArray[np.int32]]:
-        """These vectors without the columns that are empty, and which columns are left."""
+        """Return the vectors without their empty columns, and the numbers of the other columns."""
         columns, indices = np.unique(self.indices, return_inverse=True)
         narrow = type(self)(self.indptr, indices.astype(np.int32), self.values, len(columns))
         return narrow, columns
 
     def row(self, at: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The columns and values of one row."""
+        """Return the columns and values of one row."""
         place = slice(self.indptr[at], self.indptr[at + 1])
         return self.indices[place], self.values[place]
 
     def matrix(self) -> Any:
-        """The vectors as a SciPy CSR matrix."""
+        """Return the vectors as a SciPy CSR matrix."""
         sparse = imported("scipy.sparse", "scipy")
         indptr = self.indptr.astype(np.int32)
         return sparse.csr_matrix((self.values, self.indices, indptr), (len(self), self.width))

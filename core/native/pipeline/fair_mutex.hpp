@@ -1,4 +1,4 @@
-// A shared mutex under which readers cannot keep a writer waiting for ever.
+// A shared mutex that is fair to writers.
 #pragma once
 
 #include <mutex>
@@ -6,8 +6,8 @@
 
 namespace manyclass {
 
-// The system's shared mutex lets readers pass a waiting writer. Here everybody goes through a gate,
-// and a writer keeps it shut until the readers inside have left.
+// The system's shared mutex lets readers pass a waiting writer. Here readers and writers enter
+// through a gate, and a writer keeps it shut until the readers inside have left.
 class FairMutex {
 public:
     void lock() {

@@ -35,8 +35,8 @@ constexpr std::uint64_t MOST_CELLS = MANYCLASS_TEST_CELLS;
 #else
 constexpr std::uint64_t MOST_CELLS = 0xffffffffu;
 #endif
-// Lighter than this a mass is none: whether numbers below it exist at all is up to the processor's
-// mode, which any library in the process may set.
+// A lighter mass counts as 0: any library in the process may set a mode of the processor that drops
+// subnormal numbers.
 constexpr float SMALLEST_MASS = std::numeric_limits<float>::min();
 
 // Capacities of the size classes: 0, 1, 2, ... 8, then four to an octave, up to LONGEST_ROW.
@@ -75,7 +75,7 @@ public:
     struct Edges {
         std::uint32_t* classes;
         float* masses;
-        float* variances;  // nothing to read if the rows have none
+        float* variances;  // not readable if the rows have none
     };
     struct ConstEdges {
         const std::uint32_t* classes;
@@ -94,15 +94,15 @@ public:
 
     Postings() { free_.fill(NO_BLOCK); }
 
-    // From here on each edge has a variance too. Called before there are any.
+    // Give each edge a variance. Call this before the first edge.
     void add_variances() { runs_ = 3; }
     bool has_variances() const { return runs_ == 3; }
 
     std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.size()); }
     std::uint64_t edges() const { return edges_; }
 
-    // Edges that an index may have between events. NodeClassifiers have room for at most twice the
-    // edges of their rows, and less than a quarter of all cells is free: this many edges take two
+    // Edges that an index may have between events. Blocks have room for at most twice the edges of
+    // their rows, and less than a quarter of all cells is free: this many edges take two
     // thirds of the cells, and one event has the rest to grow in.
     std::uint64_t most_edges() const { return MOST_CELLS / (4 * runs_); }
     Row& operator[](std::uint32_t feature) { return rows_[feature]; }
@@ -128,7 +128,7 @@ public:
         return {ids, masses, masses + capacity(row)};
     }
 
-    // Where a class stands among the first `count` of a row; `count` when it is not there.
+    // Return the place of a class among the first `count` of a row; `count` if it is absent.
     static std::uint32_t place_of(std::uint32_t cls, const std::uint32_t* classes,
                                   std::uint32_t count) {
         constexpr std::uint32_t STRIDE = 32;  // compared at once, by vector instructions
@@ -143,7 +143,7 @@ public:
         return at;
     }
 
-    // Make the row of this id (one past the end, or one that was freed) an empty one.
+    // Make an empty row for this id, which is one past the end or was freed.
     void start(std::uint32_t feature) {
         if (feature == rows_.size()) {
             rows_.append(Row{});
@@ -167,7 +167,7 @@ public:
         return {ids, masses, masses + capacity(row)};
     }
 
-    // One more edge, at the end of a row that is shorter than LONGEST_ROW.
+    // Append an edge to a row that is shorter than LONGEST_ROW.
     void append(Row& row, std::uint32_t cls, float mass) {
         if (row.outdegree == capacity(row)) move(row, row.size_class + 1);
         const Edges edge = edges(row);
@@ -177,19 +177,19 @@ public:
         set_outdegree(row, row.outdegree + 1u);
     }
 
-    // Take away the last edge; `shrink` gives back the room it leaves.
+    // Remove the last edge; `shrink` releases its memory.
     void drop_last(Row& row) {
         set_outdegree(row, row.outdegree - 1u);
     }
 
-    // A row that lost half of its edges gives room back, with slack so that it does not swing.
+    // Move a row that lost half of its edges to a smaller block, with slack against swinging.
     void shrink(Row& row) {
         if (row.outdegree * 2u < capacity(row))
             move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
     }
 
-    // Take the edges to classes that are `gone` out of a row. `settle` is called if it lost some,
-    // with the row, its mass without theirs, and the sum of the masses that are left.
+    // Remove the edges to `gone` classes from a row. If the row lost edges, call `settle` with the
+    // row, its mass without theirs, and the sum of the remaining masses.
     template <class G, class F>
     void forget_classes(Row& row, G&& gone, F&& settle) {
         const Edges edge = edges(row);
@@ -212,7 +212,7 @@ public:
         shrink(row);
     }
 
-    // Bytes of the edges by count: the same for rows that grew and rows that were loaded.
+    // Bytes of the edges by their number: the same for grown and loaded rows.
     std::uint64_t edge_bytes() const { return edges_ * (has_variances() ? 13 : 9); }
 
     // --- state ---------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ public:
         return runs;
     }
 
-    // Add the row of the id one past the end, whose edges begin at this place; where they end.
+    // Add the row of the id one past the end; its edges begin at this place. Return their end.
     std::uint64_t load(const Runs& runs, std::uint32_t feature, std::uint64_t at) {
         Row loaded;
         loaded.mass = runs.mass.data[feature];
@@ -302,7 +302,7 @@ private:
     }
 
     // Give a row a block of this class in the active half. Class 0 has no blocks: its rows point to
-    // the begin of the cells, because any other place is gone once its half is given back.
+    // the begin of the cells, because any other place vanishes when its half is released.
     void place(Row& row, int size_class) {
         row.size_class = static_cast<std::uint8_t>(size_class);
         row.half = size_class == 0 ? 0 : cells_.active();
@@ -323,8 +323,7 @@ private:
         return static_cast<std::uint32_t>(cells_.extend(cells));
     }
 
-    // Free the block of a row that has another by now, and pack on. NodeClassifiers may move
-    // meanwhile.
+    // Free the former block of a row and continue packing, which may move other blocks.
     void release(const Row& old) {
         if (old.size_class == 0) return;
         if (old.half == cells_.active()) {  // the other half goes as a whole
@@ -335,10 +334,10 @@ private:
         pack_on(cells(old.size_class));
     }
 
-    // One more step of packing. In all it moves several times as much as was freed; after a large
-    // block it does so in many steps, so that no event takes long.
+    // Do a step of packing. All steps together move several times as much as was freed; after a
+    // large block they are many, so that no event takes long.
     void pack_on(std::uint32_t freed) {
-        constexpr std::int64_t PER_ROW = 8;  // a row costs as much as so many cells, and its cells
+        constexpr std::int64_t PER_ROW = 8;  // the cost of a row beside its cells, in cells
         constexpr std::int64_t STEP = 1024, SHARE = 64;
         if (cells_.is_settled()) {
             if (cells_.size() < 131072 || free_cells_ < cells_.size() / 4) return;
@@ -367,7 +366,7 @@ private:
         if (packed_ == rows_.size()) cells_.end_move();
     }
 
-    static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // no block can begin there
+    static constexpr std::uint32_t NO_BLOCK = 0xffffffffu;  // not the begin of a block
     static constexpr std::size_t AHEAD = 8;  // rows that packing fetches before it moves them
 
     std::uint32_t runs_ = 2;

@@ -1,5 +1,5 @@
-// Examples stored to be learned again: a uniform sample of all that came, of a bounded size
-// (algorithm R of Vitter 1985), drawn by a generator that is part of the state.
+// Examples stored to be learned again: a uniform sample of all offered examples, of a bounded size
+// (algorithm R of Vitter 1985). Its random generator is part of the state.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace manyclass {
 
-// The size of a block of memory for so many bytes: a word more, in steps of 16, four words at
-// least.
+// The size of a heap block for this many bytes: one word more, in steps of 16, at least four
+// words.
 inline std::uint64_t block_bytes(std::uint64_t bytes) {
     return bytes == 0 ? 0 : std::max<std::uint64_t>((bytes + 23) / 16 * 16, 32);
 }
 
-// An example with its raw values, by feature ids. Its lists have no room to spare. Ids may be
-// freed, and given to others, after it was stored: the counts show which ids are gone since; they
-// stay in the lists until the example is drawn.
+// An example with its raw values, by feature ids. Its lists have no spare capacity. After it was
+// stored, ids may be freed and reused: the counts show the removed ids, which stay in the lists
+// until the example is drawn.
 struct StoredExample {
     std::vector<std::pair<std::uint32_t, float>> values;
     std::vector<std::uint32_t> classes;
@@ -52,12 +52,12 @@ public:
     // The constraints of an example have changed.
     void put_constraints(std::size_t at, const std::vector<Constraint>& constraints) {
         bytes_ -= stored_[at].bytes();
-        stored_[at].constraints = std::vector<Constraint>(constraints);  // no room to spare
+        stored_[at].constraints = std::vector<Constraint>(constraints);  // no spare capacity
         bytes_ += stored_[at].bytes();
         while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()));
     }
 
-    // Store at most so many examples and bytes from here on.
+    // Limit the examples and bytes from here on.
     void limit(std::size_t most, std::uint64_t most_bytes) {
         most_ = most;
         most_bytes_ = most_bytes;
@@ -65,7 +65,7 @@ public:
             take_out(random_below(random_, stored_.size()));
     }
 
-    // Offer one more example: it takes a free place, another's, or none.
+    // Offer an example: it takes a free place, replaces another example, or is not stored.
     void offer(StoredExample&& example) {
         if (example.values.empty() || example.classes.empty()) return;
         ++offered_;
@@ -81,14 +81,14 @@ public:
         stored_.push_back(std::move(example));
     }
 
-    // Remove the features and classes that are gone from an example. False, and the example is gone
-    // too, when it has no features or no classes left.
+    // Remove forgotten features and classes from an example. Without features or without classes,
+    // remove the example too and return false.
     template <class F, class C>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
                  F&& feature_is_gone, C&& class_is_gone) {
         StoredExample& stored = stored_[at];
         if (stored.removals == removals) {
-            stored.classes_made = classes_made;  // none of which has the id of an earlier one
+            stored.classes_made = classes_made;  // none with the id of an earlier class
             return true;
         }
         bytes_ -= stored.bytes();
@@ -109,8 +109,8 @@ public:
 
     std::uint64_t offered() const { return offered_; }
 
-    // Visit the sections. The functions say whether a feature or class of an example is gone; a
-    // loaded example names ids of the tables, and has constraints only with `has_constraints`.
+    // Visit the sections. The functions return true for a removed feature or class of an example. A
+    // loaded example has ids of the tables, and has constraints only with `has_constraints`.
     template <class F, class C>
     void visit(SnapshotVisitor& visitor, const Tables& tables, bool has_constraints,
                F&& feature_is_gone, C&& class_is_gone) {
@@ -174,7 +174,7 @@ private:
 
     // --- loading -------------------------------------------------------------------------------
 
-    // Into tables that have removed nothing yet. What an example has is checked as it is read.
+    // Load into tables without removals. The parts of an example are checked as they are read.
     void load(const Runs& runs, const Tables& tables, bool has_constraints) {
         need(runs.features.size <= offered_ && offered_ <= tables.learned, "counts",
              "more past instances than came");
@@ -281,7 +281,7 @@ private:
         stored_.pop_back();
     }
 
-    std::deque<StoredExample> stored_;  // which, unlike a vector, has next to no room to spare
+    std::deque<StoredExample> stored_;  // unlike a vector, with little spare capacity
     std::uint64_t bytes_ = 0;
     std::size_t most_ = 0;
     std::uint64_t most_bytes_ = 0;

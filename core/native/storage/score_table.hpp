@@ -1,8 +1,8 @@
 // The scratch area of one retrieval: the classes touched and their scores.
 //
-// With fewer classes than edges to score, one slot a class. Otherwise a hash table of slots, a
-// power of two at least twice those edges, so that its size, and with it the cost of a rank, does
-// not depend on how many classes exist. Either is reset by undoing what was touched.
+// With fewer classes than edges to score, it has one slot for each class. Otherwise it is a hash
+// table with a power of two of slots, at least twice the edges, so that its size, and with it the
+// cost of a ranking, does not depend on the number of classes. A reset undoes the touched slots.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ public:
         double score;
     };
 
-    // Ready for a retrieval that touches at most `edges` edges and class ids below `classes`.
+    // Prepare for a retrieval of at most `edges` edges and of class ids below `classes`.
     void start(std::size_t edges, std::size_t classes) {
-        undo();  // whatever an error left behind
+        undo();  // after an error, slots of the last retrieval
         std::size_t size = 64;
         int bits = 6;
         for (; size < std::min(edges * 2, classes); size *= 2) ++bits;
@@ -75,7 +75,7 @@ public:
     std::size_t count() const { return count_; }
     Slot& touched(std::size_t i) { return slots_[touched_[i]]; }
 
-    // The slot of a class, or nullptr when no edge led to it.
+    // Return the slot of a class, or nullptr if no edge led to it.
     Slot* find(std::uint32_t cls) {
         if (slot_per_class_) return &slots_[cls];
         for (std::uint32_t at = home(cls, shift_); slots_[at].cls != NO_ID; at = (at + 1) & mask_)
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    // Spread by the golden ratio, since ids come in runs and slots next to each other collide.
+    // Multiplicative hashing by the golden ratio: ids come in runs, and adjacent slots collide.
     static std::uint32_t home(std::uint32_t cls, int shift) { return (cls * 0x9e3779b1u) >> shift; }
 
     static constexpr Slot EMPTY{NO_ID, 0, 0.0};

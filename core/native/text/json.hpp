@@ -1,9 +1,9 @@
-// The features of an instance straight from JSON, when they have one of the two plain forms
+// Reads the features of an instance from JSON, without Python objects, in one of two plain forms
 //
 //   {"name": 1, "other": 2.5, ...}      ["name", "other", ...]
 //
-// and nothing about them is special: no escape in a name, no name twice in an object, no value out
-// of range. Whatever else comes is left to a slower reader that can say what is wrong with it.
+// without an escape in a name, a repeated name in an object or a value out of range. A slower
+// reader takes any other text and reports its errors.
 #pragma once
 
 #include <cmath>
@@ -21,13 +21,13 @@ namespace manyclass {
 
 class JsonFeatures {
 public:
-    // One for each thread, which keeps its room from call to call.
+    // One reader for each thread; it keeps its memory from call to call.
     [[gnu::noinline]] static JsonFeatures& mine() {
         static thread_local JsonFeatures features;
         return features;
     }
 
-    // Read `data`, of at most `most` entries. False: not of the plain forms, nothing is to be used.
+    // Read `data`, of at most `most` entries. False for any other form; then use no result.
     bool read(std::string_view data, std::size_t most) {
         at_ = data.data();
         end_ = at_ + data.size();
@@ -54,7 +54,7 @@ public:
         return ends() && merge(object);
     }
 
-    // The instance in wire form, as Instance keeps it; what does not vote is left out.
+    // Write the instance in wire form, as stored by Instance, without values below SMALLEST_VALUE.
     std::uint32_t write(std::string& out) const {
         std::uint32_t count = 0;
         std::size_t room = sizeof count;
@@ -99,7 +99,7 @@ private:
         const char* const begin = at_;
         bool ascii = true;
         while (true) {
-            // Where a name ends cannot be predicted, so it is computed, 8 bytes at a time.
+            // The end of a name is hard to predict, so compute it, 8 bytes at a time.
             while (end_ - at_ >= 8) {
                 const std::uint64_t special = special_bytes(at_);
                 at_ += special ? __builtin_ctzll(special) / 8 : 8;
@@ -144,7 +144,7 @@ private:
         const char* const begin = at_;
         if (at_ < end_ && *at_ == '-') ++at_;
         const char* const digits = at_;
-        std::uint64_t significand = 0;  // means nothing after 19 digits, and is not used after 15
+        std::uint64_t significand = 0;  // invalid after 19 digits, unused after 15
         if (!read_digits(significand) || (*digits == '0' && at_ - digits > 1)) return false;
         std::ptrdiff_t decimals = 0;
         if (at_ < end_ && *at_ == '.') {
@@ -159,7 +159,7 @@ private:
             if (at_ < end_ && (*at_ == '+' || *at_ == '-')) ++at_;
             if (!read_digits(significand)) return false;
         }
-        if (simple) {  // both are exact as doubles, so the quotient is rounded once, and right
+        if (simple) {  // both are exact as doubles, so the quotient is rounded once, correctly
             static constexpr double TENS[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
             value = static_cast<double>(significand) / TENS[decimals];
@@ -169,7 +169,7 @@ private:
         return read_double(text, value) && std::fabs(value) <= LARGEST_VALUE;
     }
 
-    // Make the names unique: in an array repeated ones add up, in an object there must be none.
+    // Make the names unique: repeated ones add up in an array and are an error in an object.
     bool merge(bool object) {
         std::size_t size = 64;
         while (size < features_.size() * 2) size *= 2;
@@ -179,7 +179,7 @@ private:
             std::size_t at = hash_name(feature.name, 0) & (size - 1);
             while (slots_[at] != 0 && features_[slots_[at] - 1].name != feature.name) {
                 at = (at + 1) & (size - 1);
-                if (++meetings > 16 * size) return false;  // names chosen to meet; not plain
+                if (++meetings > 16 * size) return false;  // names chosen to collide: not plain
             }
             if (slots_[at] == 0) {
                 features_[kept++] = feature;

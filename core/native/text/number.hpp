@@ -1,5 +1,5 @@
-// Decimal text to the nearest double, whatever the C++ library: libc++ before its version 20 has no
-// std::from_chars of a double.
+// Conversion of decimal text to the nearest double under every C++ library: libc++ before version
+// 20 has no std::from_chars of a double.
 #pragma once
 
 #include <charconv>
@@ -15,8 +15,8 @@
 
 namespace manyclass {
 
-// Read a number by strtod of the "C" locale, whatever the locale of the process. False when the
-// whole text is not a number, and when it is too large.
+// Read a number by strtod in the "C" locale, also if the process has another one. False if the
+// whole text is not a number, or if the number is too large.
 inline bool read_double_by_strtod(std::string_view text, double& value) {
     static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
     if (plain == nullptr) return false;
@@ -27,7 +27,7 @@ inline bool read_double_by_strtod(std::string_view text, double& value) {
     return whole && value - value == 0;  // a finite number
 }
 
-// The same by the fastest way there is. The text is a number by JSON's grammar.
+// Read a number in JSON's grammar, by the fastest function of the C++ library.
 inline bool read_double(std::string_view text, double& value) {
 #if defined(__cpp_lib_to_chars) && !defined(MANYCLASS_NUMBERS_BY_STRTOD)
     const char* const end = text.data() + text.size();

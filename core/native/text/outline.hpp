@@ -1,11 +1,11 @@
-// The elements of a large JSON body, found before any object is made of them.
+// Finds the elements of a large JSON body before Python objects are made.
 //
 //   {"k": 5, "instances": [ {"features": {...}}, {"text": "..."} ]}
 //                           begin           end  begin        end
 //
-// Only brackets, strings and commas are followed: whoever decodes an element checks its JSON. The
-// scan ends at the first limit that is exceeded. `features` may hold any number of values; the
-// reader of instances counts them.
+// The scan follows only brackets, strings and commas; the decoder of an element checks its JSON.
+// The scan ends at the first exceeded limit. `features` may hold any number of values; the reader
+// of instances counts them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ public:
     enum class Fault {
         none,
         malformed,  // at byte `at`
-        repeated,   // the list stands twice
+        repeated,   // the list is there twice
         elements,   // the list is too long
         classes,    // `classes` of element `position` are too many
         values,     // element `position` holds too many values
@@ -69,7 +69,7 @@ public:
     bool has_list() const { return has_list_; }
     const std::vector<Span>& elements() const { return elements_; }
     Span list() const { return list_; }
-    bool in_list() const { return in_list_; }  // where the fault is
+    bool in_list() const { return in_list_; }  // the fault is in the list
     std::size_t at() const { return at_; }  // bytes read
 
 private:
@@ -137,7 +137,7 @@ private:
         return true;
     }
 
-    // A value of any kind, whose inner values are counted; more than is allowed are not looked at.
+    // Read a value of any kind and count its inner values, up to the limit.
     bool skip_value(std::size_t* values) {
         std::size_t depth = 0;
         do {

@@ -1,4 +1,4 @@
-// UTF-8, told from what is none.
+// Validation of UTF-8.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. They
-// stand heaviest first, so that scoring reads the first of them and dropping takes the last.
+// Postings whose edges share the feature mass: an edge's weight is its mass over the row's. Edges
+// are sorted heaviest first, so that scoring reads the first and dropping removes the last.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace manyclass {
 
-constexpr double LARGEST_MASS = 1 << 16;  // single precision would swallow updates below 0.004
+constexpr double LARGEST_MASS = 1 << 16;  // single precision loses updates below 0.004
 constexpr double LARGEST_SCALE = 1LL << 40;
 
 class NormalizedWeights {
 public:
-    // Edges of a weight below `min_weight` are dropped; with `leak` their mass stays in the row. A
-    // row of more mass than `mass_cap` (0: LARGEST_MASS) is halved.
+    // Edges with a weight below `min_weight` are dropped; with `leak` their mass stays in the row.
+    // A row with more mass than `mass_cap` (0: LARGEST_MASS) is halved.
     NormalizedWeights(Postings& postings, double min_weight, double mass_cap, bool leak)
         : rows_(postings),
           min_weight_(min_weight),
@@ -27,7 +27,7 @@ public:
         if (!(value >= SMALLEST_MASS)) return;
         Row& row = rows_[feature];
         const double gained = add(row, cls, value);
-        // what the edge gained, not the value: so the two masses cannot drift apart by rounding
+        // The gain of the edge instead of the value: rounding cannot separate the two masses.
         row.mass += gained;
         while (last_is_light(row)) drop_last(row);
         if (row.mass > mass_cap_) halve(row);
@@ -35,10 +35,10 @@ public:
     }
 
     // EMA: every weight of the row shrinks by `step`, from 0 to 1, and feature -> cls gains it.
-    // The row's mass is the scale of its masses: dividing it is weakening all at once.
+    // The row's mass is the scale of its masses: dividing it weakens all edges at once.
     void average(std::uint32_t feature, std::uint32_t cls, double step) {
         Row& row = rows_[feature];
-        if (step >= 1) {  // nothing of the old is left
+        if (step >= 1) {  // the old edges vanish
             while (row.outdegree > 0) rows_.drop_last(row);
             row.mass = 0;
             step = 1;
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    // Add to an edge, made if need be, and move it up; what its mass has gained.
+    // Add to a new or present edge and move it up; return the gain of its mass.
     double add(Row& row, std::uint32_t cls, float value) {
         Postings::Edges edge = rows_.edges(row);
         std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);

@@ -1,5 +1,5 @@
-// Postings whose edges hold their weights as they are, of either sign, in no particular order. A
-// row keeps its heaviest edges: one more than it may have costs the lightest.
+// Postings whose edges hold signed weights, in no particular order. A full row keeps its heaviest
+// edges: a new edge replaces the lightest.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ public:
     SignedWeights(Postings& rows, std::uint32_t max_outdegree)
         : rows_(rows), most_(max_outdegree) {}
 
-    // Add to the weight of feature -> cls. An edge whose weight is gone is taken away.
+    // Add to the weight of feature -> cls. An edge without weight is removed.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
@@ -30,8 +30,8 @@ public:
         if (!is_something(edge.masses[at])) remove(row, at);
     }
 
-    // AROW's step for one weight: it moves by `gain` times its variance, and its variance, 1 for an
-    // edge not there yet, shrinks by `certainty` times its square.
+    // AROW's step for one weight: the weight moves by `gain` times its variance, and the variance
+    // (1 for a new edge) shrinks by `certainty` times its square.
     void add_by_variance(std::uint32_t feature, std::uint32_t cls, double gain, double certainty) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
@@ -57,7 +57,7 @@ public:
         return at == row.outdegree ? 1.0 : static_cast<double>(edge.variances[at]);
     }
 
-    // OOZ: take at most `most` of the weight of feature -> cls away; how much that was.
+    // OOZ: reduce the weight of feature -> cls by at most `most`; return the reduction.
     double take(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
@@ -71,8 +71,8 @@ public:
         return before;
     }
 
-    // OOZ: give feature -> cls at most `most`, rounded down to what its weight can hold; by how
-    // much the row is heavier then, an edge that made room subtracted.
+    // OOZ: add at most `most` to feature -> cls, rounded down to single precision; return the gain
+    // of the row, less the weight of a replaced edge.
     double give(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
@@ -86,7 +86,7 @@ public:
         return static_cast<double>(after) - before;
     }
 
-    // Take away what is lighter than `least`, and what is equal to it when `equals` are used up.
+    // Remove edges lighter than `least`, and equal ones beyond the first `equals`.
     void keep_heaviest(Row& row, float least, std::uint64_t& equals) {
         for (std::uint32_t at = 0; at < row.outdegree;) {
             const float weight = std::fabs(rows_.edges(row).masses[at]);
@@ -99,7 +99,7 @@ public:
         }
     }
 
-    // Take the edge at this place away; the last of the row takes its place.
+    // Remove the edge at this place; the last edge of the row takes its place.
     void remove(Row& row, std::uint32_t at) {
         const Postings::Edges edge = rows_.edges(row);
         const std::uint32_t last = row.outdegree - 1u;
@@ -111,8 +111,8 @@ public:
     }
 
 private:
-    // A new edge. Where there is no room it takes the place of the lightest, the first of them, if
-    // it is heavier. What did not stay in the row, which may be the new one.
+    // Add an edge. In a full row it replaces the lightest edge (the first of equal ones) if it is
+    // heavier. Return the weight lost, of the replaced edge or of the new one.
     double insert(Row& row, std::uint32_t cls, float weight, float variance) {
         if (!is_something(weight)) return static_cast<double>(weight);
         double lost = 0;
@@ -143,7 +143,7 @@ private:
         return lightest;
     }
 
-    // Whatever the options, a weight is a finite number.
+    // Weights are finite under all options.
     static float bounded(double weight) {
         return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
     }

@@ -1,13 +1,13 @@
 // The classifiers of one node of a label tree: for each feature one block with a weight for each
-// child, side by side, since whatever concerns one child of a node concerns all of them.
+// child, side by side, since every call that uses one child of a node uses all of them.
 //
 //   slots_    [ feature | block+1 ][ 0 ][ feature | block+1 ] ...     a hash table of features
 //                             |
 //   cells_    [ w w w . . . | s s s . . . ] ...     by block: weights, then sums of squared gradients
-//   counts_   3 ...                                 how many of them the block has
+//   counts_   3 ...                                 the number of weights in the block
 //
-// All blocks of a node have room for as many weights. A child that came after a block was last
-// changed has none in it yet; what it would be is up to the tree.
+// All blocks of a node have the same capacity. A child added after the last change of a block has
+// no weight in it yet; the tree defines the weight it would have.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +43,7 @@ public:
             __builtin_prefetch(begin + at);
     }
 
-    // The block of a feature, NO_ID if there is none.
+    // Return the block of a feature, NO_ID if it has no block.
     std::uint32_t find(std::uint32_t feature) const {
         if (slots_.empty()) return NO_ID;
         for (std::size_t at = home(feature); slots_[at].block_plus_1 != 0; at = next(at))
@@ -51,7 +51,7 @@ public:
         return NO_ID;
     }
 
-    // A block for a feature that has none, with so many weights of 0.
+    // Add a block with zero weights for a feature without one.
     std::uint32_t add(std::uint32_t feature, std::uint32_t weights) {
         const std::uint32_t block = count();
         if (block == features_.capacity()) reserve(block + block / 8 + 1);
@@ -61,7 +61,7 @@ public:
         return block;
     }
 
-    // Begin, without any block so far, with the first weight of every block of another node.
+    // Fill an empty node with the first weight of every block of another node.
     void copy_first_weights(const NodeClassifiers& from) {
         reserve(from.count());
         slots_ = from.slots_;
@@ -72,7 +72,7 @@ public:
         }
     }
 
-    // Take a block away; the last one gets its number.
+    // Remove a block; the last one gets its number.
     void remove(std::uint32_t block) {
         close_gap(slot_of(features_[block]));
         const std::uint32_t last = count() - 1;
@@ -87,15 +87,15 @@ public:
         cells_.shrink(2 * static_cast<std::size_t>(room_));
     }
 
-    // Room for at least so many weights in every block.
+    // Raise the capacity of every block to at least this many weights.
     void make_room(std::uint32_t wanted) {
         if (wanted > room_) resize(std::max(wanted, room_ + room_ / 4), 0);
     }
 
-    // Take the first weight out of every block.
+    // Remove the first weight of every block.
     void drop_first() { resize(room_ - 1, 1); }
 
-    // Take the weight at this place out of every block that has it.
+    // Remove the weight at this place from every block that has it.
     void drop(std::uint32_t place) {
         for (std::uint32_t block = 0; block < count(); ++block) {
             if (counts_[block] <= place) continue;
@@ -105,7 +105,7 @@ public:
         }
     }
 
-    // Give room back when more than a third of it is more than so many weights a block need.
+    // Release memory if blocks of this many weights leave more than a third of it unused.
     void give_back(std::uint32_t wanted) {
         const std::size_t needed = 2 * static_cast<std::size_t>(wanted) * count() * sizeof(float);
         if (cells_.resident_bytes() <= needed + needed / 2 + 256) return;
@@ -113,7 +113,7 @@ public:
         shrink_slots();
     }
 
-    // Give back the room of blocks that were removed, in pieces: no call copies many blocks.
+    // Release the memory of removed blocks step by step: no call copies many blocks.
     void give_back_unused() {
         constexpr std::uint32_t FEW = 1 << 14;
         const std::size_t wanted = count() + count() / 8 + std::size_t{1};
@@ -149,7 +149,7 @@ private:
         return at;
     }
 
-    // One more block, with so many weights of 0, which no slot leads to yet.
+    // Add a block with zero weights; no slot points to it yet.
     void append(std::uint32_t feature, std::uint32_t weights) {
         features_.append(feature);
         counts_.append(static_cast<std::uint16_t>(weights));
@@ -157,7 +157,7 @@ private:
         std::fill_n(cells_.data() + at, 2 * static_cast<std::size_t>(room_), 0.0f);
     }
 
-    // Small nodes are many: they get no more room than this.
+    // Reserve exactly this capacity, because small nodes are many.
     void reserve(std::size_t blocks) {
         features_.reserve(blocks);
         counts_.reserve(blocks);

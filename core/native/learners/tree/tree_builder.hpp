@@ -1,4 +1,4 @@
-// Builds the shape of a label tree over classes that are known.
+// Builds the shape of a label tree over known classes.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace manyclass {
 
-constexpr double MOST_INPUT = 1e15;  // so that neither steps nor scores leave single precision
+constexpr double MOST_INPUT = 1e15;  // keeps steps and scores within single precision
 
-// A part of an instance as classifiers see it. Whether there are numbers between 0 and the smallest
-// normal one is up to the processor; here there are none.
+// A feature of an instance, as input of the classifiers. Subnormal values become 0, because the
+// processor's mode may drop them.
 struct Input {
     Input(std::uint32_t id, double given)
         : feature(id),
@@ -30,19 +30,19 @@ struct Input {
     float value;
 };
 
-// A node and what is below it: nodes, or classes.
+// A node and its children: nodes or classes.
 struct Branch {
     std::vector<Branch> branches;
     std::vector<std::uint32_t> classes;
 };
 
-// A class of the tree to be built: how often it was learned, and the sum of its instances, in any
-// number of parts of any order.
+// A class of the new tree: the number of times it was learned, and the sum of its instances, in any
+// number of parts in any order.
 struct Leaf {
     std::uint32_t cls;
     std::uint64_t learned;
     std::vector<Input> sum;
-    std::size_t added_up = 0;  // how many parts there were when they were last added up
+    std::size_t added_up = 0;  // parts after the last call of add_up
 
     void add(std::uint32_t feature, double value) {
         sum.emplace_back(feature, value);
@@ -69,7 +69,7 @@ struct Leaf {
 
 class TreeBuilder {
 public:
-    // The leaves stand in the order in which their classes came. `random` moves on.
+    // The leaves are in the order in which the classes were added. The builder advances `random`.
     TreeBuilder(std::vector<Leaf> leaves, const TreeOptions& options, std::uint64_t& random)
         : leaves_(std::move(leaves)), options_(options), random_(random) {}
 
@@ -101,7 +101,7 @@ private:
         return branch;
     }
 
-    // As many parts of the same size, but for one, as the arity, until a pre-leaf can hold them.
+    // Divide into `arity` parts of the same size, except one, until each fits into a pre-leaf.
     Branch part(const Order& order) {
         if (order.size() <= options_.max_leaves) return preleaf(order);
         Branch branch;
@@ -144,8 +144,8 @@ private:
         mean_.assign(features, 0.0);
     }
 
-    // Balanced spherical 2-means: the leaves nearest to the first of two means come first, and
-    // each mean is that of its share. It ends when no leaf changes sides.
+    // Balanced spherical 2-means: the leaves nearest to the first of two means come first; each
+    // mean is that of its side. The rounds end when no leaf changes sides.
     Order bisected(const Order& order, std::size_t size) {
         constexpr int MOST_ROUNDS = 20;
         const std::size_t one = random_below(random_, order.size());
@@ -184,7 +184,7 @@ private:
         return ranked;
     }
 
-    // Add the mean direction of these, of unit length, to the difference.
+    // Add the mean direction of these leaves, of unit length, to the difference.
     void add_mean(const Order& order, double sign) {
         std::vector<std::uint32_t> features;
         for (const std::uint32_t place : order)
@@ -204,7 +204,7 @@ private:
 
     // --- Huffman -------------------------------------------------------------------------------
 
-    // Join what was learned least often, time and again; classes of a pre-leaf are joined at once.
+    // Join the parts learned least often, repeatedly; the classes of a pre-leaf are joined at once.
     Branch by_frequency() {
         struct Joined {
             std::uint64_t learned;
@@ -241,7 +241,7 @@ private:
         return heap.empty() ? Branch{} : std::move(heap.front().branch);
     }
 
-    // One pre-leaf if it can hold all classes, else a node above the branches.
+    // Make one pre-leaf if it can hold all classes, else a node above the branches.
     Branch joined_branch(std::vector<Branch> below) const {
         std::size_t classes = 0;
         bool all_preleaves = true;
@@ -262,7 +262,7 @@ private:
     std::vector<Leaf> leaves_;
     const TreeOptions& options_;
     std::uint64_t& random_;
-    std::vector<double> mean_;        // 0 but while one is made
+    std::vector<double> mean_;        // zeros between computations
     std::vector<double> difference_;  // of the two means
 };
 
