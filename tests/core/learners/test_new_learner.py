@@ -1,13 +1,14 @@
 """A new learner is four files: the toy is added to a copy of the sources, compiled and served.
 
-The folder `toy` has its two files, at their places in the sources; LINES has those it adds to the
-two registries. Nothing else of the copy is changed.
+The folder `toy` holds its two new files, at their places in the sources; LINES are its changes of
+the two registries. Nothing else of the copy is changed.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from tests.system.process import Service, get, post
 ROOT = Path(__file__).parents[3]
 TOY = Path(__file__).parent / "toy"
 SOURCES = ("core", "service", "client", "cli", "training", "evaluation", "src")
-COMPILED = shutil.ignore_patterns("*.so", "core/*.cpp", "__pycache__")
+COMPILED = shutil.ignore_patterns("*.so", "*.cpp", "__pycache__")
 PATIENCE = 600
 
 LINES = {  # in each registry: a text that is there, and the text in its place
@@ -77,10 +78,15 @@ def run(tree, *command, status=0, **environment):
     return done.stdout + done.stderr
 
 
-def started(tree, folder, **settings):
+@contextmanager
+def serving(tree, folder, **settings):
+    """Run the service of `tree` as a process, and end it."""
     service = Service(folder, **settings)
     service.environment["PYTHONPATH"] = str(tree / "src")
-    return service.start()
+    try:
+        yield service.start()
+    finally:
+        service.kill()
 
 
 def learn(service):
@@ -115,8 +121,7 @@ def restarted_from_a_snapshot(service):
 
 
 def test_it_answers_and_is_found_again(tree, tmp_path):
-    service = started(tree, tmp_path, learner="toy(memory=3)")
-    try:
+    with serving(tree, tmp_path, learner="toy(memory=3)") as service:
         learn(service)
         answer, state = ranked(service), digest(service)
         assert [each["class"] for each in answer] == ["apple", "rose", "brick"]
@@ -125,14 +130,11 @@ def test_it_answers_and_is_found_again(tree, tmp_path):
         assert (ranked(service), digest(service)) == (answer, state)
         assert sections(service)["toy_sizes"] == [3, 1]
         assert sections(service)["toy_classes"] == [0, 1, 2, 0]
-    finally:
-        service.kill()
 
 
 def test_it_learns_as_a_shadow_and_is_promoted(tree, tmp_path):
     shadows = "toy(memory=1), committee(members=toy+ff)"
-    service = started(tree, tmp_path, learner="svm", shadows=shadows)
-    try:
+    with serving(tree, tmp_path, learner="svm", shadows=shadows) as service:
         learn(service)
         state = digest(service)
         restarted_from_a_snapshot(service)
@@ -140,8 +142,6 @@ def test_it_learns_as_a_shadow_and_is_promoted(tree, tmp_path):
         assert sections(service)["shadow1.toy_classes"] == [2, 0]
         assert post(f"{service.url}/learners/toy(memory=1)/promote").status_code == 200
         assert [each["class"] for each in ranked(service)] == ["apple", "brick"]
-    finally:
-        service.kill()
 
 
 def test_it_keeps_the_promises_of_every_learner(tree):
@@ -190,5 +190,6 @@ def test_a_wrong_value_of_its_option_is_refused_by_name(tree, learner, message):
         COLUMNS="1000",
         MANYCLASS_LEARNER=learner,
         MANYCLASS_STORE="memory:",
+        MANYCLASS_PORT="0",
     )
     assert message in refused

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -168,7 +167,8 @@ private:
             return std::find(true_classes.begin(), true_classes.end(), each.cls) !=
                    true_classes.end();
         });
-        if (hit != ranked.end()) outcome.rank = static_cast<std::uint32_t>(hit - ranked.begin()) + 1;
+        if (hit != ranked.end())
+            outcome.rank = static_cast<std::uint32_t>(hit - ranked.begin() + 1);
         return outcome;
     }
 
