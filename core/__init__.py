@@ -11,7 +11,8 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Model, Outcome
+from manyclass.core.model import Model
+from manyclass.core.outcome import Outcome
 from manyclass.core.text import features_of
 
 __all__ = [

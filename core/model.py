@@ -1,136 +1,36 @@
 """The state of a service; events in the order of the log are the only way to change it."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from manyclass.core import rules, snapshot
-from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
+from manyclass.core.enrolled import Enrolled, continued
 from manyclass.core.errors import (
     EventConflict,
     EventError,
     OptionError,
     RulesDiffer,
-    SnapshotError,
     UnknownName,
 )
 from manyclass.core.event import Event, Instance
 from manyclass.core.index import Node
-from manyclass.core.learned import NOTHING_LEARNED, Learned
-from manyclass.core.learners.learner import Learner, load, make
+from manyclass.core.learned import NOTHING_LEARNED
+from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options, respelled
 from manyclass.core.model_set import ModelSet, Role
+from manyclass.core.model_state import (
+    MOST_RESTORES,
+    Frozen,
+    enrolled_of,
+    marks_of,
+    model_set_of,
+    prefix_of,
+    recent_of,
+    rules_of,
+)
+from manyclass.core.outcome import Answer, EventKey, Outcome, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation
-from manyclass.core.sections import LARGEST_COUNT, named_within, need
-
-MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
-
-
-class ShadowOutcome(NamedTuple):
-    """The result of an event for a shadow; `seconds` by the given clock, else 0."""
-
-    label: str
-    rank: int | None
-    seconds: float
-
-
-class Outcome(NamedTuple):
-    """The result of applying an event.
-
-    `rank` is the rank of the best true class before learning, None if it was not retrieved (or
-    nothing was learned). `updated` is True if a margin required an update. `seconds` is the time
-    of learning by the given clock, else 0. All three are about the primary learner, whose
-    specification is `label`.
-    """
-
-    seq: int
-    rank: int | None
-    updated: bool
-    label: str = ""
-    shadows: tuple[ShadowOutcome, ...] = ()
-    seconds: float = 0.0
-
-
-class EventKey(NamedTuple):
-    """The id of an event and the fingerprint of its content, to recognise a retry."""
-
-    event_id: str | None
-    fingerprint: int
-
-
-class Answer(NamedTuple):
-    """A ranking [(class, score)], best first, and the confidence in its first class.
-
-    `confidence` is the probability, 0 to 1, that the first class is right; None without a first
-    class, and before 100 outcomes.
-    """
-
-    ranked: list[tuple[str, float]]
-    confidence: float | None
-
-
-@dataclass(slots=True)
-class Enrolled:
-    """A learner of a model under its specification, with its accuracy under these options."""
-
-    label: str
-    learner: Learner
-    progress: ProgressiveValidation
-    calibration: Calibration
-
-    @classmethod
-    def begun(cls, label: str, learner: Learner) -> "Enrolled":
-        """Enroll a learner without outcomes."""
-        return cls(label, learner, ProgressiveValidation(), Calibration())
-
-    def apply(self, event: Event) -> Learned:
-        """Learn the event; count the outcome."""
-        if len(event.instance) == 0 and self.learner.options.needs_features:
-            learned = self._apply_without_features(event)
-        else:
-            learned = self.learner.apply(event)
-        self.progress.add(learned.rank)
-        self.calibration.add(learned.first, learned.second, learned.rank == 1)
-        return learned
-
-    def _apply_without_features(self, event: Event) -> Learned:
-        """Learn the known classes only: a new class without features would never be ranked."""
-        known = [name for name in event.classes if self.learner.has_class(name)]
-        if not known:
-            return NOTHING_LEARNED
-        return self.learner.apply(Event.learn(event.instance, known))
-
-    def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
-        """Rank the k best classes, with scores above the threshold if there is one."""
-        if k < 0:
-            raise ValueError("k must be 0 or more")
-        ranked = self.learner.rank(instance, max(k, 2))
-        first = ranked[0][1] if ranked else 0.0
-        second = ranked[1][1] if len(ranked) > 1 else 0.0
-        if threshold is not None:
-            ranked = [(name, score) for name, score in ranked if score > threshold]
-        return Answer(ranked[:k], self.calibration.confidence(first, second))
-
-
-@dataclass(frozen=True, slots=True)
-class Frozen:
-    """A copy of a model's state that later events do not change."""
-
-    facts: dict[str, Any]
-    arrays: snapshot.Arrays
-
-    def pieces(self) -> list[memoryview]:
-        """Return the snapshot's bytes, in order; computes the checksums."""
-        return snapshot.write(self.facts, self.arrays)
-
-    def digest(self) -> str:
-        """Return a hash (hex) of the whole state: equal states have equal digests."""
-        _, header, *_ = self.pieces()  # it holds the checksum of every section
-        return blake2b(header, digest_size=16).hexdigest()
+from manyclass.core.sections import need
 
 
 class Model:
@@ -378,7 +278,7 @@ class Model:
         enrolled = self.enrolled
         self._enroll(
             [
-                self._begun(options) if origin is None else _continued(enrolled[origin], options)
+                self._begun(options) if origin is None else continued(enrolled[origin], options)
                 for options, origin in zip(model_set.learners, origins, strict=True)
             ]
         )
@@ -426,7 +326,7 @@ class Model:
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}
             sections = {**each.learner.dump(), **score}
-            arrays |= {_prefix(place) + name: array for name, array in sections.items()}
+            arrays |= {prefix_of(place) + name: array for name, array in sections.items()}
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
     def dump(self) -> list[memoryview]:
@@ -439,9 +339,9 @@ class Model:
         for newer rules than those of this release.
         """
         facts, arrays = snapshot.read(chunks)
-        in_force = _rules(facts)
-        seq, restores = _marks(facts)
-        model_set = _model_set(facts)
+        in_force = rules_of(facts)
+        seq, restores = marks_of(facts)
+        model_set = model_set_of(facts)
         model = cls(model_set, hash_seed)
         known = {*model.freeze().arrays}  # an empty model has arrays of the same names
         for name in arrays:
@@ -449,120 +349,17 @@ class Model:
             need(today in known, name, "no learner of the snapshot has it")
         model._enroll(
             [
-                _loaded(options, place, arrays, hash_seed)
+                enrolled_of(options, place, arrays, hash_seed)
                 for place, options in enumerate(model_set.learners)
             ]
         )
-        model.recent = _recent(arrays, seq)
+        model.recent = recent_of(arrays, seq)
         model.seq, model.restores, model.rules = seq, restores, in_force
         return model
 
     def digest(self) -> str:
         """Return the digest of the current state."""
         return self.freeze().digest()
-
-
-def _continued(before: Enrolled, options: Options) -> Enrolled:
-    """Configure the learner with other options. Its accuracy is that of its specification, so it
-    begins anew when that changes.
-    """
-    before.learner.configure(options)
-    label = options.specification
-    if label == before.label:
-        return before
-    return Enrolled.begun(label, before.learner)
-
-
-def _marks(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
-    """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
-    # Releases without shadows wrote the options of their only learner.
-    described = facts.keys() - {"rules"}
-    if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
-        raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
-    seq, restores = facts["seq"], facts["restores"]
-    if not _is_count(seq):
-        raise SnapshotError(f"seq in the header must be the number of an event, not {seq!r}")
-    if not isinstance(restores, list) or len(restores) > MOST_RESTORES:
-        raise SnapshotError(f"restores in the header must be a list of {MOST_RESTORES} at most")
-    last = 0
-    for mark in restores:
-        is_pair = isinstance(mark, list) and len(mark) == 2 and all(map(_is_count, mark))
-        if not is_pair or not (last < mark[0] <= seq and mark[1] < mark[0]):
-            raise SnapshotError(f"restores in the header holds {mark!r}, which is no such mark")
-        last = mark[0]
-    return seq, [(seq, source) for seq, source in restores]
-
-
-def _rules(facts: dict[str, Any]) -> int:
-    """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
-    in_force = facts.get("rules", 1)  # the only version of older releases
-    if not _is_count(in_force) or in_force == 0:
-        raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
-    if in_force > rules.RULES:
-        raise RulesDiffer(in_force, rules.RULES)
-    return int(in_force)
-
-
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST_COUNT
-
-
-# raised for options of other types and depths than any
-NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
-
-
-def _model_set(facts: dict[str, Any]) -> ModelSet:
-    """Return the learners that the header of a snapshot names; SnapshotError."""
-    given = facts["lineup"] if "lineup" in facts else facts["options"]
-    try:
-        if "lineup" in facts and given.keys() != {"answering", "shadows"}:
-            raise ValueError(f"a lineup has answering and shadows, not {[*given]}")
-        return ModelSet.from_dict(given)
-    except NOT_OPTIONS as error:
-        raise SnapshotError(f"the learners in the header cannot be: {error}") from error
-
-
-def _recent(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
-    name = "recent_events"
-    need(name in arrays, name, "it is missing")
-    rows = arrays[name]
-    is_table = rows.dtype == np.dtype("<u8") and rows.ndim == 2 and rows.shape[1] == 4
-    need(is_table, name, "it is not a table of remembered events")
-    table = rows.view(np.uint64)
-    of_log = bool(((table[:, 3] > 0) & (table[:, 3] <= seq)).all())
-    need(of_log, name, "it has an event that the log does not have yet")
-    try:
-        return DedupWindow.load(table)
-    except ValueError as error:
-        raise SnapshotError(str(error), name) from error
-
-
-def _loaded(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int) -> Enrolled:
-    sections = _sections(place, arrays)
-    with named_within(_prefix(place)):
-        learner = load(options, sections, hash_seed)
-        # releases without calibration have none of its arrays
-        is_calibrated = any(name.startswith("calibration_") for name in sections)
-        calibration = Calibration.load(sections) if is_calibrated else Calibration()
-        progress = ProgressiveValidation.load(sections)
-    return Enrolled(options.specification, learner, progress, calibration)
-
-
-def _prefix(place: int) -> str:
-    """Return the prefix of a learner's arrays in a snapshot, by its place in the model set."""
-    return f"shadow{place}." if place else ""
-
-
-def _sections(place: int, arrays: snapshot.Arrays) -> snapshot.Arrays:
-    """Return the arrays of the learner at this place, without their prefix."""
-    if place == 0:
-        return {name: array for name, array in arrays.items() if not name.startswith("shadow")}
-    prefix = _prefix(place)
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _no_time() -> float:

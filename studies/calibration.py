@@ -19,10 +19,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Enrolled
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows
 from studies.declaration import Pivot, Plot, Record, Study, trials

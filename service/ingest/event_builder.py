@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from manyclass.core.event import Event, Instance
-from manyclass.core.model import EventKey
+from manyclass.core.outcome import EventKey
 from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import names_of
 from manyclass.service.http.instances import instance_of, is_large, large_instance_of

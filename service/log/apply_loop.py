@@ -10,7 +10,8 @@ from time import perf_counter
 
 from manyclass.core.errors import EventConflict, EventError, RulesDiffer
 from manyclass.core.event import Event
-from manyclass.core.model import Model, Outcome
+from manyclass.core.model import Model
+from manyclass.core.outcome import Outcome
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.log.request import Request, Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader

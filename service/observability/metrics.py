@@ -6,8 +6,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from manyclass.core.event import Event
-from manyclass.core.model import Outcome
 from manyclass.core.model_set import Role
+from manyclass.core.outcome import Outcome
 from manyclass.service.observability import catalogue
 from manyclass.service.observability.instruments import Histogram, Score
 from manyclass.service.observability.out_of_memory import OutOfMemory

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from manyclass.core.model import Frozen
+from manyclass.core.model_state import Frozen
 from manyclass.service.log.apply_loop import ApplyLoop
 
 T = TypeVar("T")

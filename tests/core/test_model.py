@@ -15,8 +15,9 @@ from manyclass.core.event import Event, Instance
 from manyclass.core.index import Columns, Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
-from manyclass.core.model import EventKey, Model
+from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.outcome import EventKey
 from tests.core.streams import applied, streams, taught
 from tests.examples import examples
 

@@ -8,8 +8,9 @@ from manyclass.core.errors import OptionError, SnapshotError, UnknownName
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Model, ShadowOutcome
+from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.outcome import ShadowOutcome
 from tests.core.streams import applied, lessons, model_sets, streams_with_shadows, taught
 from tests.examples import examples
 

@@ -10,7 +10,7 @@ import sys
 
 from manyclass.cli.main import app
 from manyclass.core import rules
-from manyclass.core.model import Enrolled
+from manyclass.core.enrolled import Enrolled
 
 newer = int(sys.argv[1])
 rules.RULES += newer

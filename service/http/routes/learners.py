@@ -5,12 +5,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 
 from manyclass.core.calibration import Calibration
+from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Enrolled, Model
+from manyclass.core.model import Model
 from manyclass.core.model_set import Role
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.reliability import calibration_error

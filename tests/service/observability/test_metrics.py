@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from deploy.generate import old_names
 from manyclass.core.event import Event
-from manyclass.core.model import Outcome, ShadowOutcome
+from manyclass.core.outcome import Outcome, ShadowOutcome
 from manyclass.service.engine import EngineStats
 from manyclass.service.observability.catalogue import BY_ROLE, HELP, OLD_NAMES, PREFIX
 from manyclass.service.observability.instruments import Histogram

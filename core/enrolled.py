@@ -1,0 +1,65 @@
+"""A learner of a model, with its accuracy and its calibration."""
+
+from dataclasses import dataclass
+
+from manyclass.core.calibration import Calibration
+from manyclass.core.event import Event, Instance
+from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.learners.learner import Learner
+from manyclass.core.learners.options import Options
+from manyclass.core.outcome import Answer
+from manyclass.core.progressive_validation import ProgressiveValidation
+
+
+@dataclass(slots=True)
+class Enrolled:
+    """A learner of a model under its specification, with its accuracy under these options."""
+
+    label: str
+    learner: Learner
+    progress: ProgressiveValidation
+    calibration: Calibration
+
+    @classmethod
+    def begun(cls, label: str, learner: Learner) -> "Enrolled":
+        """Enroll a learner without outcomes."""
+        return cls(label, learner, ProgressiveValidation(), Calibration())
+
+    def apply(self, event: Event) -> Learned:
+        """Learn the event; count the outcome."""
+        if len(event.instance) == 0 and self.learner.options.needs_features:
+            learned = self._apply_without_features(event)
+        else:
+            learned = self.learner.apply(event)
+        self.progress.add(learned.rank)
+        self.calibration.add(learned.first, learned.second, learned.rank == 1)
+        return learned
+
+    def _apply_without_features(self, event: Event) -> Learned:
+        """Learn the known classes only: a new class without features would never be ranked."""
+        known = [name for name in event.classes if self.learner.has_class(name)]
+        if not known:
+            return NOTHING_LEARNED
+        return self.learner.apply(Event.learn(event.instance, known))
+
+    def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
+        """Rank the k best classes, with scores above the threshold if there is one."""
+        if k < 0:
+            raise ValueError("k must be 0 or more")
+        ranked = self.learner.rank(instance, max(k, 2))
+        first = ranked[0][1] if ranked else 0.0
+        second = ranked[1][1] if len(ranked) > 1 else 0.0
+        if threshold is not None:
+            ranked = [(name, score) for name, score in ranked if score > threshold]
+        return Answer(ranked[:k], self.calibration.confidence(first, second))
+
+
+def continued(before: Enrolled, options: Options) -> Enrolled:
+    """Configure the learner with other options. Its accuracy is that of its specification, so it
+    begins anew when that changes.
+    """
+    before.learner.configure(options)
+    label = options.specification
+    if label == before.label:
+        return before
+    return Enrolled.begun(label, before.learner)

@@ -1,0 +1,129 @@
+"""The parts of a model in a snapshot: facts of its header, and arrays of its learners."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from manyclass.core import rules, snapshot
+from manyclass.core.calibration import Calibration
+from manyclass.core.dedup_window import DedupWindow
+from manyclass.core.enrolled import Enrolled
+from manyclass.core.errors import RulesDiffer, SnapshotError
+from manyclass.core.learners.learner import load
+from manyclass.core.learners.options import Options
+from manyclass.core.model_set import ModelSet
+from manyclass.core.progressive_validation import ProgressiveValidation
+from manyclass.core.sections import LARGEST_COUNT, named_within, need
+
+MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """A copy of a model's state that later events do not change."""
+
+    facts: dict[str, Any]
+    arrays: snapshot.Arrays
+
+    def pieces(self) -> list[memoryview]:
+        """Return the snapshot's bytes, in order; computes the checksums."""
+        return snapshot.write(self.facts, self.arrays)
+
+    def digest(self) -> str:
+        """Return a hash (hex) of the whole state: equal states have equal digests."""
+        _, header, *_ = self.pieces()  # it holds the checksum of every section
+        return blake2b(header, digest_size=16).hexdigest()
+
+
+def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
+    """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
+    # Releases without shadows wrote the options of their only learner.
+    described = facts.keys() - {"rules"}
+    if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
+        raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
+    seq, restores = facts["seq"], facts["restores"]
+    if not _is_count(seq):
+        raise SnapshotError(f"seq in the header must be the number of an event, not {seq!r}")
+    if not isinstance(restores, list) or len(restores) > MOST_RESTORES:
+        raise SnapshotError(f"restores in the header must be a list of {MOST_RESTORES} at most")
+    last = 0
+    for mark in restores:
+        is_pair = isinstance(mark, list) and len(mark) == 2 and all(map(_is_count, mark))
+        if not is_pair or not (last < mark[0] <= seq and mark[1] < mark[0]):
+            raise SnapshotError(f"restores in the header holds {mark!r}, which is no such mark")
+        last = mark[0]
+    return seq, [(seq, source) for seq, source in restores]
+
+
+def rules_of(facts: dict[str, Any]) -> int:
+    """Return the version of the rules in force; SnapshotError, or RulesDiffer for a newer one."""
+    in_force = facts.get("rules", 1)  # the only version of older releases
+    if not _is_count(in_force) or in_force == 0:
+        raise SnapshotError(f"rules in the header must be a version, not {in_force!r}")
+    if in_force > rules.RULES:
+        raise RulesDiffer(in_force, rules.RULES)
+    return int(in_force)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST_COUNT
+
+
+# raised for options of other types and depths than any
+NOT_OPTIONS = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
+
+
+def model_set_of(facts: dict[str, Any]) -> ModelSet:
+    """Return the learners that the header of a snapshot names; SnapshotError."""
+    given = facts["lineup"] if "lineup" in facts else facts["options"]
+    try:
+        if "lineup" in facts and given.keys() != {"answering", "shadows"}:
+            raise ValueError(f"a lineup has answering and shadows, not {[*given]}")
+        return ModelSet.from_dict(given)
+    except NOT_OPTIONS as error:
+        raise SnapshotError(f"the learners in the header cannot be: {error}") from error
+
+
+def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
+    name = "recent_events"
+    need(name in arrays, name, "it is missing")
+    rows = arrays[name]
+    is_table = rows.dtype == np.dtype("<u8") and rows.ndim == 2 and rows.shape[1] == 4
+    need(is_table, name, "it is not a table of remembered events")
+    table = rows.view(np.uint64)
+    of_log = bool(((table[:, 3] > 0) & (table[:, 3] <= seq)).all())
+    need(of_log, name, "it has an event that the log does not have yet")
+    try:
+        return DedupWindow.load(table)
+    except ValueError as error:
+        raise SnapshotError(str(error), name) from error
+
+
+def enrolled_of(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int) -> Enrolled:
+    sections = _sections(place, arrays)
+    with named_within(prefix_of(place)):
+        learner = load(options, sections, hash_seed)
+        # releases without calibration have none of its arrays
+        is_calibrated = any(name.startswith("calibration_") for name in sections)
+        calibration = Calibration.load(sections) if is_calibrated else Calibration()
+        progress = ProgressiveValidation.load(sections)
+    return Enrolled(options.specification, learner, progress, calibration)
+
+
+def prefix_of(place: int) -> str:
+    """Return the prefix of a learner's arrays in a snapshot, by its place in the model set."""
+    return f"shadow{place}." if place else ""
+
+
+def _sections(place: int, arrays: snapshot.Arrays) -> snapshot.Arrays:
+    """Return the arrays of the learner at this place, without their prefix."""
+    if place == 0:
+        return {name: array for name, array in arrays.items() if not name.startswith("shadow")}
+    prefix = prefix_of(place)
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }

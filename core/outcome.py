@@ -1,0 +1,46 @@
+"""The results of events and rankings."""
+
+from typing import NamedTuple
+
+
+class ShadowOutcome(NamedTuple):
+    """The result of an event for a shadow; `seconds` by the given clock, else 0."""
+
+    label: str
+    rank: int | None
+    seconds: float
+
+
+class Outcome(NamedTuple):
+    """The result of applying an event.
+
+    `rank` is the rank of the best true class before learning, None if it was not retrieved (or
+    nothing was learned). `updated` is True if a margin required an update. `seconds` is the time
+    of learning by the given clock, else 0. All three are about the primary learner, whose
+    specification is `label`.
+    """
+
+    seq: int
+    rank: int | None
+    updated: bool
+    label: str = ""
+    shadows: tuple[ShadowOutcome, ...] = ()
+    seconds: float = 0.0
+
+
+class EventKey(NamedTuple):
+    """The id of an event and the fingerprint of its content, to recognise a retry."""
+
+    event_id: str | None
+    fingerprint: int
+
+
+class Answer(NamedTuple):
+    """A ranking [(class, score)], best first, and the confidence in its first class.
+
+    `confidence` is the probability, 0 to 1, that the first class is right; None without a first
+    class, and before 100 outcomes.
+    """
+
+    ranked: list[tuple[str, float]]
+    confidence: float | None
