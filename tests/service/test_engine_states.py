@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     rule,
 )
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import EventConflict, OptionError
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
@@ -74,12 +74,15 @@ class EngineStates(RuleBasedStateMachine):
         return ModelSet(Options.parse(self.learner), tuple(map(Options.parse, self.shadows)))
 
     def is_understood(self):
-        """Return true if the stored model set does not change the meaning of the settings."""
+        """Return true if the store can go on with the settings, and they mean what they name."""
         settings = Settings(learner=self.learner, shadows=self.shadows)
+        stored = self.reference.model_set
         try:
-            return settings.model_set(self.reference.model_set) == self.wanted()
-        except SettingError:
+            asked = settings.model_set(stored)
+            asked.after(stored)  # refuses another learner in place of a promoted one
+        except (OptionError, SettingError):
             return False
+        return asked == self.wanted()
 
     def run(self, work):
         return self.loop.run_until_complete(work)
