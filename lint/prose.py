@@ -1,10 +1,7 @@
 """Check the words of comments, docstrings and Markdown pages.
 
-    python lint/prose.py           print the findings, but for files listed in unmended.txt
-    python lint/prose.py FILE...   print the findings of these files, listed or not
-    python lint/prose.py --list    print the files with findings: the new unmended.txt
-
-unmended.txt may only get shorter: a listed file without findings is an error too.
+python lint/prose.py           print the findings of the repository
+python lint/prose.py FILE...   print the findings of these files
 """
 
 import re
@@ -15,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-UNMENDED = ROOT / "lint" / "unmended.txt"
 EXEMPT = {"CHANGELOG.md", "lint/prose.py"}  # the history of the old words, and their table
 
 OPENERS = (
@@ -202,28 +198,15 @@ def files() -> list[str]:
     return sorted(present - EXEMPT)
 
 
-def complaints(found: dict[str, list[Finding]], unmended: set[str]) -> list[str]:
-    """Return the lines to print: findings of unlisted files, and listed files without findings."""
-    shown = [str(each) for file in found if file not in unmended for each in found[file]]
-    mended = sorted(file for file in unmended if not found.get(file))
-    return shown + [f"{file}: mended; remove it from lint/{UNMENDED.name}" for file in mended]
-
-
 def main(arguments: list[str]) -> int:
     """Print the findings; return the exit status."""
-    some = [argument for argument in arguments if argument != "--list"]
-    found = {
-        file: sorted(findings(file, (ROOT / file).read_text()), key=lambda each: each.line)
-        for file in some or files()
-    }
-    if arguments == ["--list"]:
-        lines = [file for file in found if found[file]]
-        status = 0
-    else:
-        lines = complaints(found, set() if some else set(UNMENDED.read_text().split()))
-        status = bool(lines)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
-    return status
+    found = [
+        finding
+        for file in arguments or files()
+        for finding in sorted(findings(file, (ROOT / file).read_text()), key=lambda each: each.line)
+    ]
+    sys.stdout.writelines(f"{finding}\n" for finding in found)
+    return bool(found)
 
 
 if __name__ == "__main__":

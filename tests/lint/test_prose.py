@@ -2,7 +2,7 @@
 
 import pytest
 
-from lint.prose import UNMENDED, complaints, files, findings
+from lint.prose import files, findings, main
 
 
 def found(file, source):
@@ -83,16 +83,12 @@ def test_pages():
     ]
 
 
-def test_a_listed_file_is_let_pass_until_it_has_no_findings():
-    found = {"a.py": [*findings("a.py", "# What")], "b.py": []}
-    assert [line.partition(": ")[0] for line in complaints(found, set())] == ["a.py:1"]
-    assert complaints(found, {"a.py"}) == []
-    assert complaints(found, {"a.py", "b.py", "gone.py"}) == [
-        "b.py: mended; remove it from lint/unmended.txt",
-        "gone.py: mended; remove it from lint/unmended.txt",
-    ]
+def test_findings_are_printed_and_fail_the_run(capsys):
+    assert main(["tests/lint/test_prose.py"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["CHANGELOG.md"]) == 1
+    assert capsys.readouterr().out.startswith("CHANGELOG.md:")
 
 
 def test_the_files_of_the_repository_are_found():
     assert {"README.md", "core/event.pyx", "core/model.py"} <= {*files()}
-    assert {*UNMENDED.read_text().split()} <= {*files()}
