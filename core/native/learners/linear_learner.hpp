@@ -14,6 +14,7 @@
 #include "learners/rules/signed_weights.hpp"
 #include "learners/rules/update_context.hpp"
 #include "pipeline/top_k.hpp"
+#include "storage/class_search.hpp"
 #include "storage/score_table.hpp"
 
 namespace manyclass {
@@ -60,7 +61,7 @@ public:
             const Row& row = postings()[each.feature];
             const auto edge = postings().edges(row);
             const std::uint32_t voting = edges_scored(row);
-            const std::uint32_t at = Postings::place_of(cls, edge.classes, voting);
+            const std::uint32_t at = class_search(cls, edge.classes, voting);
             if (at < voting)
                 contributions.emplace_back(
                     std::string(each.name),
@@ -133,7 +134,7 @@ public:
     double weight(std::uint32_t feature, std::uint32_t cls) const override {
         const Row& row = postings()[feature];
         const auto edge = postings().edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         return at < row.outdegree ? weight_of(row, edge.masses[at]) : 0;
     }
 

@@ -128,21 +128,6 @@ public:
         return {ids, masses, masses + capacity(row)};
     }
 
-    // Return the place of a class among the first `count` of a row; `count` if it is absent.
-    static std::uint32_t place_of(std::uint32_t cls, const std::uint32_t* classes,
-                                  std::uint32_t count) {
-        constexpr std::uint32_t STRIDE = 32;  // compared at once, by vector instructions
-        std::uint32_t at = 0;
-        for (; at + STRIDE <= count; at += STRIDE) {
-            const std::uint32_t* const each = classes + at;
-            std::uint32_t found = 0;
-            for (std::size_t i = 0; i < STRIDE; ++i) found |= each[i] == cls;
-            if (found) break;
-        }
-        while (at < count && classes[at] != cls) ++at;
-        return at;
-    }
-
     // Make an empty row for this id, which is one past the end or was freed.
     void start(std::uint32_t feature) {
         if (feature == rows_.size()) {

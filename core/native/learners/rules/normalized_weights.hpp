@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "storage/class_search.hpp"
 #include "storage/postings.hpp"
 
 namespace manyclass {
@@ -55,7 +56,7 @@ private:
     // Add to a new or present edge and move it up; return the gain of its mass.
     double add(Row& row, std::uint32_t cls, float value) {
         Postings::Edges edge = rows_.edges(row);
-        std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             if (row.outdegree == LONGEST_ROW) {
                 drop_last(row);
@@ -71,7 +72,8 @@ private:
                 std::partition_point(edge.masses, edge.masses + at,
                                      [mass](float heavier) { return heavier >= mass; }) -
                 edge.masses);
-        std::copy_backward(edge.masses + at, edge.masses + from, edge.masses + from + 1);
+        if (edge.masses[at] != before)  // else all of them are equal
+            std::copy_backward(edge.masses + at, edge.masses + from, edge.masses + from + 1);
         std::copy_backward(edge.classes + at, edge.classes + from, edge.classes + from + 1);
         edge.masses[at] = mass;
         edge.classes[at] = cls;

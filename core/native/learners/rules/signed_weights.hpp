@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "storage/class_search.hpp"
 #include "storage/postings.hpp"
 
 namespace manyclass {
@@ -21,7 +22,7 @@ public:
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
             insert(row, cls, bounded(gain), 1);
             return;
@@ -35,7 +36,7 @@ public:
     void add_by_variance(std::uint32_t feature, std::uint32_t cls, double gain, double certainty) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double variance = is_new ? 1.0 : static_cast<double>(edge.variances[at]);
         const auto left = static_cast<float>(variance - certainty * variance * variance);
@@ -53,7 +54,7 @@ public:
     double variance(std::uint32_t feature, std::uint32_t cls) const {
         const Row& row = rows_[feature];
         const auto edge = static_cast<const Postings&>(rows_).edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         return at == row.outdegree ? 1.0 : static_cast<double>(edge.variances[at]);
     }
 
@@ -61,7 +62,7 @@ public:
     double take(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) return 0;
         const auto before = static_cast<double>(edge.masses[at]);
         const auto left = static_cast<float>(before - std::min(most, before));
@@ -76,7 +77,7 @@ public:
     double give(std::uint32_t feature, std::uint32_t cls, double most) {
         Row& row = rows_[feature];
         const Postings::Edges edge = rows_.edges(row);
-        const std::uint32_t at = Postings::place_of(cls, edge.classes, row.outdegree);
+        const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         const bool is_new = at == row.outdegree;
         const double before = is_new ? 0.0 : static_cast<double>(edge.masses[at]);
         auto after = static_cast<float>(before + most);

@@ -173,7 +173,7 @@ private:
     // exact anyway, and far more nodes can be likely.
     template <class F>
     void search(const std::vector<Input>& input, std::uint32_t wanted, F&& visit) const {
-        constexpr std::uint64_t MOST_NODES = 1 << 14, MOST_NODES_AFTER_EVICTION = 512;
+        constexpr std::uint64_t MOST_NODES = 1 << 14, MOST_NODES_AFTER_EVICTION = 256;
         const bool has_evicted = tables_.evicted_features + tables_.evicted_classes > 0;
         const TreeSearch::Cost cost =
             TreeSearch(tree_, input, wanted)
