@@ -62,6 +62,7 @@ private:
     // Scratch memory of a thread.
     struct Work {
         std::vector<Reached> reached;  // a heap, the best in front
+        std::vector<Reached> classes;  // of `reached`, while `finish` goes down
         std::vector<double> best;      // a heap of probabilities of classes, the least in front
     };
 
@@ -90,7 +91,8 @@ private:
         const auto first_class =
             std::partition(work_.reached.begin(), work_.reached.end(),
                            [](const Reached& each) { return !each.is_class; });
-        std::vector<Reached> classes(first_class, work_.reached.end());
+        std::vector<Reached>& classes = work_.classes;
+        classes.assign(first_class, work_.reached.end());
         work_.reached.erase(first_class, work_.reached.end());
         std::make_heap(work_.reached.begin(), work_.reached.end(), Later());
         for (int descents = 0; !is_over(); ++descents) {
@@ -120,7 +122,7 @@ private:
         std::push_heap(work_.reached.begin(), work_.reached.end(), Later());
     }
 
-    // Meet the children of a node that can be, or top_two to, wanted classes.
+    // Visit the children of a node that are, or lead to, wanted classes.
     template <class F>
     void each_child(const Reached& at, F&& visit) {
         const auto& node = tree_.nodes_[at.id];
