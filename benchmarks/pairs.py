@@ -1,6 +1,6 @@
 """Ratios of a benchmark's CPU times between this checkout and another, measured in pairs.
 
-python -m benchmarks.pairs OTHER [--pairs 10] speed [OPTION ...]
+python -m benchmarks.pairs [--pairs 10] OTHER speed [OPTION ...]
 
 Runs the benchmark in both checkouts, each with its own environment, in turns; every second pair
 runs in the other order, so that a busy machine is busy for both. Prints for every CPU time the

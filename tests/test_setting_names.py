@@ -18,12 +18,16 @@ SHORT = re.compile(
 )
 
 PAGES = [
-    *(ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "deploy").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md")),
+    *(*(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").glob("*.md")),
     *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in (".yml", ".yaml", ".json")),
     *(ROOT / "deploy").rglob("*.conf"),
     *ROOT.glob("docker-compose*.yml"),
 ]
-MODULES = [*(ROOT / "service").rglob("*.py"), ROOT / "deploy" / "dashboards.py"]
+MODULES = [
+    *(path for room in ("service", "cli", "core", "client") for path in (ROOT / room).rglob("*.py")),
+    ROOT / "deploy" / "dashboards.py",
+]
 
 
 def text_of(module):
