@@ -22,7 +22,7 @@ from manyclass.service.http.request_head import (
     parser_problem,
     too_many_headers,
 )
-from manyclass.service.http.stalls import LINGER_SECONDS, UNREAD_SECONDS, Stalls
+from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
 from manyclass.service.http.wire import (
     OVERLOADED,
     OVERLOADED_LAST,
@@ -316,10 +316,10 @@ class Protocol(HttpToolsProtocol):
 
     # --- bounds ----------------------------------------------------------------------------------
 
-    def pass_second(self, most_quiet: int, most_unread: int = UNREAD_SECONDS) -> None:
+    def pass_second(self) -> None:
         """End the connection of a client that has neither sent nor read enough; once a second."""
         self._count_bytes()
-        if self._stalls.unread(self.transport.get_write_buffer_size()) > most_unread:
+        if self._stalls.unread(self.transport.get_write_buffer_size()) > UNREAD_SECONDS:
             self._abort()
         if self.transport.is_closing():
             return
@@ -328,8 +328,8 @@ class Protocol(HttpToolsProtocol):
             self._stalls.linger_seconds += 1
             if self._stalls.linger_seconds > LINGER_SECONDS:
                 self.transport.close()
-        elif self._stalls.quiet(self._is_waiting()) > most_quiet:
-            self._refuse(Problem(408, f"The request did not come to its end in {most_quiet} s."))
+        elif self._stalls.quiet(self._is_waiting()) > QUIET_SECONDS:
+            self._refuse(Problem(408, f"The request did not come to its end in {QUIET_SECONDS} s."))
 
     def _is_waiting(self) -> bool:
         """Return whether the client has to send. A stream has shown its key, so it may be slow."""

@@ -189,11 +189,11 @@ def answer_on(connection):
 
 
 @contextmanager
-def serving(store="memory:", quiet_seconds=60, unread_seconds=30, **settings):
+def serving(store="memory:", **settings):
     """Yield a real server as `service.server.run` makes it, on a free port."""
     chosen = Settings(store=store, port=0, **settings)
     app = create_app(chosen)
-    server = server_of(app, chosen, quiet_seconds, unread_seconds)
+    server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from manyclass.service.http import protocol
 from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from tests.service.faulty import in_loop
 from tests.service.serving import NDJSON, assert_problem, calling, serving
@@ -141,12 +142,13 @@ def test_a_real_server_answers_preflights_and_streams():
 
 
 @pytest.mark.parametrize("origin", [APP, "https://else.example"])
-def test_pages_read_what_the_protocol_refuses(origin):
+def test_pages_read_refusals_of_the_protocol(origin, monkeypatch):
     """Send overload, a body that never comes, a body that is not HTTP, a head too large."""
     head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
     head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
-    with serving(quiet_seconds=1, **ALLOWED, **KEYS) as served:
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    with serving(**ALLOWED, **KEYS) as served:
         answers = [
             served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),
             served.talk(f"{chunked}\r\n".encode()),

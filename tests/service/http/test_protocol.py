@@ -263,8 +263,9 @@ def test_when_memory_is_short_large_requests_are_refused_and_small_ones_served()
         assert served.app.limits.budget.refused > refused
 
 
-def test_an_answer_that_is_not_read_is_closed(caplog):
-    with serving(unread_seconds=1) as served:
+def test_an_answer_that_is_not_read_is_closed(caplog, monkeypatch):
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 1)
+    with serving() as served:
         budget = served.app.limits.budget
         size = 30_000_000
 
@@ -304,9 +305,10 @@ def test_the_rest_of_a_body_after_its_answer_has_bounded_time(monkeypatch):
             assert connection.recv(1) == b""
 
 
-def test_a_body_that_comes_too_slowly_is_given_up():
+def test_a_body_that_comes_too_slowly_is_given_up(monkeypatch):
     """A small body has to be complete in time, even if single bytes keep coming."""
-    with serving(quiet_seconds=1) as served, served.connect() as connection:
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    with serving() as served, served.connect() as connection:
         connection.sendall(head("/rank", "content-length: 100000"))
         while not select.select([connection], [], [], 0.01)[0]:
             connection.sendall(b" ")
@@ -314,9 +316,10 @@ def test_a_body_that_comes_too_slowly_is_given_up():
 
 
 @pytest.mark.parametrize("path", ["/nope", "/snapshots", "/learners/x/promote"])
-def test_only_streams_to_learn_may_be_quiet(path):
+def test_only_streams_to_learn_may_be_quiet(path, monkeypatch):
     """Other routes time out: else clients without a key could hold connections."""
-    with serving(quiet_seconds=1) as served, served.connect() as connection:
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    with serving() as served, served.connect() as connection:
         connection.sendall(head(path, "content-length: 1000", kind="application/x-ndjson"))
         assert answer_on(connection)[0] == 408
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import server
+from manyclass.service.http import protocol, server
 from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from manyclass.service.http.server import AddressUnavailable, StartFailed, run
 from tests.service.faulty import PATIENCE
@@ -250,10 +250,11 @@ def test_a_gzipped_stream_from_a_usual_client(served):
 # --- silent clients -----------------------------------------------------------------------------
 
 
-def test_a_request_that_does_not_go_on_is_given_up():
+def test_a_request_that_does_not_go_on_is_given_up(monkeypatch):
     """A stream is not limited: it may take its time."""
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
     body = head("/rank", "content-length: 5")
-    with serving(quiet_seconds=1) as served, contextlib.ExitStack() as open_ones:
+    with serving() as served, contextlib.ExitStack() as open_ones:
         stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))
         stream.sendall(stream_head() + chunk(EVENT + b"\n"))
         for connection, beginning in zip(begun, (b"GET /sta", body, body + b"{"), strict=True):
