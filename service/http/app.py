@@ -94,7 +94,7 @@ class App(HotPath):
         builder = EventBuilder(
             self.engine, pending, peers, metrics, settings.max_features_per_instance
         )
-        stream = LearnStream(settings, builder, metrics, self.stopping)
+        stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),

@@ -27,10 +27,10 @@ _encode = msgspec.json.Encoder().encode
 class ProgressSchedule:
     """Schedules progress reports by lines and by time, less often as the stream goes on."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._lines = PROGRESS_LINES
-        self._seconds = seconds
+        self._seconds = PROGRESS_SECONDS
         self._reports = 0
         self._last_line = 0
         self._last_time = self._clock()

@@ -1,4 +1,4 @@
-"""Builds events from the bodies of clients, and submits them to the engine."""
+"""Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -23,7 +23,7 @@ Known = Mapping[str, StoredInstance | Absence]  # by id
 
 
 class EventBuilder:
-    """Builds events from forms, and submits them to the engine.
+    """Builds events from forms.
 
         form ──► event                                       (features or text)
         form ──► instance of its id ──► event                (pending, or of a peer)
@@ -101,10 +101,6 @@ class EventBuilder:
             return _learn(instance, classes, None, 0)
         fingerprint = _fingerprint(sorted(instance.items()), classes)
         return _learn(instance, classes, form.event_id, fingerprint)
-
-    async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
-        """Return the results of `Engine.submit`, which takes all entries or none."""
-        return await self._engine.submit(entries, wait)
 
     def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
         match absence:

@@ -112,7 +112,7 @@ class Learn(HotCall):
                 return await self._many(form, form.events)
             known = await self._builder.instances([form])
             event = await self._builder.event_in_turns(form, known)
-            [result] = await self._builder.submit([event])
+            [result] = await self._engine.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
@@ -135,7 +135,7 @@ class Learn(HotCall):
             if time_slice.is_over:
                 await time_slice.renew()
         try:
-            results = await self._builder.submit(events)
+            results = await self._engine.submit(events)
         except EventConflict as conflict:
             raise problem_of(conflict).within("events", conflict.position) from conflict
         duplicates = sum(result.duplicate for result in results)

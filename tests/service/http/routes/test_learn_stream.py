@@ -7,20 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.service.config.settings import Settings
-from manyclass.service.http import stream_report, time_slice
-from manyclass.service.http.auth import ApiKeys
-from manyclass.service.http.csrf import CsrfGuard
-from manyclass.service.http.hot_path import HotPath
+from manyclass.service.http import line_reader, stream_report, time_slice
 from manyclass.service.http.line_reader import Lines
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
-from manyclass.service.http.routes.learn import Learn
-from manyclass.service.http.routes.learn_stream import LearnStream
-from manyclass.service.ingest.event_builder import EventBuilder
-from manyclass.service.ingest.peer_lookup import PeerLookup
-from manyclass.service.observability.metrics import Metrics
+from manyclass.service.http.routes import learn_stream
 from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
@@ -168,24 +160,22 @@ async def test_progress_is_reported_while_it_lasts(monkeypatch):
         await talk.end()
 
 
-def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
-    """Return a conversation with a stream that reports progress at this interval."""
-    budget = budget or MemoryBudget(2**20)
-    metrics, settings = Metrics(), Settings()
-    engine, pending = call.app.engine, call.app.api.state.pending
-    peers = PeerLookup(engine.cluster, pending, metrics)
-    builder = EventBuilder(engine, pending, peers, metrics, 100)
-    stopping = asyncio.Event()
-    stream = LearnStream(settings, builder, metrics, stopping, progress_seconds, line_seconds)
-    learn = Learn(settings, engine, ApiKeys([], [], []), builder, metrics, stream, budget)
-    hot_path = HotPath({"/learn": learn}, None, CsrfGuard("127.0.0.1", True), metrics)
-    return Conversation(hot_path, "/learn", NDJSON)
+@pytest.fixture
+def report_after(monkeypatch):
+    """Return a function that sets the seconds between two reports of a slow stream."""
+
+    def set_seconds(seconds):
+        for module in (stream_report, learn_stream):
+            monkeypatch.setattr(module, "PROGRESS_SECONDS", seconds)
+
+    return set_seconds
 
 
 @in_loop
-async def test_progress_of_a_slow_stream_is_reported_too():
+async def test_progress_of_a_slow_stream_is_reported_too(report_after):
+    report_after(0)
     async with calling() as call:
-        talk = slow_streaming(call, progress_seconds=0)
+        talk = streaming(call)
         for count in (1, 2, 3):
             talk.say(line())
             told = await talk.hear_line()
@@ -246,9 +236,10 @@ async def test_an_early_end_is_reported_after_all_buffered_lines():
 
 
 @in_loop
-async def test_learned_events_are_reported_while_the_stream_is_idle():
+async def test_learned_events_are_reported_while_the_stream_is_idle(report_after):
+    report_after(0.01)
     async with calling() as call:
-        talk = slow_streaming(call, progress_seconds=0.01)
+        talk = streaming(call)
         talk.say(line())
         told = await talk.hear_line()
         assert (told["kind"], told["accepted"]) == ("progress", 1)
@@ -260,7 +251,7 @@ async def test_learned_events_are_reported_while_the_stream_is_idle():
 def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     monkeypatch.setattr(stream_report, "MOST_PROGRESS_AT_ONE_PACE", 2)
     clock = Clock()
-    pace = stream_report.ProgressSchedule(5.0, clock)
+    pace = stream_report.ProgressSchedule(clock)
     told = []
     for settled in range(1, 1000):
         clock.now += 1.0
@@ -487,7 +478,7 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     budget = MemoryBudget(2**20)
     reservation = budget.reserve()
-    lines = Lines(8, reservation, 60.0, Clock())
+    lines = Lines(8, reservation, Clock())
     found = []
     for start, end in pairwise(borders):
         found += lines.feed(data[start:end])
@@ -535,8 +526,9 @@ async def test_the_unpacking_of_a_stream_counts_too():
 @in_loop
 async def test_a_line_for_which_there_is_no_memory_is_refused():
     async with calling() as call:
-        budget = MemoryBudget(10_000)
-        talk = slow_streaming(call, progress_seconds=60, budget=budget)
+        budget = call.app.limits.budget
+        budget.limit = 10_000
+        talk = streaming(call)
         talk.say(line())
         await settled(call, 1)
         talk.say(b" " * 10_001)
@@ -545,7 +537,7 @@ async def test_a_line_for_which_there_is_no_memory_is_refused():
         assert failure["learned_up_to_line"] == 1
         await talk.end()
         assert budget.used == 0
-        talk = slow_streaming(call, progress_seconds=60, budget=budget)
+        talk = streaming(call)
         talk.say(b" " * 10_001)
         status, headers, _ = await talk.end()
         assert status == 503
@@ -553,12 +545,14 @@ async def test_a_line_for_which_there_is_no_memory_is_refused():
 
 
 @in_loop
-async def test_a_line_that_does_not_end_ends_its_stream():
+async def test_a_line_that_does_not_end_ends_its_stream(report_after, monkeypatch):
     """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
+    report_after(0.001)
+    monkeypatch.setattr(line_reader, "LINE_SECONDS", 0.05)
     async with calling() as call:
         for more in (b"", b" "):
             seq = call.app.engine.model.seq
-            talk = slow_streaming(call, progress_seconds=0.001, line_seconds=0.05)
+            talk = streaming(call)
             talk.say(line())
             assert (await talk.hear_line())["kind"] == "progress"
             await asyncio.sleep(0.1)
@@ -576,7 +570,7 @@ async def test_a_line_that_does_not_end_ends_its_stream():
 
 def test_the_time_for_a_line_begins_with_the_line():
     clock = Clock()
-    lines = Lines(100, MemoryBudget(2**20).reserve(), 60.0, clock)
+    lines = Lines(100, MemoryBudget(2**20).reserve(), clock)
     for _ in range(10):
         clock.now += 59.0
         list(lines.feed(b"a\nb"))
