@@ -22,6 +22,7 @@ from manyclass.service.errors import Rejected
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
@@ -41,7 +42,6 @@ from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.state_downloads import StateDownloads
-from manyclass.service.ingest.event_builder import EventBuilder
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector

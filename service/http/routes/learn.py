@@ -12,6 +12,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode
+from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
@@ -26,7 +27,6 @@ from manyclass.service.http.schemas.learn import (
     LearnRequest,
 )
 from manyclass.service.http.time_slice import TimeSlice
-from manyclass.service.ingest.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 

@@ -12,6 +12,7 @@ from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import decode
+from manyclass.service.http.event_builder import EventBuilder, is_without_features
 from manyclass.service.http.hot_call import HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
@@ -27,7 +28,6 @@ from manyclass.service.http.schemas.learn import (
 )
 from manyclass.service.http.stream_report import PROGRESS_SECONDS, ProgressSchedule, StreamReport
 from manyclass.service.http.time_slice import TimeSlice
-from manyclass.service.ingest.event_builder import EventBuilder, is_without_features
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 

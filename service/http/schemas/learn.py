@@ -6,7 +6,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.service.http.problems import FaultDocument
-from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Id, Text, Warnings
+from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Text, Warnings
+from manyclass.service.ingest.pending_labels import Id
 
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
