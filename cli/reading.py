@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -13,6 +14,15 @@ from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
 
+FileFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="jsonl, libsvm, xmc, vw or fasttext; by default the name of each file determines it.",
+        metavar="FORMAT",
+        show_default=False,
+    ),
+]
 NAMED_LINES = 20  # rejected lines printed; more are only counted
 MOVED_ROWS = 256  # instances between two updates of the bar
 

@@ -12,8 +12,7 @@ from tests.service.faulty import PATIENCE
 
 
 def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
-    result = manyclass("serve", "--store", "nowhere:")
-    assert result.exit_code == 1
+    result = manyclass("serve", "--store", "nowhere:", exit_code=1)
     assert result.stderr.startswith("manyclass: ")
     assert len(result.stderr.splitlines()) == 1
 
@@ -24,8 +23,7 @@ def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
         raise error
 
     monkeypatch.setattr("manyclass.service.http.server.run", run)
-    result = manyclass("serve", "--store", "memory:")
-    assert result.exit_code == 1
+    result = manyclass("serve", "--store", "memory:", exit_code=1)
     assert "broken" in result.stderr
     assert "mend it" in result.stderr
     assert "Traceback" not in result.output
@@ -34,8 +32,7 @@ def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
 def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = manyclass("serve", "--store", "memory:", "--port", port)
-    assert result.exit_code == 4
+        result = manyclass("serve", "--store", "memory:", "--port", port, exit_code=4)
     assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
     assert "--port" in result.stderr
     assert "Traceback" not in result.output
@@ -46,7 +43,7 @@ def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("manyclass.service.http.server.run", run)
-    assert manyclass("serve", "--store", "memory:").exit_code == 0
+    manyclass("serve", "--store", "memory:")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
