@@ -15,6 +15,12 @@ from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 
 NDJSON = {"content-type": "application/x-ndjson"}
+KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
+
+
+def bearer(key):
+    """Return the header with this key."""
+    return {"authorization": f"Bearer {key}".encode()}
 
 
 class Calls:

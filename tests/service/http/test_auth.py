@@ -1,9 +1,14 @@
+import json
+
 import pytest
 
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import Problem
+from tests.service.faulty import in_loop
+from tests.service.http.openapi.test_document import document
+from tests.service.serving import KEYS, NDJSON, assert_problem, bearer, calling
 
-KEYS = ApiKeys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
+API_KEYS = ApiKeys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
 
 
 @pytest.mark.parametrize(
@@ -13,10 +18,10 @@ KEYS = ApiKeys(rank=["r1", "r2"], learn=["l1"], admin=["a1"])
 @pytest.mark.parametrize("scope", list(Scope))
 def test_a_key_is_good_for_its_scope_and_those_below(key, granted, scope):
     if scope <= granted:
-        KEYS.require(scope, f"Bearer {key}".encode())
+        API_KEYS.require(scope, f"Bearer {key}".encode())
     else:
         with pytest.raises(Problem) as caught:
-            KEYS.require(scope, f"Bearer {key}".encode())
+            API_KEYS.require(scope, f"Bearer {key}".encode())
         assert caught.value.status == 403
         assert scope.name.lower() in caught.value.detail
 
@@ -37,14 +42,14 @@ def test_a_key_is_good_for_its_scope_and_those_below(key, granted, scope):
 )
 def test_without_a_known_key_nothing_passes(header):
     with pytest.raises(Problem) as caught:
-        KEYS.require(Scope.RANK, header)
+        API_KEYS.require(Scope.RANK, header)
     assert caught.value.status == 401
     assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
     assert "r1" not in caught.value.detail
 
 
 def test_the_scheme_is_read_in_any_case():
-    KEYS.require(Scope.RANK, b"bEARER  r1 ")
+    API_KEYS.require(Scope.RANK, b"bEARER  r1 ")
 
 
 def test_a_key_of_two_scopes_has_the_higher():
@@ -62,3 +67,58 @@ def test_one_key_of_any_scope_closes_all():
     assert not keys.open
     with pytest.raises(Problem):
         keys.require(Scope.RANK, None)
+
+
+# --- calls ----------------------------------------------------------------------------------------
+
+SCOPES = {  # of each call in the document; None needs no key
+    "POST /rank": Scope.RANK,
+    "POST /learn": Scope.LEARN,
+    "GET /classes": Scope.RANK,
+    "GET /classes/{name}": Scope.RANK,
+    "DELETE /classes/{name}": Scope.ADMIN,
+    "GET /features/{name}": Scope.RANK,
+    "DELETE /features/{name}": Scope.ADMIN,
+    "GET /learners": Scope.RANK,
+    "POST /learners/{name}/promote": Scope.ADMIN,
+    "GET /state": Scope.ADMIN,
+    "GET /stats": Scope.RANK,
+    "GET /snapshots": Scope.ADMIN,
+    "POST /snapshots": Scope.ADMIN,
+    "POST /snapshots/{seq}/restore": Scope.ADMIN,
+    "GET /livez": None,
+    "GET /readyz": None,
+    "GET /metrics": None,
+}
+EVENT = {"features": ["svm"], "classes": ["svm"]}
+BODIES = {"POST /rank": {"features": ["svm"]}, "POST /learn": EVENT}
+GRANTED = {None: None, "é": None, "r": Scope.RANK, "l": Scope.LEARN, "a": Scope.ADMIN}
+
+
+def test_every_call_of_the_document_has_its_scope_here():
+    calls = {
+        f"{method.upper()} {path}"
+        for path, operations in document()["paths"].items()
+        for method in operations
+    }
+    assert calls == SCOPES.keys()
+
+
+@pytest.mark.parametrize("key", GRANTED)
+@pytest.mark.parametrize("kind", [{}, NDJSON], ids=["json", "stream"])
+@in_loop
+async def test_each_call_takes_the_keys_of_its_scope_and_those_above(key, kind):
+    async with calling(**KEYS) as call:
+        for name, scope in SCOPES.items():
+            await call("POST", "/learn", EVENT, headers=bearer("a"))
+            method, path = name.format(name="svm", seq=0).split()
+            body = json.dumps(BODIES[name]).encode() if name in BODIES else None
+            headers = (kind if path == "/learn" else {}) | ({} if key is None else bearer(key))
+            answer = await call(method, path, body, headers=headers)
+            if scope is None or (GRANTED[key] and GRANTED[key] >= scope):
+                assert answer.is_success, (name, answer.text)
+            elif GRANTED[key]:
+                assert_problem(answer, 403)
+            else:
+                assert_problem(answer, 401)
+                assert answer.headers["www-authenticate"] == "Bearer"

@@ -7,12 +7,11 @@ import pytest
 from manyclass.service.http import protocol
 from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from tests.service.faulty import in_loop
-from tests.service.serving import NDJSON, assert_problem, calling, serving
+from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
 
 APP = "https://app.example"
 FROM_APP = {"origin": APP, "sec-fetch-site": "cross-site"}
 ALLOWED = {"allowed_origins": (APP, "http://localhost:3000")}
-KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 EVENT = {"text": "a puck", "classes": ["hockey"]}
 INSTANCE = {"text": "a puck"}
 

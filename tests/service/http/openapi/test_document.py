@@ -15,7 +15,7 @@ from manyclass.service.http.app import create_app
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from tests.service.faulty import in_loop
-from tests.service.serving import calling, serving
+from tests.service.serving import KEYS, calling, serving
 
 READERS = {
     "RankRequest": RankRequest,
@@ -57,9 +57,7 @@ def validator(name, **settings):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "keys", [{}, {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}]
-)
+@pytest.mark.parametrize("keys", [{}, KEYS])
 def test_schemathesis_finds_nothing(keys, tmp_path):
     (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
     with serving(snapshot_keep=10_000, rank_wait_seconds=0.01, **keys) as served:
@@ -87,28 +85,6 @@ def test_the_document_has_permissions_only_with_keys():
             assert ("401" in operation["responses"]) == scoped
             assert "401" not in free["paths"][path][method]["responses"]
             assert "security" not in free["paths"][path][method]
-
-
-def test_every_call_is_in_the_document():
-    assert {(path, method) for path, each in document()["paths"].items() for method in each} == {
-        ("/rank", "post"),
-        ("/learn", "post"),
-        ("/classes", "get"),
-        ("/classes/{name}", "get"),
-        ("/classes/{name}", "delete"),
-        ("/features/{name}", "get"),
-        ("/features/{name}", "delete"),
-        ("/state", "get"),
-        ("/stats", "get"),
-        ("/learners", "get"),
-        ("/learners/{name}/promote", "post"),
-        ("/snapshots", "get"),
-        ("/snapshots", "post"),
-        ("/snapshots/{seq}/restore", "post"),
-        ("/livez", "get"),
-        ("/readyz", "get"),
-        ("/metrics", "get"),
-    }
 
 
 def nested(schema):

@@ -11,14 +11,13 @@ from manyclass.service.http.openapi.examples import UNKNOWN
 from manyclass.service.http.problems import MEDIA_TYPE
 from tests.service.faulty import in_loop
 from tests.service.http.openapi.test_document import document
-from tests.service.serving import calling
+from tests.service.serving import KEYS, calling
 
 # Measured anew by each process, or another in each version; the schema says what they are.
 VARYING = {
     *("bytes", "resident_bytes", "edges", "outdegrees", "taken_at", "seconds", "learn_seconds"),
     "durability",
 }
-KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 BINARY = "application/octet-stream"  # without an example
 
 

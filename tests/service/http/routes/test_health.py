@@ -9,7 +9,7 @@ from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import FaultyStore, in_loop
-from tests.service.serving import NDJSON, assert_problem, calling
+from tests.service.serving import KEYS, NDJSON, assert_problem, calling
 
 OPEN = ["/livez", "/metrics", "/docs", "/openapi.json"]
 CLOSED = [
@@ -134,7 +134,7 @@ async def test_one_is_ready_to_rank_or_to_learn(what):
 @pytest.mark.parametrize("path", [*OPEN, "/readyz", "/readyz?to=rank"])
 @in_loop
 async def test_needs_no_key(path):
-    async with calling(rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)) as call:
+    async with calling(**KEYS) as call:
         assert (await call("GET", path)).status_code == 200
 
 

@@ -304,16 +304,3 @@ async def test_a_full_queue_asks_to_come_again():
             assert_problem(response, 503)
             assert int(response.headers["retry-after"]) >= 1
         assert (await first).status_code == 200
-
-
-@in_loop
-async def test_keys():
-    async with calling(rank_keys=("r",), learn_keys=("l",)) as call:
-        event = {"features": ["a"], "classes": ["x"]}
-        for kind in ("application/json", "application/x-ndjson"):
-            body = json.dumps(event).encode()
-            for key, status in (("r", 403), ("x", 401)):
-                headers = {"authorization": f"Bearer {key}", "content-type": kind}
-                assert_problem(await call("POST", "/learn", body, headers=headers), status)
-            headers = {"authorization": "Bearer l", "content-type": kind}
-            assert (await call("POST", "/learn", body, headers=headers)).status_code == 200

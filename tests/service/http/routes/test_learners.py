@@ -164,20 +164,6 @@ async def test_nobody_else_can_be_promoted(label):
 
 
 @in_loop
-async def test_to_promote_takes_an_admin_key_and_to_look_any():
-    async with calling(
-        shadows=("pa",), rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)
-    ) as call:
-        for key, status in (("r", 403), ("l", 403), ("a", 200)):
-            headers = {"authorization": f"Bearer {key}"}
-            assert (await call("GET", "/learners", headers=headers)).status_code == 200
-            answer = await call("POST", promoting("pa"), headers=headers)
-            assert answer.status_code == status
-        assert_problem(await call("GET", "/learners"), 401)
-        assert_problem(await call("POST", promoting("pa")), 401)
-
-
-@in_loop
 async def test_a_promotion_reaches_every_process():
     async with side_by_side(shadows=("pa",)) as (one, two):
         await one.learn(*LESSONS)

@@ -105,19 +105,3 @@ async def test_unknown_and_impossible_names(method, kind):
             await call(method, f"/{kind}/" + quote("é" * 2049)), 404 if method == "GET" else 422
         )
         assert call.digest() == before
-
-
-@in_loop
-async def test_keys():
-    async with calling(rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)) as call:
-        admin = {"authorization": "Bearer a"}
-        await call("POST", "/learn", {"features": ["f"], "classes": ["c"]}, headers=admin)
-        for where in ("/classes", "/classes/c", "/features/f"):
-            assert_problem(await call("GET", where), 401)
-            response = await call("GET", where, headers={"authorization": "Bearer r"})
-            assert response.status_code == 200
-        for where in ("/classes/c", "/features/f"):
-            for key, status in (("r", 403), ("l", 403), ("é", 401)):
-                headers = {"authorization": f"Bearer {key}".encode()}
-                assert_problem(await call("DELETE", where, headers=headers), status)
-            assert (await call("DELETE", where, headers=admin)).status_code == 200

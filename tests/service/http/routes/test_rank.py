@@ -318,19 +318,6 @@ async def test_reads_gzip_and_refuses_other_types():
             assert_problem(response, 415)
 
 
-@in_loop
-async def test_keys():
-    async with calling(rank_keys=("r",), learn_keys=("l",)) as call:
-        body = {"text": "a"}
-        assert_problem(await call("POST", "/rank", body), 401)
-        wrong = await call("POST", "/rank", body, headers={"authorization": "Bearer x"})
-        assert_problem(wrong, 401)
-        assert wrong.headers["www-authenticate"] == "Bearer"
-        for key in "rl":
-            given = {"authorization": f"Bearer {key}"}
-            assert (await call("POST", "/rank", body, headers=given)).status_code == 200
-
-
 # --- no older than an event -----------------------------------------------------------------------
 
 FORMS = [{"features": ["a"]}, {"instances": [{"features": ["a"]}] * 2}]

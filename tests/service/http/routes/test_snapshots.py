@@ -1,5 +1,3 @@
-import pytest
-
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
@@ -49,16 +47,3 @@ async def test_a_store_that_cannot_keep_it():
         response = await call("POST", "/snapshots")
         assert "no room" in assert_problem(response, 503)["detail"]
         assert "retry-after" in response.headers
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "/snapshots"), ("GET", "/snapshots"), ("POST", "/snapshots/0/restore")],
-)
-@in_loop
-async def test_only_administrators_may(method, path):
-    async with calling(learn_keys=("l",), admin_keys=("a",)) as call:
-        assert_problem(await call(method, path), 401)
-        assert_problem(await call(method, path, headers={"authorization": "Bearer l"}), 403)
-        response = await call(method, path, headers={"authorization": "Bearer a"})
-        assert response.is_success

@@ -37,15 +37,6 @@ async def test_it_can_be_had_while_the_store_is_away_or_learning_has_stopped():
 
 
 @in_loop
-async def test_it_needs_the_key_of_an_administrator():
-    async with calling(learn_keys=("teach",), admin_keys=("rule",)) as call:
-        lesser = {"authorization": "Bearer teach"}
-        assert_problem(await call("GET", "/state", headers=lesser), 403)
-        key = {"authorization": "Bearer rule"}
-        assert (await call("GET", "/state", headers=key)).status_code == 200
-
-
-@in_loop
 async def test_one_copy_is_made_for_all_who_read_at_once(monkeypatch):
     async with calling() as call:
         await call.learn(("a b", "x"))

@@ -126,14 +126,6 @@ async def test_to_hash_the_state_needs_an_admin_key():
 
 
 @in_loop
-async def test_needs_a_key():
-    async with calling(rank_keys=("r",)) as call:
-        assert_problem(await call("GET", "/stats"), 401)
-        response = await call("GET", "/stats", headers={"authorization": "Bearer r"})
-        assert response.status_code == 200
-
-
-@in_loop
 async def test_the_options_shown_are_those_of_the_model():
     async with calling() as call:
         engine = call.app.engine
