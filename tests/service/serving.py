@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import httpx
 
@@ -192,6 +192,46 @@ def answer_on(connection):
             assert received, "the answer was cut short"
             body += received
     return int(first.split()[1]), headers, body
+
+
+def head(path, *lines, method="POST", kind="application/json"):
+    """Return the head of a request, with more lines."""
+    first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\n"
+    return "".join([first, *(f"{line}\r\n" for line in lines), "\r\n"]).encode()
+
+
+def post(path, body, *lines):
+    """Return a request with a JSON body."""
+    return head(path, f"content-length: {len(body)}", *lines) + body
+
+
+def chunk(data):
+    """Return a chunk of a body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def everything(connection):
+    """Return all bytes until the server closes."""
+    data = b""
+    with suppress(ConnectionResetError):
+        while received := connection.recv(65_536):
+            data += received
+    return data
+
+
+def statuses(connection):
+    """Return the statuses of all answers until the server closes, in order."""
+    return [int(part[:3]) for part in everything(connection).split(b"HTTP/1.1 ")[1:]]
+
+
+def until(condition):
+    """Wait until the condition holds."""
+    waiting = threading.Event()
+    for _ in range(int(PATIENCE / 0.005)):
+        if condition():
+            return
+        waiting.wait(0.005)
+    raise AssertionError("it never came true")
 
 
 @contextmanager
