@@ -47,6 +47,16 @@ class Calls:
         events = [{"features": features.split(), "classes": [name]} for features, name in pairs]
         return (await self("POST", "/learn", {"events": events})).json()
 
+    async def stream(self, *lines, **headers):
+        """Send objects or bytes as lines to learn; return the objects of the answer."""
+        body = b"".join(
+            each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in lines
+        )
+        answer = await self("POST", "/learn", body, headers=NDJSON | headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == NDJSON["content-type"]
+        return [json.loads(line) for line in answer.text.splitlines()]
+
     async def metrics(self):
         """Return every sample by its name and labels in the Prometheus format."""
         lines = (await self("GET", "/metrics")).text.splitlines()
@@ -150,6 +160,12 @@ class Conversation:
             return None
         start, *bodies = messages
         return start["status"], dict(start["headers"]), b"".join(each["body"] for each in bodies)
+
+    async def end_lines(self):
+        """Return the objects of a streamed answer of which nothing was read before."""
+        status, _, body = await self.end()
+        assert status == 200, body
+        return [json.loads(line) for line in body.splitlines()]
 
 
 class Served:

@@ -129,6 +129,7 @@ def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
         ({"SHADOWS": ""}, ["pa(replay=4)", "ff", "ema"]),
         ({"SHADOWS": "none"}, ["pa(replay=4)"]),
         ({"SHADOWS": "ind"}, ["pa(replay=4)", "ind"]),
+        ({"SHADOWS": "ff,ema"}, ["pa(replay=4)", "ff", "ema"]),
         ({"SHADOWS": "ema, pa(replay=4)"}, ["ff", "ema", "pa(replay=4)"]),  # it was promoted
         (
             {"LEARNER": "ff(rating=3)", "SHADOWS": "ema, pa(replay=4)"},
@@ -138,22 +139,6 @@ def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
 )
 def test_omitted_settings_keep_their_stored_values(variables, labels):
     stored = ModelSet(Options.of("pa", replay=4), (Options(), Options.of("ema")))
-    settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
-    assert settings.model_set(stored).labels == labels
-
-
-@pytest.mark.parametrize(
-    ("variables", "stored", "labels"),
-    [
-        ({"SHADOWS": "ff"}, ModelSet(Options.of("svm")), ["svm", "ff"]),
-        (
-            {"SHADOWS": "ff,ema"},
-            ModelSet(Options.of("pa"), (Options(), Options.of("ema"))),
-            ["pa", "ff", "ema"],
-        ),
-    ],
-)
-def test_shadows_without_a_learner_are_beside_the_stored_one(variables, stored, labels):
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
     assert settings.model_set(stored).labels == labels
 

@@ -1,10 +1,9 @@
-import json
-
 import pytest
 
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import Problem
 from tests.service.faulty import in_loop
+from tests.service.http.every_call import EVENT, SCOPES, call_of
 from tests.service.http.openapi.test_document import document
 from tests.service.serving import KEYS, NDJSON, assert_problem, bearer, calling
 
@@ -71,27 +70,6 @@ def test_one_key_of_any_scope_closes_all():
 
 # --- calls ----------------------------------------------------------------------------------------
 
-SCOPES = {  # of each call in the document; None needs no key
-    "POST /rank": Scope.RANK,
-    "POST /learn": Scope.LEARN,
-    "GET /classes": Scope.RANK,
-    "GET /classes/{name}": Scope.RANK,
-    "DELETE /classes/{name}": Scope.ADMIN,
-    "GET /features/{name}": Scope.RANK,
-    "DELETE /features/{name}": Scope.ADMIN,
-    "GET /learners": Scope.RANK,
-    "POST /learners/{name}/promote": Scope.ADMIN,
-    "GET /state": Scope.ADMIN,
-    "GET /stats": Scope.RANK,
-    "GET /snapshots": Scope.ADMIN,
-    "POST /snapshots": Scope.ADMIN,
-    "POST /snapshots/{seq}/restore": Scope.ADMIN,
-    "GET /livez": None,
-    "GET /readyz": None,
-    "GET /metrics": None,
-}
-EVENT = {"features": ["svm"], "classes": ["svm"]}
-BODIES = {"POST /rank": {"features": ["svm"]}, "POST /learn": EVENT}
 GRANTED = {None: None, "é": None, "r": Scope.RANK, "l": Scope.LEARN, "a": Scope.ADMIN}
 
 
@@ -111,10 +89,8 @@ async def test_each_call_takes_the_keys_of_its_scope_and_those_above(key, kind):
     async with calling(**KEYS) as call:
         for name, scope in SCOPES.items():
             await call("POST", "/learn", EVENT, headers=bearer("a"))
-            method, path = name.format(name="svm", seq=0).split()
-            body = json.dumps(BODIES[name]).encode() if name in BODIES else None
-            headers = (kind if path == "/learn" else {}) | ({} if key is None else bearer(key))
-            answer = await call(method, path, body, headers=headers)
+            headers = (kind if name == "POST /learn" else {}) | ({} if key is None else bearer(key))
+            answer = await call_of(call, name, headers)
             if scope is None or (GRANTED[key] and GRANTED[key] >= scope):
                 assert answer.is_success, (name, answer.text)
             elif GRANTED[key]:

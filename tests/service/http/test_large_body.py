@@ -14,7 +14,7 @@ from manyclass.service.http.request_body import PIECE_BYTES
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
 from manyclass.service.http.schemas.rank import RankInstance
 from tests.service.faulty import in_loop
-from tests.service.serving import NDJSON, assert_problem, calling
+from tests.service.serving import assert_problem, calling
 
 LONG = "." * (10 * text.SLICE_CHARACTERS)
 
@@ -141,9 +141,7 @@ async def test_a_long_text_takes_a_turn_for_each_slice(turns):
         assert turns() >= 10
         assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
         assert turns() >= 20
-        lines = (json.dumps(event) + "\n").encode() * 2
-        answer = await call("POST", "/learn", lines, headers=NDJSON)
-        assert json.loads(answer.text.splitlines()[-1])["accepted"] == 2
+        assert (await call.stream(event, event))[-1]["accepted"] == 2
         assert turns() >= 20
         assert call.app.engine.model.learner.features == 1
 
@@ -175,7 +173,7 @@ async def test_gzip_is_unpacked_in_turns(turns):
         assert (await call("POST", "/rank", body, headers=headers)).status_code == 200
         assert turns() >= 10
         line = gzip.compress(b"." * (10 * PIECE_BYTES))
-        await call("POST", "/learn", line, headers=NDJSON | headers)
+        await call.stream(line, **headers)
         assert turns() >= 10
 
 

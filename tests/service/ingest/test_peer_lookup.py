@@ -118,28 +118,6 @@ class Desk:
 
 
 @in_loop
-async def test_finds_what_another_process_ranked():
-    one, two, three = await Office().processes("one", "two", "three")
-    made, given = two.pending.keep(A), three.pending.keep(B, "given")
-    two.clock.now += 5
-    assert await one.find(made, given) == {
-        made: StoredInstance(bytes(A), 5),
-        given: StoredInstance(bytes(B), 0),
-    }
-    assert one.metrics.peer_lookups == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
-
-
-@in_loop
-async def test_too_late_differs_from_never_seen():
-    one, two, three = await Office().processes("one", "two", "three")
-    made, given = two.pending.keep(A), three.pending.keep(B, "given")
-    two.clock.now = three.clock.now = two.clock.now + 60
-    said = await one.find(made, given, "never")
-    assert said == {made: TOO_LATE, given: TOO_LATE, "never": NEVER_SEEN}
-    assert one.metrics.peer_lookups == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
-
-
-@in_loop
 async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
@@ -232,17 +210,6 @@ async def test_silence_is_no_answer():
     await time_passes()
     assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
     assert one.metrics.peer_lookups["no_answer"] == 1
-
-
-@in_loop
-async def test_messages_that_cannot_be_sent_are_not_waited_for():
-    office = Office()
-    one, two = await office.processes("one", "two")
-    made = two.pending.keep(A)
-    office.error = StoreUnavailable("the cable is cut")
-    assert await one.find(made) == {made: NO_ANSWER}
-    office.error = None
-    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 @in_loop

@@ -256,6 +256,7 @@ async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
         ({"events": [{"text": "a", "classes": ["x"]}], "classes": ["x"]}, ["#/classes"]),
         ({"events": [{"text": "a", "classes": ["x"]}], "id": "x"}, ["#/id"]),
         ({"events": {}}, ["#/events"]),
+        ({"events": [{"features": ["a"], "classes": ["x"]}] * 1001}, ["#/events/1000"]),
     ],
 )
 @in_loop
@@ -265,14 +266,6 @@ async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
         response = await call("POST", "/learn", json.dumps(body).encode())
         assert_problem(response, 422, *pointers)
         assert call.digest() == before
-
-
-@in_loop
-async def test_refuses_too_many_events():
-    async with calling(max_batch=3) as call:
-        one = {"features": ["a"], "classes": ["x"]}
-        assert_problem(await call("POST", "/learn", {"events": [one] * 4}), 422, "#/events/3")
-        assert call.app.engine.model.seq == 0
 
 
 @in_loop

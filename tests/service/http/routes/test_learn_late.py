@@ -89,9 +89,8 @@ async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
     async with side_by_side() as (one, two):
         posted = count_posts(one, monkeypatch)
         ids = [await ranked_id(two, f"f{number}") for number in range(10)]
-        body = b"".join(json.dumps({"id": each, "classes": ["x"]}).encode() + b"\n" for each in ids)
-        answer = await one("POST", "/learn", body, headers=NDJSON)
-        assert json.loads(answer.content.splitlines()[-1])["accepted"] == 10
+        answer = await one.stream(*({"id": each, "classes": ["x"]} for each in ids))
+        assert answer[-1]["accepted"] == 10
         assert posted == ["two"]
 
 
@@ -136,14 +135,8 @@ async def test_lines_without_an_instance_are_skipped_in_their_order():
     async with side_by_side(late_label_seconds=60) as (one, two):
         made = await ranked_id(two)
         two.clock.now += 61
-        lines = [
-            b'{"id": "never", "classes": ["x"]}',
-            b"no",
-            json.dumps({"id": made, "classes": ["x"]}).encode(),
-            json.dumps(EVENT).encode(),
-        ]
-        answer = await one("POST", "/learn", b"\n".join(lines), headers=NDJSON)
-        *faults, summary = map(json.loads, answer.content.splitlines())
+        late = [{"id": each, "classes": ["x"]} for each in ("never", made)]
+        *faults, summary = await one.stream(late[0], b"no\n", late[1], EVENT)
         statuses = [(each["line"], each["status"]) for each in faults]
         assert statuses == [(1, 404), (2, 400), (3, 410)]
         assert (summary["accepted"], summary["rejected"]) == (1, 3)
@@ -183,9 +176,7 @@ async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
         cut(one, monkeypatch)
         wanting = json.dumps({"id": made, "classes": ["x"]}).encode()
         assert_problem(await one("POST", "/learn", wanting, headers=NDJSON), 503)
-        first = b"".join(json.dumps(EVENT).encode() + b"\n" for _ in range(256))
-        answer = await one("POST", "/learn", first + wanting, headers=NDJSON)
-        end = json.loads(answer.content.splitlines()[-1])
+        *_, end = await one.stream(*[EVENT] * 256, wanting)
         assert (end["kind"], end["status"], end["learned_up_to_line"]) == ("failure", 503, 256)
 
 

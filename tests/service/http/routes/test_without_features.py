@@ -1,9 +1,7 @@
-import json
-
 import pytest
 
 from tests.service.faulty import in_loop
-from tests.service.serving import NDJSON, calling
+from tests.service.serving import calling
 
 NOTHING = [{"text": "... !?"}, {"features": {"f": 0, "g": -1}}, {"features": []}, {"text": ""}]
 WHOLE = {"features": ["f"], "classes": ["a"]}
@@ -41,10 +39,8 @@ async def test_an_instance_without_features_is_answered_with_a_warning(instance)
 @in_loop
 async def test_a_stream_names_the_lines_without_features():
     lines = [WHOLE, {"text": "?", "classes": ["lost"]}, WHOLE]
-    body = "".join(json.dumps(line) + "\n" for line in lines).encode()
     async with calling() as call:
-        answer = await call("POST", "/learn", body, headers=NDJSON)
-        warning, *_, summary = map(json.loads, answer.text.splitlines())
+        warning, *_, summary = await call.stream(*lines)
         assert warning["kind"] == "warning"
         assert (warning["line"], warning["pointer"]) == (2, "#/text")
         assert summary["accepted"] == 3
@@ -53,10 +49,8 @@ async def test_a_stream_names_the_lines_without_features():
 
 @in_loop
 async def test_the_warnings_of_a_stream_are_bounded():
-    body = (json.dumps({"text": "?", "classes": ["lost"]}) + "\n").encode() * 150
     async with calling() as call:
-        answer = await call("POST", "/learn", body, headers=NDJSON)
-        kinds = [json.loads(line)["kind"] for line in answer.text.splitlines()]
-        assert kinds.count("warning") == 100
+        answer = await call.stream(*[{"text": "?", "classes": ["lost"]}] * 150)
+        assert [each["kind"] for each in answer].count("warning") == 100
         seen = await call.metrics()
         assert seen['instances_without_features_total{call="learn"}'] == 150
