@@ -208,7 +208,7 @@ def test_it_does_not_wait_less_than_asked_for():
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 413, 422, 500])
-def test_what_would_fail_again_is_not_tried_again(status):
+def test_a_lasting_refusal_is_not_retried(status):
     service = FakeService(problem(status))
     with pytest.raises(RequestRefused):
         service.client().learn({"text": "ice", "classes": ["a"]})
@@ -236,7 +236,7 @@ def test_a_service_that_never_answered_is_not_waited_for():
 
 
 @pytest.mark.parametrize("call", [lambda it: it.restore(7), lambda it: it.forget_class("a")])
-def test_what_may_not_happen_twice_is_not_sent_again_when_the_answer_was_lost(call):
+def test_a_request_that_may_not_happen_twice_is_not_sent_again(call):
     service = FakeService(httpx.ReadError("reset"))
     client = answered_before(service)
     with pytest.raises(ServiceUnreachable):

@@ -129,7 +129,7 @@ def test_the_key_of_a_client_is_not_taken_for_one_of_the_service(manyclass, monk
         (["config", "--shadows", "ff,amd(rate=1)"], "must be one of ff, ind"),
     ],
 )
-def test_what_was_meant_is_told(manyclass, arguments, meant):
+def test_a_misspelling_is_answered_with_a_suggestion(manyclass, arguments, meant):
     result = manyclass(*arguments, exit_code=2)
     assert meant in result.stderr
 

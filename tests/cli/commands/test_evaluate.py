@@ -87,7 +87,7 @@ def test_learners_options_and_peers_are_compared(with_peers, data):
     ]
 
 
-def test_what_was_measured_is_written_to_files(manyclass, data, tmp_path):
+def test_measures_are_written_to_files(manyclass, data, tmp_path):
     found, page = tmp_path / "found.json", tmp_path / "page.html"
 
     result = manyclass(
@@ -198,7 +198,7 @@ def test_a_stream_may_be_of_one_row(manyclass, tmp_path):
     assert "1 instances as one stream" in result.stdout
 
 
-def test_what_cannot_be_written_ends_no_run_and_is_complained_of(manyclass, data, monkeypatch):
+def test_a_result_that_cannot_be_written_does_not_end_the_run(manyclass, data, monkeypatch):
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(evaluate, "atomic_write", full)
 

@@ -66,7 +66,7 @@ def test_one_thing_is_to_be_named(manyclass, arguments):
     assert "a FILE or --store URL" in result.stderr
 
 
-def test_what_holds_no_index_is_one_line(manyclass, file, tmp_path):
+def test_a_source_without_an_index_is_one_line(manyclass, file, tmp_path):
     missing = manyclass("export", tmp_path / "missing", exit_code=1)
     assert missing.stderr.startswith(f"manyclass: {tmp_path}/missing cannot be read: ")
     file.write_bytes(file.read_bytes()[:-1])

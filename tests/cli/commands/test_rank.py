@@ -32,7 +32,7 @@ def test_reasons_when_asked_for(manyclass, hockey):
     assert votes[0]["score"] > 0
 
 
-def test_how_many_and_how_good(manyclass, hockey):
+def test_k_and_threshold_limit_the_classes(manyclass, hockey):
     body = '{"text": "ice sticks"}'
     assert (
         json.loads(manyclass("rank", "-", "--url", hockey, "--threshold", "5", input=body).stdout)[
@@ -46,7 +46,7 @@ def test_how_many_and_how_good(manyclass, hockey):
     assert len(ranked["ranked"]) == 1
 
 
-def test_what_is_not_sure_enough_is_withheld(manyclass, hockey):
+def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
     body = '{"features": ["never seen"]}'
     usual = json.loads(manyclass("rank", "-", "--url", hockey, input=body).stdout)
     assert usual["confidence"] is None

@@ -18,7 +18,7 @@ def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
 
 
 @pytest.mark.parametrize("error", [StoreError("broken", "mend it"), StartFailed("broken, mend it")])
-def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
+def test_a_failed_start_names_its_remedy(manyclass, monkeypatch, error):
     def run(settings):
         raise error
 

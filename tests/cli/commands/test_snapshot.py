@@ -63,7 +63,7 @@ def test_a_state_that_cannot_be_saved_leaves_nothing_behind(manyclass, service, 
     assert "cannot be written" in refused.stderr
 
 
-def test_what_is_no_state_is_not_copied(manyclass, tmp_path):
+def test_a_file_without_a_state_is_not_copied(manyclass, tmp_path):
     file, store = tmp_path / "other", tmp_path / "new.db"
     for content in (b"", b"something else", b"MANYCLAS" + bytes(100)):
         file.write_bytes(content)

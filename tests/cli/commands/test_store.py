@@ -41,7 +41,7 @@ def test_a_missing_mark_is_said(accept, tmp_path):
     assert "not known" in accept(url).stdout
 
 
-def test_what_cannot_be_accepted(accept, tmp_path):
+def test_stores_that_cannot_be_accepted(accept, tmp_path):
     accept("memory:", exit_code=2)
     missing = accept(f"sqlite:{tmp_path}/none.db", exit_code=1)
     assert "there is no store" in missing.stderr

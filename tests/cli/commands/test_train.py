@@ -152,7 +152,7 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, tmp_path):
     assert loaded(out).seq == 6
 
 
-def test_of_very_many_bad_lines_some_are_named_and_all_counted(manyclass, tmp_path):
+def test_some_of_very_many_bad_lines_are_named_and_all_counted(manyclass, tmp_path):
     file = tmp_path / "rows.jsonl"
     file.write_text("x\n" * (NAMED_LINES + 1234) + good(NAMED_LINES + 1234))
     result = manyclass("train", file, "--out", tmp_path / "model.snapshot", exit_code=1)
@@ -276,7 +276,9 @@ def test_a_store_on_redis_is_made_when_there_is_something_to_write(
     assert "it is not empty; name a new one" in again.stderr
 
 
-def test_what_cannot_be_written_leaves_nothing_behind(manyclass, rows, tmp_path, monkeypatch):
+def test_a_state_that_cannot_be_written_leaves_nothing_behind(
+    manyclass, rows, tmp_path, monkeypatch
+):
     def dump(model):
         yield b"some"
         raise OSError(28, "No space left on device")

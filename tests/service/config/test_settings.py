@@ -207,7 +207,7 @@ def test_the_stored_learners_are_written_as_they_can_be_given():
     assert as_variables(ModelSet(Options.of("pa"))).endswith("MANYCLASS_SHADOWS='none'")
 
 
-def test_what_is_shown_of_the_learners_reads_back():
+def test_shown_learners_read_back():
     variables = {"LEARNER": "pa(replay=4)", "SHADOWS": "ff,pa(rating=2)", "MAX_CLASSES": "7"}
     settings = read({f"MANYCLASS_{name}": text for name, text in variables.items()})
     shown = settings.shown()

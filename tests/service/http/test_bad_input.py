@@ -94,7 +94,7 @@ async def test_a_bomb():
 
 
 @in_loop
-async def test_of_a_key_that_comes_twice_the_last_counts():
+async def test_the_last_of_two_equal_keys_counts():
     async with calling() as call, calling() as other:
         await call(
             "POST", "/learn", b'{"features":{"a":5,"b":1,"a":2},"classes":["y"],"classes":["x"]}'

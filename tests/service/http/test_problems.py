@@ -71,7 +71,7 @@ def test_every_error_has_its_status(error, status):
         assert int(dict(headers)[b"retry-after"]) >= 1
 
 
-def test_what_nobody_foresaw_tells_nothing():
+def test_an_unforeseen_error_reveals_nothing():
     _, _, body = problem_of(RuntimeError("secret detail")).answer()
     problem = msgspec.json.decode(body)
     assert problem["status"] == 500
@@ -104,7 +104,7 @@ def test_says_what_can_be_done_and_not_where_the_store_is(error, says):
     assert "/srv" not in detail
 
 
-def test_what_the_real_store_says_names_no_file(tmp_path):
+def test_errors_of_a_real_store_name_no_file(tmp_path):
     path = tmp_path / "store.db"
     store = open_store(f"sqlite:{path}", lambda: 0.0)
     with pytest.raises(StoreError) as in_use:

@@ -162,7 +162,7 @@ def test_a_request_that_offers_to_upgrade_keeps_its_body(served, cut, chunked):
         assert statuses(connection) == [200, 200]
 
 
-def test_what_follows_an_offer_to_upgrade_is_answered(served):
+def test_requests_after_an_offer_to_upgrade_are_answered(served):
     offer = head("/livez", "connection: Upgrade", "upgrade: h2c", method="GET")
     with served.connect() as connection:
         connection.sendall(offer + offer + head("/livez", "connection: close", method="GET"))

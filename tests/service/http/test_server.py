@@ -98,7 +98,7 @@ def test_a_head_may_be_large(served):
     ],
     ids=["url", "value", "name", "trailer", "extension of a chunk"],
 )
-def test_what_never_ends_is_not_kept(served, begin):
+def test_endless_bytes_are_not_kept(served, begin):
     """The data may be cut anywhere; a server that kept it would keep the connection open."""
     for size in (1000, 300_000):
         with served.connect() as connection, contextlib.suppress(ConnectionError):
@@ -109,7 +109,7 @@ def test_what_never_ends_is_not_kept(served, begin):
                 pass
 
 
-def test_what_never_ends_is_answered(served):
+def test_an_endless_head_is_refused(served):
     with served.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")
         sent = 0

@@ -245,7 +245,7 @@ async def test_so_many_ids_wait_and_no_more(monkeypatch):
 
 
 @in_loop
-async def test_what_is_asked_while_messages_are_posted_goes_into_one_to_each():
+async def test_lookups_during_a_post_share_one_message_to_each_process():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
     made = [two.pending.keep(Instance([f"f{number}"])) for number in range(20)]
@@ -340,7 +340,7 @@ async def test_only_expected_answers_of_asked_peers_are_accepted():
 
 
 @in_loop
-async def test_what_is_asked_is_forgotten():
+async def test_ended_lookups_are_forgotten():
     office = Office()
     one, _ = await office.processes("one", "two")
     office.deaf.add("two")

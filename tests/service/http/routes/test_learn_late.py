@@ -119,7 +119,7 @@ RESULTS = ("found", "too_late", "unknown", "no_answer")
 
 
 @in_loop
-async def test_what_is_gone_here_may_be_there():
+async def test_an_instance_expired_here_may_be_kept_elsewhere():
     async with side_by_side(late_label_seconds=60) as (one, two):
         await ranked_id(one, "old", id="id")
         one.clock.now += 61

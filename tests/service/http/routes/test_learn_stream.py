@@ -244,7 +244,7 @@ def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
 
 
 @in_loop
-async def test_what_is_answered_before_the_end_is_bounded(monkeypatch):
+async def test_the_answer_before_the_end_of_a_stream_is_bounded(monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
     async with calling() as call:
         talk = streaming(call)
@@ -381,7 +381,7 @@ async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
 
 
 @in_loop
-async def test_of_a_client_that_left_whole_lines_are_learned(caplog):
+async def test_the_whole_lines_of_a_lost_client_are_learned(caplog):
     async with calling() as call:
         talk = streaming(call)
         talk.say(line("a") + line("b") + line("c")[:-2])

@@ -98,7 +98,7 @@ async def test_a_promoted_shadow_answers_at_once():
 
 
 @in_loop
-async def test_what_is_looked_up_is_what_answers_knows():
+async def test_names_are_looked_up_in_the_primary_learner():
     async with three() as call:
         await call.learn(*LESSONS)
         weights = (await call("GET", "/features/always")).json()["edges"]

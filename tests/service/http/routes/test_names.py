@@ -46,7 +46,7 @@ async def test_names_are_any_unicode(name):
 
 
 @in_loop
-async def test_what_is_heaviest_comes_first():
+async def test_the_heaviest_edges_come_first():
     async with calling() as call:
         await call.learn(("a b", "x"), ("a c", "x"), ("a", "x"), ("a", "y"))
         found = (await call("GET", "/classes/x")).json()

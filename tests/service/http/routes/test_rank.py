@@ -353,7 +353,7 @@ async def test_an_event_that_does_not_come_is_waited_for_only_so_long(form):
 
 @pytest.mark.parametrize("seconds", [0, 60])
 @in_loop
-async def test_what_is_seen_is_not_waited_for(seconds):
+async def test_an_event_already_learned_is_not_waited_for(seconds):
     async with calling(rank_wait_seconds=seconds) as call:
         await call.learn(("a", "x"))
         for seen in (0, 1):
