@@ -6,7 +6,7 @@ from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.store.errors import StoreError
-from tests.service.faulty import Clock, FaultyStore, in_loop
+from tests.service.faulty import Clock, FaultyStore
 from tests.service.serving import assert_problem, calling
 
 
@@ -23,7 +23,6 @@ from tests.service.serving import assert_problem, calling
         ("DELETE", "/docs", 405, "GET, HEAD"),
     ],
 )
-@in_loop
 async def test_paths_and_methods_that_are_not_there(method, path, status, allow):
     async with calling() as call:
         response = await call(method, path)
@@ -32,7 +31,6 @@ async def test_paths_and_methods_that_are_not_there(method, path, status, allow)
         assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
 
 
-@in_loop
 async def test_the_log_says_why_the_service_failed_to_answer(monkeypatch, caplog):
     async with calling() as call:
 
@@ -45,7 +43,6 @@ async def test_the_log_says_why_the_service_failed_to_answer(monkeypatch, caplog
     assert str(told.exc_info[1]) == "nobody foresaw this"
 
 
-@in_loop
 async def test_closing_the_app_closes_engine_and_store():
     store = FaultyStore()
     async with calling(store=store) as call:
@@ -56,7 +53,6 @@ async def test_closing_the_app_closes_engine_and_store():
     assert [info.seq for info in store.snapshots()] == [1, 0]
 
 
-@in_loop
 async def test_closing_while_it_recovers():
     store = FaultyStore()
     async with calling(ready=False, store=store) as call:
@@ -76,7 +72,6 @@ def test_opens_the_store_the_settings_name(tmp_path):
 
 
 @pytest.mark.parametrize("set_by", [-1e6, 1e6])
-@in_loop
 async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labels(set_by):
     wall_clock = Clock()
     settings = {"snapshot_events": 0, "snapshot_seconds": 60, "late_label_seconds": 100}

@@ -2,7 +2,6 @@ import pytest
 
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import Problem
-from tests.service.faulty import in_loop
 from tests.service.http.every_call import EVENT, SCOPES, call_of
 from tests.service.http.openapi.test_document import document
 from tests.service.serving import KEYS, NDJSON, assert_problem, bearer, calling
@@ -84,7 +83,6 @@ def test_every_call_of_the_document_has_its_scope_here():
 
 @pytest.mark.parametrize("key", GRANTED)
 @pytest.mark.parametrize("kind", [{}, NDJSON], ids=["json", "stream"])
-@in_loop
 async def test_each_call_takes_the_keys_of_its_scope_and_those_above(key, kind):
     async with calling(**KEYS) as call:
         for name, scope in SCOPES.items():

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 BODIES = {
@@ -53,7 +52,6 @@ BODIES = {
 
 @pytest.mark.parametrize(("body", "statuses"), BODIES.values(), ids=BODIES.keys())
 @pytest.mark.parametrize("path", ["/learn", "/rank"])
-@in_loop
 async def test_bad_bodies(path, body, statuses):
     if path == "/rank":  # /rank takes no classes
         body = body.replace(b',"classes":["x"]', b"").replace(b'"classes"', b'"instances"')
@@ -71,7 +69,6 @@ async def test_bad_bodies(path, body, statuses):
 
 
 @pytest.mark.parametrize("body", [body for body, _ in BODIES.values() if b"\n" not in body])
-@in_loop
 async def test_bad_lines(body):
     async with calling(max_body_bytes=2**20) as call:
         before = call.digest()
@@ -81,7 +78,6 @@ async def test_bad_lines(body):
         assert call.digest() == before
 
 
-@in_loop
 async def test_a_bomb():
     async with calling(max_body_bytes=2**20) as call:
         bomb = gzip.compress(b'{"text":"' + b"a" * 20 * 2**20 + b'"}')
@@ -93,7 +89,6 @@ async def test_a_bomb():
         assert summary["accepted"] == 0
 
 
-@in_loop
 async def test_the_last_of_two_equal_keys_counts():
     async with calling() as call, calling() as other:
         await call(
@@ -119,7 +114,6 @@ JSON = st.recursive(
 
 @examples(30)
 @given(st.lists(JSON, min_size=1, max_size=50))
-@in_loop
 async def test_no_json_breaks_it(bodies):
     async with calling() as call:
         for body in bodies:
@@ -133,7 +127,6 @@ async def test_no_json_breaks_it(bodies):
 
 @examples(25)
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=20))
-@in_loop
 async def test_no_bytes_break_it(bodies):
     async with calling() as call:
         before = call.digest()

@@ -13,11 +13,10 @@ from manyclass.service.http.problems import ClientGone
 from manyclass.service.http.request_body import Blocks
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.observability.metrics import Metrics
-from tests.service.faulty import in_loop, many_turns
+from tests.service.faulty import many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
-@in_loop
 async def test_an_unforeseen_error_is_logged_and_reveals_nothing(monkeypatch, caplog):
     async with calling() as call:
 
@@ -42,7 +41,6 @@ async def test_an_unforeseen_error_is_logged_and_reveals_nothing(monkeypatch, ca
         assert seen['request_duration_seconds_count{endpoint="/stats",status="500"}'] == 1
 
 
-@in_loop
 async def test_a_client_that_left_is_counted_and_not_answered():
     metrics = Metrics()
 
@@ -74,7 +72,6 @@ HOT_REQUESTS = [  # path, body, headers, query
 
 
 @pytest.mark.parametrize(("path", "body", "headers", "query"), HOT_REQUESTS)
-@in_loop
 async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, headers, query):
     async with calling(admin_keys=("a",)) as one, calling(admin_keys=("a",)) as two:
         two.client._transport = httpx.ASGITransport(two.app.api)
@@ -88,7 +85,6 @@ async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, header
         assert answers[0] == answers[1]
 
 
-@in_loop
 async def test_a_client_that_left_fastapis_way_is_not_answered():
     async with calling() as call:
         talk = Conversation(call.app.api, "/rank", {"content-type": "application/json"})
@@ -97,7 +93,6 @@ async def test_a_client_that_left_fastapis_way_is_not_answered():
         assert call.app.limits.budget.used == 0
 
 
-@in_loop
 async def test_a_hot_call_below_the_path_of_a_proxy_is_answered():
     async with calling() as call:
         call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
@@ -108,7 +103,6 @@ async def test_a_hot_call_below_the_path_of_a_proxy_is_answered():
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD"])
-@in_loop
 async def test_other_methods_of_a_hot_path_are_refused(method):
     async with calling() as call:
         response = await call(method, "/rank")
@@ -120,7 +114,6 @@ async def test_other_methods_of_a_hot_path_are_refused(method):
     ("method", "path"), [("POST", "/rank"), ("POST", "/snapshots"), ("GET", "/stats")]
 )
 @pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
-@in_loop
 async def test_two_keys_are_one_too_many(method, path, keys):
     """Refuse two keys on every route, no matter which of them is valid."""
     async with calling(**keys) as call:
@@ -152,7 +145,6 @@ CHANGES = [
         {"host": "elsewhere.example"},
     ],
 )
-@in_loop
 async def test_a_web_page_of_elsewhere_changes_nothing(method, path, headers):
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -163,7 +155,6 @@ async def test_a_web_page_of_elsewhere_changes_nothing(method, path, headers):
 
 
 @pytest.mark.parametrize("path", ["/stats", "/classes", "/snapshots", "/openapi.json", "/livez"])
-@in_loop
 async def test_a_page_whose_name_leads_here_reads_nothing(path):
     async with calling() as call, calling(rank_keys=("r",)) as closed:
         assert_problem(await call("GET", path, headers={"host": "elsewhere.example"}), 403)
@@ -172,7 +163,6 @@ async def test_a_page_whose_name_leads_here_reads_nothing(path):
         assert known.status_code in (200, 401)
 
 
-@in_loop
 async def test_refusals_of_origins_are_counted():
     async with calling() as call:
         await call("POST", "/rank", headers={"origin": "null"})
@@ -191,7 +181,6 @@ async def test_refusals_of_origins_are_counted():
         ("/learn", "application/x-ndjson"),
     ],
 )
-@in_loop
 async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
     """Memory is freed at once, not at the next garbage collection."""
     async with calling(max_body_bytes=2000) as call:

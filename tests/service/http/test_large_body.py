@@ -13,7 +13,6 @@ from manyclass.service.http.instances import LARGE_BYTES, is_large
 from manyclass.service.http.request_body import PIECE_BYTES
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
 from manyclass.service.http.schemas.rank import RankInstance
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 LONG = "." * (10 * text.SLICE_CHARACTERS)
@@ -56,7 +55,6 @@ def large_body_users():
     return request_body, learn, learn_stream, rank
 
 
-@in_loop
 async def test_a_large_body_is_answered_as_a_small_one():
     rank = {"features": {"f": 1}, "id": "i"}
     learn = {"features": ["f"], "classes": ["a"]}
@@ -100,7 +98,6 @@ async def test_a_large_body_is_answered_as_a_small_one():
         ("/rank", b'{"features":[' + b'"a",' * 10**5 + b'"a"]}', ["#/features"]),
     ],
 )
-@in_loop
 async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
     decoded = []
     decode = decoding.decode
@@ -117,7 +114,6 @@ async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
     assert decoded == ([len(body)] if pointers == ["#/features"] else [])
 
 
-@in_loop
 async def test_brackets_that_do_not_match_are_no_json():
     async with calling() as call:
         body = b'{"events":[{"classes":["a"]' + b" " * LARGE_BYTES
@@ -128,7 +124,6 @@ async def test_brackets_that_do_not_match_are_no_json():
         assert_problem(await call("POST", "/learn", broken), 400)
 
 
-@in_loop
 async def test_a_long_text_takes_a_turn_for_each_slice(turns):
     async with calling() as call:
         assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
@@ -146,7 +141,6 @@ async def test_a_long_text_takes_a_turn_for_each_slice(turns):
         assert call.app.engine.model.learner.features == 1
 
 
-@in_loop
 async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
     async with calling(max_features_per_instance=9) as call:
         text = "a " * 6 + LONG
@@ -154,7 +148,6 @@ async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
         assert turns() <= 4  # the first is for reading the body
 
 
-@in_loop
 async def test_elements_are_decoded_and_made_in_turns(turns):
     events = [{"features": ["f"], "classes": ["a"]}] * 50
     async with calling() as call:
@@ -165,7 +158,6 @@ async def test_elements_are_decoded_and_made_in_turns(turns):
         assert turns() >= 150
 
 
-@in_loop
 async def test_gzip_is_unpacked_in_turns(turns):
     headers = {"content-encoding": "gzip"}
     async with calling() as call:
@@ -177,7 +169,6 @@ async def test_gzip_is_unpacked_in_turns(turns):
         assert turns() >= 10
 
 
-@in_loop
 async def test_each_explained_class_has_a_turn_and_large_answers_come_in_pieces(turns, monkeypatch):
     sent = []
     async with calling(learner="svm") as call:
@@ -209,7 +200,6 @@ async def test_each_explained_class_has_a_turn_and_large_answers_come_in_pieces(
         assert turns() >= 2 * 40
 
 
-@in_loop
 async def test_features_times_classes_of_an_event_are_bounded():
     classes = [str(number) for number in range(1000)]
     most = MOST_PAIRS // len(classes)

@@ -10,7 +10,6 @@ from manyclass.service.http.mismatch import _TAKES
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 FORMS = (RankRequest, RankInstance, LearnRequest, LearnEvent)
@@ -73,7 +72,6 @@ def test_a_long_key_is_cut_short():
     assert pointer == "#"
 
 
-@in_loop
 async def test_many_unknown_parameters_make_a_short_answer():
     async with calling() as call:
         query = "&".join(f"{name * 50}{number}=1" for name in "ab" for number in range(100))
@@ -83,7 +81,6 @@ async def test_many_unknown_parameters_make_a_short_answer():
             assert len(response.content) < 5000
 
 
-@in_loop
 async def test_features_tell_it_too():
     async with calling() as call:
         for features, pointer in ((5, "#/features"), ({"a": "b"}, "#/features")):
@@ -104,7 +101,6 @@ async def test_features_tell_it_too():
         ("/features/a?limit=5", "this call takes none"),
     ],
 )
-@in_loop
 async def test_an_unknown_parameter_is_refused(path, detail):
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -114,7 +110,6 @@ async def test_an_unknown_parameter_is_refused(path, detail):
         assert fault["parameter"] == path.partition("?")[2].partition("=")[0]
 
 
-@in_loop
 async def test_the_parameters_of_hot_calls_belong_into_the_body():
     async with calling() as call:
         for path, body in (("/rank", TEXT), ("/learn", TEXT | {"classes": ["x"]})):

@@ -14,7 +14,7 @@ from manyclass.service.observability.metrics import Metrics
 from manyclass.service.store.errors import StoreUnavailable
 from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
 from tests.examples import examples
-from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
+from tests.service.faulty import PATIENCE, Clock, Gate, many_turns
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
 TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.NO_ANSWER
@@ -117,7 +117,6 @@ class Desk:
 # --- finding --------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
@@ -130,7 +129,6 @@ async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
     assert await asking == {"id": StoredInstance(bytes(B), 0)}
 
 
-@in_loop
 async def test_the_first_instance_is_enough():
     office = Office()
     one, two, _ = await office.processes("one", "two", "silent")
@@ -139,7 +137,6 @@ async def test_the_first_instance_is_enough():
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_the_age_is_never_below_zero():
     one, two = await Office().processes("one", "two")
     made = two.pending.keep(A)
@@ -147,7 +144,6 @@ async def test_the_age_is_never_below_zero():
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_no_peers():
     office = Office()
     [alone] = await office.processes("alone")
@@ -159,7 +155,6 @@ async def test_no_peers():
     assert not any(other.metrics.peer_lookups.values())
 
 
-@in_loop
 async def test_a_process_that_has_just_started_is_asked_too():
     office = Office()
     one, two = await office.processes("one", "two")
@@ -176,7 +171,6 @@ async def test_a_process_that_has_just_started_is_asked_too():
     assert await four.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_found_instances_need_no_poll():
     one, two = await Office().processes("one", "two")
     made = two.pending.keep(A)
@@ -187,7 +181,6 @@ async def test_found_instances_need_no_poll():
     assert polls < one.polls  # concurrent lookups share a call of the engine
 
 
-@in_loop
 async def test_the_list_of_peers_may_be_unknown():
     office = Office()
     one = office.process("one")
@@ -199,7 +192,6 @@ async def test_the_list_of_peers_may_be_unknown():
 # --- no peer answers ------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_silence_is_no_answer():
     office = Office()
     one, two, _ = await office.processes("one", "two", "silent")
@@ -212,7 +204,6 @@ async def test_silence_is_no_answer():
     assert one.metrics.peer_lookups["no_answer"] == 1
 
 
-@in_loop
 async def test_a_store_that_hangs_is_waited_for_only_so_long():
     office = Office()
     one, _ = await office.processes("one", "two")
@@ -225,7 +216,6 @@ async def test_a_store_that_hangs_is_waited_for_only_so_long():
         assert await second == {"a": NO_ANSWER, "b": NO_ANSWER}
 
 
-@in_loop
 async def test_so_many_ids_wait_and_no_more(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MOST_IDS", 3)
     office = Office()
@@ -244,7 +234,6 @@ async def test_so_many_ids_wait_and_no_more(monkeypatch):
 # --- messages -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_lookups_during_a_post_share_one_message_to_each_process():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
@@ -263,7 +252,6 @@ async def test_lookups_during_a_post_share_one_message_to_each_process():
     assert [name for sender, name, _ in office.sent if sender == "one"] == ["two", "three"] * 2
 
 
-@in_loop
 async def test_many_ids_are_asked_for_in_several_messages(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MESSAGE_IDS", 10)
     office = Office()
@@ -274,7 +262,6 @@ async def test_many_ids_are_asked_for_in_several_messages(monkeypatch):
     assert len([name for sender, name, _ in office.sent if sender == "one"]) == 3
 
 
-@in_loop
 async def test_large_instances_come_in_several_messages(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MESSAGE_BYTES", 1000)
     office = Office()
@@ -288,7 +275,6 @@ async def test_large_instances_come_in_several_messages(monkeypatch):
     assert max(sizes) < 2000
 
 
-@in_loop
 async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MOST_BYTES", 1000)
     office = Office()
@@ -315,7 +301,6 @@ async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]
 
 
-@in_loop
 async def test_only_expected_answers_of_asked_peers_are_accepted():
     office = Office()
     one, two, _ = await office.processes("one", "two", "three")
@@ -339,7 +324,6 @@ async def test_only_expected_answers_of_asked_peers_are_accepted():
     assert await asking == {made: StoredInstance(bytes(A), 2)}
 
 
-@in_loop
 async def test_ended_lookups_are_forgotten():
     office = Office()
     one, _ = await office.processes("one", "two")
@@ -354,7 +338,6 @@ async def test_ended_lookups_are_forgotten():
     assert not one.peer_lookup._next
 
 
-@in_loop
 async def test_close_waits_for_the_messages_under_way():
     office = Office()
     one, _ = await office.processes("one", "two")
@@ -385,7 +368,6 @@ async def messages_of_a_question():
     return office, asking, made, [body for _, _, body in office.sent]
 
 
-@in_loop
 async def test_damaged_messages_are_left_unread():
     office, asking, made, (question, answer) = await messages_of_a_question()
     one, two = office.desks.values()
@@ -423,7 +405,6 @@ async def test_damaged_messages_are_left_unread():
         5,
     ],
 )
-@in_loop
 async def test_messages_that_make_no_sense_are_left_unread(said):
     office, asking, made, (_, answer) = await messages_of_a_question()
     one, _ = office.desks.values()
@@ -443,14 +424,10 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
 
 @examples(50)
 @given(st.binary(max_size=60))
-def test_an_instance_may_be_any_bytes(data):
-    @in_loop
-    async def hears():
-        office, asking, made, (_, answer) = await messages_of_a_question()
-        one, _ = office.desks.values()
-        one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
-        one.peer_lookup.on_message(PeerMessage("two", answer))
-        [found] = (await asking).values()
-        assert Instance.from_bytes(found.data)
-
-    hears()
+async def test_an_instance_may_be_any_bytes(data):
+    office, asking, made, (_, answer) = await messages_of_a_question()
+    one, _ = office.desks.values()
+    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
+    one.peer_lookup.on_message(PeerMessage("two", answer))
+    [found] = (await asking).values()
+    assert Instance.from_bytes(found.data)

@@ -13,7 +13,6 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
-from tests.service.faulty import in_loop
 from tests.service.serving import KEYS, calling, serving
 
 READERS = {
@@ -206,7 +205,6 @@ LIMITS = {"max_batch": 7, "max_features_per_instance": 7}
 
 
 @pytest.mark.parametrize("name", GOOD)
-@in_loop
 async def test_the_document_and_the_service_accept_the_same(name):
     path = {"RankRequest": "/rank", "LearnRequest": "/learn"}[name]
     check = validator(name, **LIMITS)
@@ -225,7 +223,6 @@ async def test_the_document_and_the_service_accept_the_same(name):
             assert validator("Problem").is_valid(response.json())
 
 
-@in_loop
 async def test_the_lines_of_a_stream_are_as_documented():
     async with calling() as call:
         fault, summary = await call.stream({"text": "a", "classes": ["x"]}, b"bad\n")
@@ -233,7 +230,6 @@ async def test_the_lines_of_a_stream_are_as_documented():
         assert validator("Summary").is_valid(summary)
 
 
-@in_loop
 async def test_the_document_is_served():
     async with calling() as call:
         assert (await call("GET", "/openapi.json")).json()["openapi"].startswith("3.1")

@@ -5,7 +5,7 @@ import pytest
 from manyclass.core.reliability import calibration_error
 from manyclass.service.observability.catalogue import LEAST_OUTCOMES
 from manyclass.service.store import open_store
-from tests.service.faulty import Clock, in_loop
+from tests.service.faulty import Clock
 from tests.service.serving import assert_problem, calling
 
 # a class has its own feature; every fifth instance has another class's
@@ -23,7 +23,6 @@ async def first_learner(call):
     return (await call("GET", "/learners")).json()["learners"][0]
 
 
-@in_loop
 async def test_nothing_is_known_before_a_hundred_outcomes():
     async with calling() as call:
         await call.learn(*LESSONS[:90])
@@ -38,7 +37,6 @@ async def test_nothing_is_known_before_a_hundred_outcomes():
         assert (nothing["ranked"], nothing["confidence"]) == ([], None)
 
 
-@in_loop
 async def test_it_is_of_the_best_of_all_classes_under_any_filter():
     async with calling() as call:
         await call.learn(*LESSONS)
@@ -52,7 +50,6 @@ async def test_it_is_of_the_best_of_all_classes_under_any_filter():
             assert result["confidence"] == usual["confidence"]
 
 
-@in_loop
 async def test_answers_below_the_limit_are_abstained():
     async with calling() as call:
         await call.learn(*LESSONS)
@@ -73,14 +70,12 @@ async def test_answers_below_the_limit_are_abstained():
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.1, "much"])
-@in_loop
 async def test_a_limit_is_a_probability(least):
     async with calling() as call:
         answer = await call("POST", "/rank", INSTANCE | {"min_confidence": least})
         assert_problem(answer, 422, "#/min_confidence")
 
 
-@in_loop
 async def test_each_learner_is_reported_by_itself():
     async with calling(shadows=("pa",)) as call:
         for _ in range(4):
@@ -102,7 +97,6 @@ async def test_each_learner_is_reported_by_itself():
         assert told[0]["confidence"] != told[1]["confidence"]
 
 
-@in_loop
 async def test_metrics_omit_an_error_explained_by_chance():
     async with calling() as call:
         kept = call.app.engine.model.answering.calibration
@@ -115,7 +109,6 @@ async def test_metrics_omit_an_error_explained_by_chance():
         assert any(0 < each < LEAST_OUTCOMES for each in outcomes)
 
 
-@in_loop
 async def test_a_promoted_learner_brings_its_own():
     async with calling(shadows=("pa",)) as call:
         await call.learn(*LESSONS)
@@ -127,7 +120,6 @@ async def test_a_promoted_learner_brings_its_own():
         assert call.app.engine.model.answering.calibration is shadow.calibration
 
 
-@in_loop
 async def test_it_is_the_same_after_a_restart(tmp_path):
     url = f"sqlite:{tmp_path / 'a.db'}"
     async with calling(store=open_store(url, Clock())) as call:

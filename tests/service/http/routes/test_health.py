@@ -8,14 +8,13 @@ import pytest
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.errors import StoreUnavailable
-from tests.service.faulty import FaultyStore, in_loop
+from tests.service.faulty import FaultyStore
 from tests.service.http.every_call import SCOPES, call_of
 from tests.service.serving import KEYS, NDJSON, assert_problem, calling
 
 OPEN = ["/livez", "/metrics", "/docs", "/openapi.json"]
 
 
-@in_loop
 async def test_a_proxy_gets_the_status_it_asked_for_while_there_is_no_state():
     store = FaultyStore()
     prefer = {"prefer": "not-ready=502"}
@@ -33,7 +32,6 @@ async def test_a_proxy_gets_the_status_it_asked_for_while_there_is_no_state():
             assert_problem(response, 503)  # it is ready, and this ranking is not
 
 
-@in_loop
 async def test_while_it_recovers_only_health_and_reference_are_answered():
     store = FaultyStore()
     with store.before_read.shut() as gate:
@@ -60,7 +58,6 @@ async def test_while_it_recovers_only_health_and_reference_are_answered():
             assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
 
 
-@in_loop
 async def test_an_engine_that_cannot_start_says_why():
     store = FaultyStore()
     async with calling(store=store) as call:
@@ -75,7 +72,6 @@ async def test_an_engine_that_cannot_start_says_why():
         assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
 
 
-@in_loop
 async def test_is_not_ready_while_the_store_cannot_be_reached(monkeypatch):
     async with calling() as call:
 
@@ -88,7 +84,6 @@ async def test_is_not_ready_while_the_store_cannot_be_reached(monkeypatch):
             assert "the cable is cut" in detail
 
 
-@in_loop
 async def test_is_ready_to_rank_while_the_store_cannot_be_reached(monkeypatch):
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -102,7 +97,6 @@ async def test_is_ready_to_rank_while_the_store_cannot_be_reached(monkeypatch):
         assert ready["recovery"]["last_seq"] == 0
 
 
-@in_loop
 async def test_is_ready_for_nothing_when_it_has_stopped():
     async with calling() as call:
         await call.app.engine.close()
@@ -111,7 +105,6 @@ async def test_is_ready_for_nothing_when_it_has_stopped():
 
 
 @pytest.mark.parametrize("what", ["", "sleep", "rank&to=sleep"])
-@in_loop
 async def test_one_is_ready_to_rank_or_to_learn(what):
     async with calling() as call:
         problem = assert_problem(await call("GET", f"/readyz?to={what}"), 422)
@@ -119,13 +112,11 @@ async def test_one_is_ready_to_rank_or_to_learn(what):
 
 
 @pytest.mark.parametrize("path", [*OPEN, "/readyz", "/readyz?to=rank"])
-@in_loop
 async def test_needs_no_key(path):
     async with calling(**KEYS) as call:
         assert (await call("GET", path)).status_code == 200
 
 
-@in_loop
 async def test_home_leads_to_the_reference():
     async with calling() as call:
         response = await call("GET", "/")
@@ -133,7 +124,6 @@ async def test_home_leads_to_the_reference():
         assert response.headers["location"] == "docs"
 
 
-@in_loop
 async def test_a_process_without_memory_says_so_for_a_while(monkeypatch, caplog):
     """As native code says it: std::bad_alloc arrives as MemoryError."""
     async with calling() as call:
@@ -174,7 +164,6 @@ async def test_a_process_without_memory_says_so_for_a_while(monkeypatch, caplog)
         assert not errors[0].exc_info
 
 
-@in_loop
 async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(monkeypatch):
     """It is in the log, so the next start applies it."""
     async with calling() as call:

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from manyclass.service.store.errors import StoreFull
-from tests.service.faulty import FaultyStore, in_loop
+from tests.service.faulty import FaultyStore
 from tests.service.serving import assert_problem, calling
 
 
@@ -16,7 +16,6 @@ async def ranked_id(call, features="a", **more):
     return (await call("POST", "/rank", {"features": features.split()} | more)).json()["id"]
 
 
-@in_loop
 async def test_learns_one_and_says_where_its_class_stood():
     async with calling() as call:
         first = await learn(call, features=["a", "b"], classes=["x"])
@@ -37,7 +36,6 @@ async def test_learns_one_and_says_where_its_class_stood():
         assert best["ranked"][0]["class"] == "x"
 
 
-@in_loop
 async def test_an_update_happens_only_when_the_margin_asks_for_it():
     async with calling(learner="ff(margin_threshold=0.5,rating=0)") as call:
         await learn(call, features=["a"], classes=["x"])
@@ -45,7 +43,6 @@ async def test_an_update_happens_only_when_the_margin_asks_for_it():
         assert (again["rank"], again["updated"]) == (1, False)
 
 
-@in_loop
 async def test_learns_every_form_of_instance_and_class():
     async with calling() as call:
         await learn(call, text="The Goalie", classes=["one"])
@@ -57,7 +54,6 @@ async def test_learns_every_form_of_instance_and_class():
         assert (await call("GET", "/features/goalie")).json()["times_seen"] == 2
 
 
-@in_loop
 async def test_learns_many_or_none():
     async with calling() as call:
         events = [{"features": ["a"], "classes": ["x"]}] * 3
@@ -78,7 +74,6 @@ async def test_learns_many_or_none():
 # --- retries --------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_retry_is_harmless():
     async with calling() as call:
         event = {"features": {"a": 1, "b": 2}, "classes": ["x"], "event_id": "e"}
@@ -116,7 +111,6 @@ async def test_a_retry_is_harmless():
         {"classes": ["x", 5.0, "x"]},
     ],
 )
-@in_loop
 async def test_a_retry_is_one_whatever_the_order(other):
     async with calling() as call:
         event = {"features": {"a": 1, "b": 2}, "classes": ["x", "5"], "event_id": "e"}
@@ -125,7 +119,6 @@ async def test_a_retry_is_one_whatever_the_order(other):
         assert (again["accepted"], again["duplicates"]) == (0, 1)
 
 
-@in_loop
 async def test_the_retry_of_a_late_label_is_one_whatever_the_order_of_its_classes():
     async with calling() as call:
         made = await ranked_id(call)
@@ -144,7 +137,6 @@ async def test_the_retry_of_a_late_label_is_one_whatever_the_order_of_its_classe
         {"text": "a", "classes": ["x"]},
     ],
 )
-@in_loop
 async def test_an_event_id_with_other_content_is_a_conflict(other):
     async with calling() as call:
         await learn(call, features={"a": 1, "b": 2}, classes=["x"], event_id="e")
@@ -156,7 +148,6 @@ async def test_an_event_id_with_other_content_is_a_conflict(other):
         assert call.digest() == before
 
 
-@in_loop
 async def test_borders_between_classes_tell_events_apart():
     async with calling() as call:
         await learn(call, features=["a"], classes=["xy", "z"], event_id="e")
@@ -166,7 +157,6 @@ async def test_borders_between_classes_tell_events_apart():
 # --- late labels ----------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_late_label_teaches_what_was_ranked():
     async with calling() as call, calling() as other:
         made = await ranked_id(call, "a b b")
@@ -181,7 +171,6 @@ async def test_a_late_label_teaches_what_was_ranked():
         assert (seen["label_delay_seconds_count"], seen["label_delay_seconds_sum"]) == (2, 10)
 
 
-@in_loop
 async def test_too_late_differs_from_never_seen():
     async with calling(late_label_seconds=60) as call:
         made = await ranked_id(call)
@@ -197,7 +186,6 @@ async def test_too_late_differs_from_never_seen():
         assert seen['learn_events_total{result="rejected"}'] == 4
 
 
-@in_loop
 async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
     async with calling(late_label_seconds=60) as call:
         made = await ranked_id(call)
@@ -259,7 +247,6 @@ async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
         ({"events": [{"features": ["a"], "classes": ["x"]}] * 1001}, ["#/events/1000"]),
     ],
 )
-@in_loop
 async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
     async with calling() as call:
         before = call.digest()
@@ -268,7 +255,6 @@ async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
         assert call.digest() == before
 
 
-@in_loop
 async def test_a_store_that_is_full_refuses_learning_and_lets_rank():
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -285,7 +271,6 @@ async def test_a_store_that_is_full_refuses_learning_and_lets_rank():
         assert (await learn(call, features=["a"], classes=["y"])).status_code == 200
 
 
-@in_loop
 async def test_a_full_queue_asks_to_come_again():
     store = FaultyStore()
     async with calling(store=store, max_queue_events=2) as call:

@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
-from tests.service.faulty import PATIENCE, in_loop
+from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
 from tests.service.shared import SharedLog
 
@@ -54,7 +54,6 @@ async def label(call, how, **event):
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_teaches_what_another_process_ranked(how):
     async with side_by_side() as (one, two), calling() as other:
         made = await ranked_id(two, "a b b")
@@ -68,7 +67,6 @@ async def test_teaches_what_another_process_ranked(how):
         assert told["label_delay_seconds_count"] == 0
 
 
-@in_loop
 async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkeypatch):
     async with side_by_side() as (one, two), calling() as other:
         posted = count_posts(one, monkeypatch)
@@ -84,7 +82,6 @@ async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkey
         assert posted == ["two"]
 
 
-@in_loop
 async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
     async with side_by_side() as (one, two):
         posted = count_posts(one, monkeypatch)
@@ -95,7 +92,6 @@ async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["one", "many"])
-@in_loop
 async def test_too_late_differs_from_never_seen(how):
     async with side_by_side(late_label_seconds=60) as (one, two):
         made = await ranked_id(two)
@@ -118,7 +114,6 @@ async def test_too_late_differs_from_never_seen(how):
 RESULTS = ("found", "too_late", "unknown", "no_answer")
 
 
-@in_loop
 async def test_an_instance_expired_here_may_be_kept_elsewhere():
     async with side_by_side(late_label_seconds=60) as (one, two):
         await ranked_id(one, "old", id="id")
@@ -130,7 +125,6 @@ async def test_an_instance_expired_here_may_be_kept_elsewhere():
         assert (await one("GET", "/features/new")).status_code == 200
 
 
-@in_loop
 async def test_lines_without_an_instance_are_skipped_in_their_order():
     async with side_by_side(late_label_seconds=60) as (one, two):
         made = await ranked_id(two)
@@ -142,7 +136,6 @@ async def test_lines_without_an_instance_are_skipped_in_their_order():
         assert (summary["accepted"], summary["rejected"]) == (1, 3)
 
 
-@in_loop
 async def test_a_process_that_has_just_started_is_asked_too():
     log = SharedLog()
     async with calling(store=log.store("one")) as one, calling(store=log.store("two")) as two:
@@ -153,7 +146,6 @@ async def test_a_process_that_has_just_started_is_asked_too():
 
 
 @pytest.mark.parametrize("how", ["one", "many"])
-@in_loop
 async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
     async with side_by_side() as (one, two):
         made = await ranked_id(two)
@@ -169,7 +161,6 @@ async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
         assert (await label(one, how, id=made, classes=["x"])).status_code == 200
 
 
-@in_loop
 async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
     async with side_by_side() as (one, two):
         made = await ranked_id(two)
@@ -181,7 +172,6 @@ async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 0.02)
     async with side_by_side() as (one, two):
@@ -193,7 +183,6 @@ async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
     async with side_by_side() as (one, two):
         sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
@@ -207,7 +196,6 @@ async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
         assert results == [1, 0, 0, 0]
 
 
-@in_loop
 async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
     async with side_by_side() as (one, two):
         sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
@@ -220,7 +208,6 @@ async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
         assert (await label(one, "one", **sent)).json()["duplicates"] == 1
 
 
-@in_loop
 async def test_a_retry_at_another_process_is_a_duplicate():
     async with side_by_side() as (one, two):
         sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}

@@ -14,7 +14,7 @@ from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
 from manyclass.service.http.routes import learn_stream
 from manyclass.service.store.errors import StoreFull
-from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
+from tests.service.faulty import Clock, FaultyStore, many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
@@ -33,7 +33,6 @@ async def settled(call, seq):
         await asyncio.sleep(0)
 
 
-@in_loop
 async def test_learns_every_line_and_sums_up():
     async with calling() as call, calling() as other:
         body = line("a b") * 3 + line("c", "y z") + line("a", "y")
@@ -56,7 +55,6 @@ async def test_learns_every_line_and_sums_up():
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n  \r\n", b"\n" * 1000])
-@in_loop
 async def test_a_stream_of_nothing_is_fine(body):
     async with calling() as call:
         [summary] = await call.stream(body)
@@ -65,7 +63,6 @@ async def test_a_stream_of_nothing_is_fine(body):
         assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
 
 
-@in_loop
 async def test_learns_while_it_arrives():
     async with calling() as call:
         talk = streaming(call)
@@ -78,7 +75,6 @@ async def test_learns_while_it_arrives():
         assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-@in_loop
 async def test_reports_bad_lines_by_number_and_goes_on():
     async with calling() as call:
         lines = [
@@ -108,7 +104,6 @@ async def test_reports_bad_lines_by_number_and_goes_on():
         assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
 
 
-@in_loop
 async def test_knows_retries_and_reports_conflicts():
     async with calling() as call:
         await call.stream(line("a", event_id="e1"))
@@ -122,7 +117,6 @@ async def test_knows_retries_and_reports_conflicts():
         assert seen['learn_events_total{result="learned"}'] == 3
 
 
-@in_loop
 async def test_progress_is_reported_while_it_lasts(monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
     async with calling() as call:
@@ -154,7 +148,6 @@ def report_after(monkeypatch):
     return set_seconds
 
 
-@in_loop
 async def test_progress_of_a_slow_stream_is_reported_too(report_after):
     report_after(0)
     async with calling() as call:
@@ -175,7 +168,6 @@ NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally",
 
 
 @pytest.mark.parametrize("prefer", PREFERRED)
-@in_loop
 async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
     async with calling() as call:
@@ -195,7 +187,6 @@ async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, 
 
 
 @pytest.mark.parametrize("prefer", NOT_PREFERRED)
-@in_loop
 async def test_other_preferences_change_nothing(prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
     async with calling() as call:
@@ -206,7 +197,6 @@ async def test_other_preferences_change_nothing(prefer, monkeypatch):
         assert (await talk.hear_line())["kind"] == "summary"
 
 
-@in_loop
 async def test_an_early_end_is_reported_after_all_buffered_lines():
     async with calling() as call:
         talk = streaming(call, prefer="return=minimal")
@@ -218,7 +208,6 @@ async def test_an_early_end_is_reported_after_all_buffered_lines():
         assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
 
 
-@in_loop
 async def test_learned_events_are_reported_while_the_stream_is_idle(report_after):
     report_after(0.01)
     async with calling() as call:
@@ -243,7 +232,6 @@ def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     assert told == [5, 10, 20, 30, 50, 70, 110, 150, 230, 310, 470, 630, 950]
 
 
-@in_loop
 async def test_the_answer_before_the_end_of_a_stream_is_bounded(monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
     async with calling() as call:
@@ -263,7 +251,6 @@ async def test_the_answer_before_the_end_of_a_stream_is_bounded(monkeypatch):
         assert len(json.dumps(told)) < 60_000 + 150 * len(progress)
 
 
-@in_loop
 async def test_the_sender_waits_while_events_are_stored():
     store = FaultyStore()
     async with calling(store=store) as call:
@@ -279,7 +266,6 @@ async def test_the_sender_waits_while_events_are_stored():
         assert (await talk.end_lines())[-1]["accepted"] == 2
 
 
-@in_loop
 async def test_a_full_queue_makes_it_wait():
     store = FaultyStore()
     async with calling(store=store, max_queue_events=1) as call:
@@ -297,7 +283,6 @@ async def test_a_full_queue_makes_it_wait():
         assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-@in_loop
 async def test_a_store_that_fails_before_anything_was_learned_is_a_problem():
     async with calling() as call:
         call.store.append_error = StoreFull("no room")
@@ -306,7 +291,6 @@ async def test_a_store_that_fails_before_anything_was_learned_is_a_problem():
         assert int(response.headers["retry-after"]) >= 1
 
 
-@in_loop
 async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came():
     async with calling() as call:
         talk = streaming(call)
@@ -327,7 +311,6 @@ async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came():
         assert call.app.engine.model.seq == 3
 
 
-@in_loop
 async def test_when_the_service_stops_it_says_how_far_it_came():
     async with calling() as call:
         talk, idle = streaming(call), streaming(call)
@@ -342,7 +325,6 @@ async def test_when_the_service_stops_it_says_how_far_it_came():
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@in_loop
 async def test_it_stops_too_when_the_sender_never_pauses(packed):
     async with calling() as call:
         body = line() * 3
@@ -368,7 +350,6 @@ async def test_it_stops_too_when_the_sender_never_pauses(packed):
         assert failure["learned_up_to_line"] == call.app.engine.model.seq
 
 
-@in_loop
 async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
     async with calling() as call:
         talk = streaming(call, **{"content-encoding": "gzip"})
@@ -380,7 +361,6 @@ async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
         assert call.app.engine.model.seq == 0
 
 
-@in_loop
 async def test_the_whole_lines_of_a_lost_client_are_learned(caplog):
     async with calling() as call:
         talk = streaming(call)
@@ -393,7 +373,6 @@ async def test_the_whole_lines_of_a_lost_client_are_learned(caplog):
     assert not [record for record in caplog.records if record.exc_info]
 
 
-@in_loop
 async def test_reads_gzip_as_it_arrives():
     async with calling() as call:
         packed = gzip.compress(line("a") * 500)
@@ -404,7 +383,6 @@ async def test_reads_gzip_as_it_arrives():
         assert (await talk.end_lines())[-1]["accepted"] == 500
 
 
-@in_loop
 async def test_broken_gzip():
     packed = gzip.compress(b"".join(line(f"a{n}") for n in range(2000)))
     headers = NDJSON | {"content-encoding": "gzip"}
@@ -418,7 +396,6 @@ async def test_broken_gzip():
         assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
 
 
-@in_loop
 async def test_a_line_that_is_too_long_is_skipped():
     async with calling(max_body_bytes=1024) as call:
         talk = streaming(call)
@@ -431,7 +408,6 @@ async def test_a_line_that_is_too_long_is_skipped():
         assert summary["accepted"] == 2
 
 
-@in_loop
 async def test_others_have_their_turn_while_a_client_sends_rubbish(monkeypatch):
     monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
     async with calling() as call:
@@ -465,7 +441,6 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     assert found == [None if len(text) > 8 else text for text in expected]
 
 
-@in_loop
 async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not():
     async with calling() as call:
         budget = call.app.limits.budget
@@ -486,7 +461,6 @@ async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_n
         assert budget.used == 0
 
 
-@in_loop
 async def test_the_unpacking_of_a_stream_counts_too():
     async with calling() as call:
         budget = call.app.limits.budget
@@ -499,7 +473,6 @@ async def test_the_unpacking_of_a_stream_counts_too():
         assert budget.used == 0
 
 
-@in_loop
 async def test_a_line_for_which_there_is_no_memory_is_refused():
     async with calling() as call:
         budget = call.app.limits.budget
@@ -520,7 +493,6 @@ async def test_a_line_for_which_there_is_no_memory_is_refused():
         assert int(headers[b"retry-after"]) >= 1
 
 
-@in_loop
 async def test_a_line_that_does_not_end_ends_its_stream(report_after, monkeypatch):
     """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
     report_after(0.001)

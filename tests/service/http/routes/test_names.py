@@ -2,7 +2,6 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 STRANGE = [
@@ -27,7 +26,6 @@ def path(kind, name):
 
 
 @pytest.mark.parametrize("name", STRANGE)
-@in_loop
 async def test_names_are_any_unicode(name):
     async with calling() as call:
         event = {"features": [name], "classes": [name]}
@@ -45,7 +43,6 @@ async def test_names_are_any_unicode(name):
         assert_problem(await call("GET", path("features", name)), 404)
 
 
-@in_loop
 async def test_the_heaviest_edges_come_first():
     async with calling() as call:
         await call.learn(("a b", "x"), ("a c", "x"), ("a", "x"), ("a", "y"))
@@ -62,7 +59,6 @@ async def test_the_heaviest_edges_come_first():
         assert {each["class"] for each in feature["edges"]} == {"x", "y"}
 
 
-@in_loop
 async def test_classes_come_in_pages():
     async with calling() as call:
         await call.learn(*(("a", f"x{n:02}") for n in range(25)), ("a", "y"), ("a", "é"))
@@ -82,7 +78,6 @@ async def test_classes_come_in_pages():
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x", "1.5", ""])
-@in_loop
 async def test_refuses_limits_that_make_no_sense(limit):
     async with calling() as call:
         problem = assert_problem(await call("GET", f"/classes?limit={limit}"), 422)
@@ -91,7 +86,6 @@ async def test_refuses_limits_that_make_no_sense(limit):
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 @pytest.mark.parametrize("kind", ["classes", "features"])
-@in_loop
 async def test_unknown_and_impossible_names(method, kind):
     async with calling() as call:
         await call.learn(("a", "x"))

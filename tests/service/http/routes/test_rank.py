@@ -7,7 +7,7 @@ import pytest
 
 from manyclass.service.http import instances, time_slice
 from manyclass.service.http.routes import rank
-from tests.service.faulty import PATIENCE, FaultyStore, in_loop, many_turns
+from tests.service.faulty import PATIENCE, FaultyStore, many_turns
 from tests.service.serving import Conversation, assert_problem, calling, side_by_side
 
 JSON = {"content-type": "application/json"}
@@ -15,7 +15,6 @@ JSON = {"content-type": "application/json"}
 TAUGHT = [("goal ice", "hockey"), ("ice cold", "hockey"), ("bat ball", "baseball")]
 
 
-@in_loop
 async def test_ranks_one_best_first():
     async with calling() as call:
         await call.learn(*TAUGHT)
@@ -28,7 +27,6 @@ async def test_ranks_one_best_first():
         assert set(answer["ranked"][0]) == {"class", "score"}
 
 
-@in_loop
 async def test_the_same_instance_in_every_form_ranks_the_same():
     async with calling() as call:
         await call.learn(*TAUGHT, ("5", "five"))
@@ -48,7 +46,6 @@ async def test_the_same_instance_in_every_form_ranks_the_same():
         assert await ranked({"features": [5.0]}) == await ranked({"features": {"5": 1}})
 
 
-@in_loop
 async def test_k_and_threshold():
     async with calling() as call:
         await call.learn(*((f"a f{n}", f"class {n}") for n in range(9)))
@@ -66,7 +63,6 @@ async def test_k_and_threshold():
         assert await classes(threshold=1e9) == []
 
 
-@in_loop
 async def test_explains():
     async with calling() as call:
         await call.learn(*TAUGHT)
@@ -81,7 +77,6 @@ async def test_explains():
         assert result["ranked"][0]["features"][0]["feature"] == "ice"
 
 
-@in_loop
 async def test_explains_by_all_features_that_voted():
     features = [f"f{n}" for n in range(30)]
     async with calling() as call:
@@ -93,7 +88,6 @@ async def test_explains_by_all_features_that_voted():
         assert sum(vote["score"] for vote in x["features"]) == pytest.approx(x["score"])
 
 
-@in_loop
 async def test_explains_a_probability_by_the_path_to_it():
     lessons = [(f"f{n % 7} g{n % 3} always", f"c{n % 7}") for n in range(60)]
     body = {"features": {"f3": 1, "g1": 2, "unknown": 1}, "k": 7, "explain": True}
@@ -125,7 +119,6 @@ async def test_explains_a_probability_by_the_path_to_it():
         assert all(each.keys() == {"class", "score", "features"} for each in ranked)
 
 
-@in_loop
 async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
     monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
     async with calling() as call:
@@ -139,7 +132,6 @@ async def test_others_have_their_turns_while_many_are_ranked(monkeypatch):
         assert (await many.end())[0] == 200
 
 
-@in_loop
 async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
     async with calling() as call:
 
@@ -157,7 +149,6 @@ async def test_seq_is_of_an_event_that_every_ranking_has_seen(monkeypatch):
         assert call.app.engine.model.seq == 4
 
 
-@in_loop
 async def test_many_features_of_a_text_are_refused_before_they_are_made(monkeypatch):
     made = []
     features_of = instances.features_of
@@ -178,7 +169,6 @@ async def test_many_features_of_a_text_are_refused_before_they_are_made(monkeypa
                         assert made == []
 
 
-@in_loop
 async def test_ids_are_echoed_or_made():
     async with calling() as call:
         given = {"features": ["a"], "id": "mine / ünïque"}
@@ -190,7 +180,6 @@ async def test_ids_are_echoed_or_made():
         assert len(set(ids)) == 3
 
 
-@in_loop
 async def test_many_are_answered_in_order():
     async with calling(max_batch=100) as call:
         await call.learn(*((f"f{n}", f"class {n}") for n in range(100)))
@@ -201,7 +190,6 @@ async def test_many_are_answered_in_order():
         assert best == [f"class {n}" for n in range(100)]
 
 
-@in_loop
 async def test_nothing_known_is_an_empty_list():
     async with calling() as call:
         for instance in (
@@ -215,7 +203,6 @@ async def test_nothing_known_is_an_empty_list():
             assert response.json()["ranked"] == []
 
 
-@in_loop
 async def test_ranking_changes_nothing():
     async with calling() as call:
         await call.learn(*TAUGHT)
@@ -272,14 +259,12 @@ async def test_ranking_changes_nothing():
         (5, ["#"]),
     ],
 )
-@in_loop
 async def test_refuses_what_makes_no_sense_and_says_where(body, pointers):
     async with calling(max_features_per_instance=20) as call:
         response = await call("POST", "/rank", json.dumps(body).encode())
         assert_problem(response, 422, *pointers)
 
 
-@in_loop
 async def test_takes_as_much_as_it_says():
     async with calling() as call:
         for instances, more in (
@@ -292,7 +277,6 @@ async def test_takes_as_much_as_it_says():
             assert (await call("POST", "/rank", body)).status_code == 200
 
 
-@in_loop
 async def test_reads_gzip_and_refuses_other_types():
     async with calling() as call:
         body = json.dumps({"text": "a"}).encode()
@@ -317,7 +301,6 @@ FORMS = [{"features": ["a"]}, {"instances": [{"features": ["a"]}] * 2}]
 
 
 @pytest.mark.parametrize("form", FORMS)
-@in_loop
 async def test_waits_for_the_event_it_has_to_have_seen(form):
     store = FaultyStore()
     async with calling(store=store, rank_wait_seconds=PATIENCE) as call:
@@ -338,7 +321,6 @@ async def test_waits_for_the_event_it_has_to_have_seen(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@in_loop
 async def test_an_event_that_does_not_come_is_waited_for_only_so_long(form):
     async with calling(rank_wait_seconds=0.01) as call:
         await call.learn(("a", "x"))
@@ -352,7 +334,6 @@ async def test_an_event_that_does_not_come_is_waited_for_only_so_long(form):
 
 
 @pytest.mark.parametrize("seconds", [0, 60])
-@in_loop
 async def test_an_event_already_learned_is_not_waited_for(seconds):
     async with calling(rank_wait_seconds=seconds) as call:
         await call.learn(("a", "x"))
@@ -363,14 +344,12 @@ async def test_an_event_already_learned_is_not_waited_for(seconds):
 
 @pytest.mark.parametrize("wrong", [-1, -1.0, 0.5, 1.5, 2**63, 1e30, "1", None, True, [1]])
 @pytest.mark.parametrize("form", FORMS)
-@in_loop
 async def test_the_number_of_an_event_is_one(form, wrong):
     async with calling(rank_wait_seconds=60) as call:
         response = await call("POST", "/rank", form | {"min_seq": wrong})
         assert_problem(response, 422, "#/min_seq")
 
 
-@in_loop
 async def test_a_request_that_makes_no_sense_is_not_kept_waiting():
     async with calling(rank_wait_seconds=60) as call:
         bad = {"features": [""], "min_seq": 5}
@@ -381,7 +360,6 @@ async def test_a_request_that_makes_no_sense_is_not_kept_waiting():
         assert_problem(await call("POST", "/rank", each), 422, "#/instances/0/min_seq")
 
 
-@in_loop
 async def test_any_process_ranks_with_what_another_was_taught():
     async with side_by_side(rank_wait_seconds=PATIENCE) as (one, two):
         for number in range(20):

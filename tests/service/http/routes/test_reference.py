@@ -5,7 +5,6 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 HERE = "http://127.0.0.1"
@@ -19,7 +18,6 @@ def addresses(page, text):
 
 
 @pytest.mark.parametrize("below", ["", "/some/path"])
-@in_loop
 async def test_every_address_of_the_page_is_served_here(below):
     async with calling() as call:
         page = await call("GET", "/docs")
@@ -34,7 +32,6 @@ async def test_every_address_of_the_page_is_served_here(below):
             assert response.content
 
 
-@in_loop
 async def test_the_browser_may_load_from_this_origin_only():
     async with calling() as call:
         policy = (await call("GET", "/docs")).headers["content-security-policy"]
@@ -46,7 +43,6 @@ async def test_the_browser_may_load_from_this_origin_only():
         assert re.findall(r"<script(?! src=)|<style| on[a-z]+=", page.text) == []
 
 
-@in_loop
 async def test_the_script_is_swagger_ui_which_checks_nothing_elsewhere():
     async with calling() as call:
         bundle = await call("GET", "/docs/files/swagger-ui-bundle.js")
@@ -58,7 +54,6 @@ async def test_the_script_is_swagger_ui_which_checks_nothing_elsewhere():
         assert again.status_code == 304
 
 
-@in_loop
 async def test_other_files_are_not_there():
     async with calling() as call:
         for path in ("nothing.js", "..%2f__init__.py", "../core.py", ""):

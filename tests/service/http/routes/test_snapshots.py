@@ -1,9 +1,7 @@
 from manyclass.service.store.errors import StoreUnavailable
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 
-@in_loop
 async def test_take_list_and_go_back():
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -24,7 +22,6 @@ async def test_take_list_and_go_back():
         assert (await call.learn(("a", "x")))["seq"] == 5
 
 
-@in_loop
 async def test_a_snapshot_that_is_not_there_or_not_whole():
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -39,7 +36,6 @@ async def test_a_snapshot_that_is_not_there_or_not_whole():
         assert call.digest() == before
 
 
-@in_loop
 async def test_a_store_that_cannot_keep_it():
     async with calling() as call:
         await call.learn(("a", "x"))

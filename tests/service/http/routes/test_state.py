@@ -7,11 +7,9 @@ from manyclass.core.model import Model
 from manyclass.service.http.routes import state as state_module
 from manyclass.service.http.state_downloads import MOST_READERS
 from manyclass.service.store.errors import StoreUnavailable
-from tests.service.faulty import in_loop
 from tests.service.serving import assert_problem, calling
 
 
-@in_loop
 async def test_it_is_the_state_as_it_is_now(monkeypatch):
     monkeypatch.setattr(state_module, "PIECE_BYTES", 100)
     async with calling() as call:
@@ -24,7 +22,6 @@ async def test_it_is_the_state_as_it_is_now(monkeypatch):
         assert Model.load([answer.content]).digest() == call.digest()
 
 
-@in_loop
 async def test_it_can_be_had_while_the_store_is_away_or_learning_has_stopped():
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -36,7 +33,6 @@ async def test_it_can_be_had_while_the_store_is_away_or_learning_has_stopped():
         assert Model.load([answer.content]).digest() == call.digest()
 
 
-@in_loop
 async def test_one_copy_is_made_for_all_who_read_at_once(monkeypatch):
     async with calling() as call:
         await call.learn(("a b", "x"))
@@ -65,7 +61,6 @@ async def test_one_copy_is_made_for_all_who_read_at_once(monkeypatch):
         assert downloads._readers == 0
 
 
-@in_loop
 async def test_a_copy_that_fails_is_not_kept(monkeypatch):
     async with calling() as call:
         engine = call.app.engine

@@ -1,6 +1,5 @@
 import pytest
 
-from tests.service.faulty import in_loop
 from tests.service.serving import calling
 
 NOTHING = [{"text": "... !?"}, {"features": {"f": 0, "g": -1}}, {"features": []}, {"text": ""}]
@@ -13,7 +12,6 @@ def pointers(answer):
 
 
 @pytest.mark.parametrize("instance", NOTHING)
-@in_loop
 async def test_an_instance_without_features_is_answered_with_a_warning(instance):
     member = next(iter(instance))
     event = {**instance, "classes": ["lost"]}
@@ -36,7 +34,6 @@ async def test_an_instance_without_features_is_answered_with_a_warning(instance)
         assert call.app.engine.model.seq == 5  # acknowledged events are durable
 
 
-@in_loop
 async def test_a_stream_names_the_lines_without_features():
     lines = [WHOLE, {"text": "?", "classes": ["lost"]}, WHOLE]
     async with calling() as call:
@@ -47,7 +44,6 @@ async def test_a_stream_names_the_lines_without_features():
         assert call.app.engine.model.learner.classes == 1
 
 
-@in_loop
 async def test_the_warnings_of_a_stream_are_bounded():
     async with calling() as call:
         answer = await call.stream(*[{"text": "?", "classes": ["lost"]}] * 150)
