@@ -23,22 +23,19 @@ from tests.service.serving import assert_problem, calling
         ("DELETE", "/docs", 405, "GET, HEAD"),
     ],
 )
-async def test_paths_and_methods_that_are_not_there(method, path, status, allow):
-    async with calling() as call:
-        response = await call(method, path)
-        assert_problem(response, status)
-        allowed = response.headers.get("allow")
-        assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
+async def test_paths_and_methods_that_are_not_there(call, method, path, status, allow):
+    response = await call(method, path)
+    assert_problem(response, status)
+    allowed = response.headers.get("allow")
+    assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
 
 
-async def test_the_log_says_why_the_service_failed_to_answer(monkeypatch, caplog):
-    async with calling() as call:
+async def test_the_log_says_why_the_service_failed_to_answer(call, monkeypatch, caplog):
+    def broken():
+        raise CoreError("nobody foresaw this")
 
-        def broken():
-            raise CoreError("nobody foresaw this")
-
-        monkeypatch.setattr(call.app.engine, "snapshots", broken)
-        assert_problem(await call("GET", "/snapshots"), 500)
+    monkeypatch.setattr(call.app.engine, "snapshots", broken)
+    assert_problem(await call("GET", "/snapshots"), 500)
     [told] = [each for each in caplog.records if each.message == "GET /snapshots failed"]
     assert str(told.exc_info[1]) == "nobody foresaw this"
 

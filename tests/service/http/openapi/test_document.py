@@ -223,13 +223,11 @@ async def test_the_document_and_the_service_accept_the_same(name):
             assert validator("Problem").is_valid(response.json())
 
 
-async def test_the_lines_of_a_stream_are_as_documented():
-    async with calling() as call:
-        fault, summary = await call.stream({"text": "a", "classes": ["x"]}, b"bad\n")
-        assert validator("StreamFault").is_valid(fault)
-        assert validator("Summary").is_valid(summary)
+async def test_the_lines_of_a_stream_are_as_documented(call):
+    fault, summary = await call.stream({"text": "a", "classes": ["x"]}, b"bad\n")
+    assert validator("StreamFault").is_valid(fault)
+    assert validator("Summary").is_valid(summary)
 
 
-async def test_the_document_is_served():
-    async with calling() as call:
-        assert (await call("GET", "/openapi.json")).json()["openapi"].startswith("3.1")
+async def test_the_document_is_served(call):
+    assert (await call("GET", "/openapi.json")).json()["openapi"].startswith("3.1")

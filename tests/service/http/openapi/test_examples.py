@@ -93,13 +93,12 @@ def test_an_answer_that_differs_would_be_found():
 
 
 @pytest.mark.parametrize("operation_id", operations(document()))
-async def test_a_parameter_no_call_has_is_refused_as_shown(operation_id):
+async def test_a_parameter_no_call_has_is_refused_as_shown(call, operation_id):
     method, path, operation = operations(document())[operation_id]
     given = {each["name"]: each.get("example") for each in operation.get("parameters", ())}
     where = address(path, operation, given)
     where += ("&" if "?" in where else "?") + f"{UNKNOWN}=yes"
-    async with calling() as call:
-        response = await call(method, where)
+    response = await call(method, where)
     assert response.status_code == 422
     shown = examples(operation["responses"]["422"]["content"][MEDIA_TYPE])
     assert response.json() in shown

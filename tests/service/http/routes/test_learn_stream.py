@@ -55,86 +55,81 @@ async def test_learns_every_line_and_sums_up():
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n  \r\n", b"\n" * 1000])
-async def test_a_stream_of_nothing_is_fine(body):
-    async with calling() as call:
-        [summary] = await call.stream(body)
-        assert summary["kind"] == "summary"
-        assert (summary["accepted"], summary["lines"]) == (0, body.count(b"\n"))
-        assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
+async def test_a_stream_of_nothing_is_fine(call, body):
+    [summary] = await call.stream(body)
+    assert summary["kind"] == "summary"
+    assert (summary["accepted"], summary["lines"]) == (0, body.count(b"\n"))
+    assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
 
 
-async def test_learns_while_it_arrives():
-    async with calling() as call:
-        talk = streaming(call)
-        both = line("a") + line("b")
-        talk.say(both[:-5])
-        await settled(call, 1)
-        talk.say(both[-5:] + b'{"features": [')
-        await settled(call, 2)
-        talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
-        assert (await talk.end_lines())[-1]["accepted"] == 3
+async def test_learns_while_it_arrives(call):
+    talk = streaming(call)
+    both = line("a") + line("b")
+    talk.say(both[:-5])
+    await settled(call, 1)
+    talk.say(both[-5:] + b'{"features": [')
+    await settled(call, 2)
+    talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
+    assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-async def test_reports_bad_lines_by_number_and_goes_on():
-    async with calling() as call:
-        lines = [
-            line("a"),
-            b"not json\n",
-            b"\n",
-            line("a", ""),
-            b'{"features":["a",""],"classes":["x"]}\n',
-            b'{"id":"never","classes":["x"]}\n',
-            b'{"features":["\xff"],"classes":["x"]}\n',
-            line("b"),
-            b'{"features":["a"],"cla',
-        ]
-        *faults, summary = await call.stream(*lines)
-        told = [(each["kind"], each["line"], each["status"]) for each in faults]
-        assert told == [
-            ("fault", 2, 400),
-            ("fault", 4, 422),
-            ("fault", 5, 422),
-            ("fault", 6, 404),
-            ("fault", 7, 400),
-            ("fault", 9, 400),
-        ]
-        assert faults[2]["errors"][0]["pointer"] == "#/features/1"
-        assert (summary["lines"], summary["accepted"], summary["rejected"]) == (9, 2, 6)
-        assert call.app.engine.model.seq == 2
-        assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
+async def test_reports_bad_lines_by_number_and_goes_on(call):
+    lines = [
+        line("a"),
+        b"not json\n",
+        b"\n",
+        line("a", ""),
+        b'{"features":["a",""],"classes":["x"]}\n',
+        b'{"id":"never","classes":["x"]}\n',
+        b'{"features":["\xff"],"classes":["x"]}\n',
+        line("b"),
+        b'{"features":["a"],"cla',
+    ]
+    *faults, summary = await call.stream(*lines)
+    told = [(each["kind"], each["line"], each["status"]) for each in faults]
+    assert told == [
+        ("fault", 2, 400),
+        ("fault", 4, 422),
+        ("fault", 5, 422),
+        ("fault", 6, 404),
+        ("fault", 7, 400),
+        ("fault", 9, 400),
+    ]
+    assert faults[2]["errors"][0]["pointer"] == "#/features/1"
+    assert (summary["lines"], summary["accepted"], summary["rejected"]) == (9, 2, 6)
+    assert call.app.engine.model.seq == 2
+    assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
 
 
-async def test_knows_retries_and_reports_conflicts():
-    async with calling() as call:
-        await call.stream(line("a", event_id="e1"))
-        sent = [("a", "e1"), ("b", "e2"), ("b", "e2"), ("c", "e1"), ("c", "e2"), ("d", "e3")]
-        *faults, summary = await call.stream(*(line(name, event_id=each) for name, each in sent))
-        assert [(each["line"], each["status"]) for each in faults] == [(4, 409), (5, 409)]
-        counts = [summary[name] for name in ("accepted", "duplicates", "rejected", "seq")]
-        assert counts == [2, 2, 2, 4]  # the retry of an event of its own batch has a number too
-        seen = await call.metrics()
-        assert seen['learn_events_total{result="duplicate"}'] == 2
-        assert seen['learn_events_total{result="learned"}'] == 3
+async def test_knows_retries_and_reports_conflicts(call):
+    await call.stream(line("a", event_id="e1"))
+    sent = [("a", "e1"), ("b", "e2"), ("b", "e2"), ("c", "e1"), ("c", "e2"), ("d", "e3")]
+    *faults, summary = await call.stream(*(line(name, event_id=each) for name, each in sent))
+    assert [(each["line"], each["status"]) for each in faults] == [(4, 409), (5, 409)]
+    counts = [summary[name] for name in ("accepted", "duplicates", "rejected", "seq")]
+    assert counts == [2, 2, 2, 4]  # the retry of an event of its own batch has a number too
+    seen = await call.metrics()
+    assert seen['learn_events_total{result="duplicate"}'] == 2
+    assert seen['learn_events_total{result="learned"}'] == 3
 
 
-async def test_progress_is_reported_while_it_lasts(monkeypatch):
+async def test_progress_is_reported_while_it_lasts(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line() * 12)
-        told = await talk.hear_line()
-        assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
-            "progress",
-            12,
-            12,
-            12,
-        )
-        assert told["r1"] == 11 / 12
-        talk.say(line() * 10)
-        assert (await talk.hear_line())["lines"] == 22
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
-        await talk.end()
+    talk = streaming(call)
+    talk.say(line() * 12)
+    told = await talk.hear_line()
+    assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
+        "progress",
+        12,
+        12,
+        12,
+    )
+    assert told["r1"] == 11 / 12
+    talk.say(line() * 10)
+    assert (await talk.hear_line())["lines"] == 22
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
+    await talk.end()
 
 
 @pytest.fixture
@@ -148,19 +143,18 @@ def report_after(monkeypatch):
     return set_seconds
 
 
-async def test_progress_of_a_slow_stream_is_reported_too(report_after):
+async def test_progress_of_a_slow_stream_is_reported_too(call, report_after):
     report_after(0)
-    async with calling() as call:
-        talk = streaming(call)
-        for count in (1, 2, 3):
-            talk.say(line())
-            told = await talk.hear_line()
-            assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
-        talk.say(line()[:5])  # an incomplete line: no progress
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
-        while (await talk.hear_line())["kind"] != "summary":
-            pass
+    talk = streaming(call)
+    for count in (1, 2, 3):
+        talk.say(line())
+        told = await talk.hear_line()
+        assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
+    talk.say(line()[:5])  # an incomplete line: no progress
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
+    while (await talk.hear_line())["kind"] != "summary":
+        pass
 
 
 PREFERRED = ["return=minimal", "Return=Minimal", "wait=5, return=minimal; x=1 , handling=lenient"]
@@ -168,56 +162,52 @@ NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally",
 
 
 @pytest.mark.parametrize("prefer", PREFERRED)
-async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, monkeypatch):
+async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    async with calling() as call:
-        talk = streaming(call, prefer=prefer)
-        talk.say(line() + b"no\n" + line())
-        await settled(call, 2)
-        talk.say(b"neither\n" + line())
-        await settled(call, 3)
-        await many_turns()
-        assert talk.unheard() == 0
-        talk.say(b"", more=False)
-        status, headers, body = await talk.end()
-        assert (status, headers[b"preference-applied"]) == (200, b"return=minimal")
-        told = map(json.loads, body.splitlines())
-        kinds = [(each["kind"], each.get("line", each.get("accepted"))) for each in told]
-        assert kinds == [("fault", 2), ("fault", 4), ("summary", 3)]
+    talk = streaming(call, prefer=prefer)
+    talk.say(line() + b"no\n" + line())
+    await settled(call, 2)
+    talk.say(b"neither\n" + line())
+    await settled(call, 3)
+    await many_turns()
+    assert talk.unheard() == 0
+    talk.say(b"", more=False)
+    status, headers, body = await talk.end()
+    assert (status, headers[b"preference-applied"]) == (200, b"return=minimal")
+    told = map(json.loads, body.splitlines())
+    kinds = [(each["kind"], each.get("line", each.get("accepted"))) for each in told]
+    assert kinds == [("fault", 2), ("fault", 4), ("summary", 3)]
 
 
 @pytest.mark.parametrize("prefer", NOT_PREFERRED)
-async def test_other_preferences_change_nothing(prefer, monkeypatch):
+async def test_other_preferences_change_nothing(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    async with calling() as call:
-        talk = streaming(call, prefer=prefer)
-        talk.say(line())
-        assert (await talk.hear_line())["kind"] == "progress"
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
+    talk = streaming(call, prefer=prefer)
+    talk.say(line())
+    assert (await talk.hear_line())["kind"] == "progress"
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
 
 
-async def test_an_early_end_is_reported_after_all_buffered_lines():
-    async with calling() as call:
-        talk = streaming(call, prefer="return=minimal")
-        talk.say(line() + b"no\n")
-        await settled(call, 1)
-        call.app.stopping.set()
-        fault, failure = await talk.end_lines()
-        assert (fault["line"], failure["kind"]) == (2, "failure")
-        assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
+async def test_an_early_end_is_reported_after_all_buffered_lines(call):
+    talk = streaming(call, prefer="return=minimal")
+    talk.say(line() + b"no\n")
+    await settled(call, 1)
+    call.app.stopping.set()
+    fault, failure = await talk.end_lines()
+    assert (fault["line"], failure["kind"]) == (2, "failure")
+    assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
 
 
-async def test_learned_events_are_reported_while_the_stream_is_idle(report_after):
+async def test_learned_events_are_reported_while_the_stream_is_idle(call, report_after):
     report_after(0.01)
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line())
-        told = await talk.hear_line()
-        assert (told["kind"], told["accepted"]) == ("progress", 1)
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
-        await talk.end()
+    talk = streaming(call)
+    talk.say(line())
+    told = await talk.hear_line()
+    assert (told["kind"], told["accepted"]) == ("progress", 1)
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
+    await talk.end()
 
 
 def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
@@ -232,23 +222,22 @@ def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     assert told == [5, 10, 20, 30, 50, 70, 110, 150, 230, 310, 470, 630, 950]
 
 
-async def test_the_answer_before_the_end_of_a_stream_is_bounded(monkeypatch):
+async def test_the_answer_before_the_end_of_a_stream_is_bounded(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
-    async with calling() as call:
-        talk = streaming(call)
-        long_name = "n" * 4097
-        piece = line(long_name) + line("a", long_name) + line()
-        for _ in range(20_000 // 3):
-            talk.say(piece)
-        talk.say(b"", more=False)
-        told = await talk.end_lines()
-        faults = [each for each in told if each["kind"] == "fault"]
-        assert len(faults) == 100
-        assert told[-1]["rejected"] == 2 * (20_000 // 3)
-        progress = [each["lines"] for each in told if each["kind"] == "progress"]
-        assert 300 < len(progress) < 600
-        assert progress[-1] - progress[-2] > progress[1] - progress[0]
-        assert len(json.dumps(told)) < 60_000 + 150 * len(progress)
+    talk = streaming(call)
+    long_name = "n" * 4097
+    piece = line(long_name) + line("a", long_name) + line()
+    for _ in range(20_000 // 3):
+        talk.say(piece)
+    talk.say(b"", more=False)
+    told = await talk.end_lines()
+    faults = [each for each in told if each["kind"] == "fault"]
+    assert len(faults) == 100
+    assert told[-1]["rejected"] == 2 * (20_000 // 3)
+    progress = [each["lines"] for each in told if each["kind"] == "progress"]
+    assert 300 < len(progress) < 600
+    assert progress[-1] - progress[-2] > progress[1] - progress[0]
+    assert len(json.dumps(told)) < 60_000 + 150 * len(progress)
 
 
 async def test_the_sender_waits_while_events_are_stored():
@@ -283,117 +272,109 @@ async def test_a_full_queue_makes_it_wait():
         assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-async def test_a_store_that_fails_before_anything_was_learned_is_a_problem():
-    async with calling() as call:
-        call.store.append_error = StoreFull("no room")
-        response = await call("POST", "/learn", line(), headers=NDJSON)
-        assert_problem(response, 503)
-        assert int(response.headers["retry-after"]) >= 1
+async def test_a_store_that_fails_before_anything_was_learned_is_a_problem(call):
+    call.store.append_error = StoreFull("no room")
+    response = await call("POST", "/learn", line(), headers=NDJSON)
+    assert_problem(response, 503)
+    assert int(response.headers["retry-after"]) >= 1
 
 
-async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came():
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line() * 3 + b"bad\n")
-        assert (await talk.hear_line())["kind"] == "fault"
-        await settled(call, 3)
-        call.store.append_error = StoreFull("no room")
-        talk.say(line() * 2)
-        failure = await talk.hear_line()
-        await talk.end()
-        assert failure["kind"] == "failure"
-        assert (failure["status"], failure["learned_up_to_line"], failure["accepted"]) == (
-            503,
-            4,
-            3,
-        )
-        assert "no room" in failure["detail"]
-        assert call.app.engine.model.seq == 3
+async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came(call):
+    talk = streaming(call)
+    talk.say(line() * 3 + b"bad\n")
+    assert (await talk.hear_line())["kind"] == "fault"
+    await settled(call, 3)
+    call.store.append_error = StoreFull("no room")
+    talk.say(line() * 2)
+    failure = await talk.hear_line()
+    await talk.end()
+    assert failure["kind"] == "failure"
+    assert (failure["status"], failure["learned_up_to_line"], failure["accepted"]) == (
+        503,
+        4,
+        3,
+    )
+    assert "no room" in failure["detail"]
+    assert call.app.engine.model.seq == 3
 
 
-async def test_when_the_service_stops_it_says_how_far_it_came():
-    async with calling() as call:
-        talk, idle = streaming(call), streaming(call)
-        talk.say(line() * 3)
-        await settled(call, 3)
-        call.app.stopping.set()
-        failure = await talk.hear_line()
-        assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
-        status, _, _ = await idle.end()
-        assert status == 503
-        await talk.end()
+async def test_when_the_service_stops_it_says_how_far_it_came(call):
+    talk, idle = streaming(call), streaming(call)
+    talk.say(line() * 3)
+    await settled(call, 3)
+    call.app.stopping.set()
+    failure = await talk.hear_line()
+    assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
+    status, _, _ = await idle.end()
+    assert status == 503
+    await talk.end()
 
 
 @pytest.mark.parametrize("packed", [False, True])
-async def test_it_stops_too_when_the_sender_never_pauses(packed):
-    async with calling() as call:
-        body = line() * 3
-        if packed:
-            body = gzip.compress(body)
-        answer = []
+async def test_it_stops_too_when_the_sender_never_pauses(call, packed):
+    body = line() * 3
+    if packed:
+        body = gzip.compress(body)
+    answer = []
 
-        async def receive():
-            if call.app.engine.model.seq >= 30:
-                call.app.stopping.set()
-            assert call.app.engine.model.seq < 300, "it did not stop"
-            return {"type": "http.request", "body": body, "more_body": True}
+    async def receive():
+        if call.app.engine.model.seq >= 30:
+            call.app.stopping.set()
+        assert call.app.engine.model.seq < 300, "it did not stop"
+        return {"type": "http.request", "body": body, "more_body": True}
 
-        async def send(message):
-            answer.append(message)
+    async def send(message):
+        answer.append(message)
 
-        headers = NDJSON | ({"content-encoding": "gzip"} if packed else {})
-        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": "POST", "path": "/learn", "headers": raw}
-        await call.app(scope, receive, send)
-        failure = json.loads(answer[-1]["body"])
-        assert (failure["kind"], failure["status"]) == ("failure", 503)
-        assert failure["learned_up_to_line"] == call.app.engine.model.seq
-
-
-async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
-    async with calling() as call:
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
-        await asyncio.sleep(0)
-        call.app.stopping.set()
-        *_, failure = await talk.end_lines()
-        assert (failure["kind"], failure["status"]) == ("failure", 503)
-        assert call.app.engine.model.seq == 0
+    headers = NDJSON | ({"content-encoding": "gzip"} if packed else {})
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/learn", "headers": raw}
+    await call.app(scope, receive, send)
+    failure = json.loads(answer[-1]["body"])
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert failure["learned_up_to_line"] == call.app.engine.model.seq
 
 
-async def test_the_whole_lines_of_a_lost_client_are_learned(caplog):
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line("a") + line("b") + line("c")[:-2])
-        talk.leave()
-        assert await talk.end() is None
-        assert call.app.engine.model.seq == 2
-        seen = await call.metrics()
-        assert seen['request_duration_seconds_count{endpoint="/learn",status="499"}'] == 1
+async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops(call):
+    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
+    await asyncio.sleep(0)
+    call.app.stopping.set()
+    *_, failure = await talk.end_lines()
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert call.app.engine.model.seq == 0
+
+
+async def test_the_whole_lines_of_a_lost_client_are_learned(call, caplog):
+    talk = streaming(call)
+    talk.say(line("a") + line("b") + line("c")[:-2])
+    talk.leave()
+    assert await talk.end() is None
+    assert call.app.engine.model.seq == 2
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/learn",status="499"}'] == 1
     assert not [record for record in caplog.records if record.exc_info]
 
 
-async def test_reads_gzip_as_it_arrives():
-    async with calling() as call:
-        packed = gzip.compress(line("a") * 500)
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        for position in range(0, len(packed), 7):
-            talk.say(packed[position : position + 7])
-        talk.say(b"", more=False)
-        assert (await talk.end_lines())[-1]["accepted"] == 500
+async def test_reads_gzip_as_it_arrives(call):
+    packed = gzip.compress(line("a") * 500)
+    talk = streaming(call, **{"content-encoding": "gzip"})
+    for position in range(0, len(packed), 7):
+        talk.say(packed[position : position + 7])
+    talk.say(b"", more=False)
+    assert (await talk.end_lines())[-1]["accepted"] == 500
 
 
-async def test_broken_gzip():
+async def test_broken_gzip(call):
     packed = gzip.compress(b"".join(line(f"a{n}") for n in range(2000)))
     headers = NDJSON | {"content-encoding": "gzip"}
-    async with calling() as call:
-        assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
-        assert call.app.engine.model.seq == 0
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(packed[:-100], more=False)
-        *_, failure = await talk.end_lines()
-        assert (failure["kind"], failure["status"]) == ("failure", 400)
-        assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
+    assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
+    assert call.app.engine.model.seq == 0
+    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk.say(packed[:-100], more=False)
+    *_, failure = await talk.end_lines()
+    assert (failure["kind"], failure["status"]) == ("failure", 400)
+    assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
 
 
 async def test_a_line_that_is_too_long_is_skipped():
@@ -408,16 +389,15 @@ async def test_a_line_that_is_too_long_is_skipped():
         assert summary["accepted"] == 2
 
 
-async def test_others_have_their_turn_while_a_client_sends_rubbish(monkeypatch):
+async def test_others_have_their_turn_while_a_client_sends_rubbish(call, monkeypatch):
     monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
-        turns = 0
-        while not talk.task.done():
-            await asyncio.sleep(0)
-            turns += 1
-        assert turns > 300
+    talk = streaming(call)
+    talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
+    turns = 0
+    while not talk.task.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 300
 
 
 @given(
@@ -441,79 +421,75 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     assert found == [None if len(text) > 8 else text for text in expected]
 
 
-async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not():
-    async with calling() as call:
-        budget = call.app.limits.budget
-        talk = streaming(call)
-        talk.say(line("a") + line("b")[:-10])
-        await settled(call, 1)
-        await many_turns()
-        assert budget.used == len(line("b")) - 10
-        talk.say(line("b")[-10:])
-        await settled(call, 2)
-        await many_turns()
-        assert budget.used == 0
-        talk.say(line()[:7])
-        await many_turns()
-        assert budget.used == 7
-        talk.leave()
-        await talk.end()
-        assert budget.used == 0
+async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not(call):
+    budget = call.app.limits.budget
+    talk = streaming(call)
+    talk.say(line("a") + line("b")[:-10])
+    await settled(call, 1)
+    await many_turns()
+    assert budget.used == len(line("b")) - 10
+    talk.say(line("b")[-10:])
+    await settled(call, 2)
+    await many_turns()
+    assert budget.used == 0
+    talk.say(line()[:7])
+    await many_turns()
+    assert budget.used == 7
+    talk.leave()
+    await talk.end()
+    assert budget.used == 0
 
 
-async def test_the_unpacking_of_a_stream_counts_too():
-    async with calling() as call:
-        budget = call.app.limits.budget
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(gzip.compress(b" " * 5000))
-        await many_turns()
-        assert budget.used == GUNZIP_BYTES + 5000
-        talk.say(gzip.compress(b"\n"), more=False)
-        assert (await talk.end())[0] == 200
-        assert budget.used == 0
+async def test_the_unpacking_of_a_stream_counts_too(call):
+    budget = call.app.limits.budget
+    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk.say(gzip.compress(b" " * 5000))
+    await many_turns()
+    assert budget.used == GUNZIP_BYTES + 5000
+    talk.say(gzip.compress(b"\n"), more=False)
+    assert (await talk.end())[0] == 200
+    assert budget.used == 0
 
 
-async def test_a_line_for_which_there_is_no_memory_is_refused():
-    async with calling() as call:
-        budget = call.app.limits.budget
-        budget.limit = 10_000
-        talk = streaming(call)
-        talk.say(line())
-        await settled(call, 1)
-        talk.say(b" " * 10_001)
-        failure = await talk.hear_line()
-        assert (failure["kind"], failure["status"]) == ("failure", 503)
-        assert failure["learned_up_to_line"] == 1
-        await talk.end()
-        assert budget.used == 0
-        talk = streaming(call)
-        talk.say(b" " * 10_001)
-        status, headers, _ = await talk.end()
-        assert status == 503
-        assert int(headers[b"retry-after"]) >= 1
+async def test_a_line_for_which_there_is_no_memory_is_refused(call):
+    budget = call.app.limits.budget
+    budget.limit = 10_000
+    talk = streaming(call)
+    talk.say(line())
+    await settled(call, 1)
+    talk.say(b" " * 10_001)
+    failure = await talk.hear_line()
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert failure["learned_up_to_line"] == 1
+    await talk.end()
+    assert budget.used == 0
+    talk = streaming(call)
+    talk.say(b" " * 10_001)
+    status, headers, _ = await talk.end()
+    assert status == 503
+    assert int(headers[b"retry-after"]) >= 1
 
 
-async def test_a_line_that_does_not_end_ends_its_stream(report_after, monkeypatch):
+async def test_a_line_that_does_not_end_ends_its_stream(call, report_after, monkeypatch):
     """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
     report_after(0.001)
     monkeypatch.setattr(line_reader, "LINE_SECONDS", 0.05)
-    async with calling() as call:
-        for more in (b"", b" "):
-            seq = call.app.engine.model.seq
-            talk = streaming(call)
-            talk.say(line())
-            assert (await talk.hear_line())["kind"] == "progress"
-            await asyncio.sleep(0.1)
-            assert not talk.task.done()
-            talk.say(line()[:5])
-            while not talk.unheard():
-                talk.say(more)
-                await asyncio.sleep(0.001)
-            failure = await talk.hear_line()
-            assert (failure["kind"], failure["status"]) == ("failure", 408)
-            assert failure["accepted"] == 1
-            assert call.app.engine.model.seq == seq + 1
-            await talk.end()
+    for more in (b"", b" "):
+        seq = call.app.engine.model.seq
+        talk = streaming(call)
+        talk.say(line())
+        assert (await talk.hear_line())["kind"] == "progress"
+        await asyncio.sleep(0.1)
+        assert not talk.task.done()
+        talk.say(line()[:5])
+        while not talk.unheard():
+            talk.say(more)
+            await asyncio.sleep(0.001)
+        failure = await talk.hear_line()
+        assert (failure["kind"], failure["status"]) == ("failure", 408)
+        assert failure["accepted"] == 1
+        assert call.app.engine.model.seq == seq + 1
+        await talk.end()
 
 
 def test_the_time_for_a_line_begins_with_the_line():

@@ -41,47 +41,41 @@ async def test_tells_what_there_is():
         assert "secret" not in response.text
 
 
-async def test_an_empty_service_has_stats_too():
-    async with calling() as call:
-        told = (await call("GET", "/stats")).json()
-        assert told["outdegrees"] == []
-        assert told["accuracy"]["100"]["examples"] == 0
+async def test_an_empty_service_has_stats_too(call):
+    told = (await call("GET", "/stats")).json()
+    assert told["outdegrees"] == []
+    assert told["accuracy"]["100"]["examples"] == 0
 
 
-async def test_tells_a_hash_of_the_state_when_asked():
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        told = (await call("GET", "/stats?digest=yes")).json()
-        assert (told["seq"], told["digest"]) == (1, call.digest())
-        for path in ("/stats", "/stats?digest=no"):
-            assert (await call("GET", path)).json()["digest"] is None
-        for wrong in ("", "1", "true", "YES"):
-            assert_problem(await call("GET", f"/stats?digest={wrong}"), 422)
+async def test_tells_a_hash_of_the_state_when_asked(call):
+    await call.learn(("a", "x"))
+    told = (await call("GET", "/stats?digest=yes")).json()
+    assert (told["seq"], told["digest"]) == (1, call.digest())
+    for path in ("/stats", "/stats?digest=no"):
+        assert (await call("GET", path)).json()["digest"] is None
+    for wrong in ("", "1", "true", "YES"):
+        assert_problem(await call("GET", f"/stats?digest={wrong}"), 422)
 
 
-async def test_the_hash_is_of_the_moment_that_seq_tells(monkeypatch):
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        before = call.digest()
-        digest = call.app.engine.digest
+async def test_the_hash_is_of_the_moment_that_seq_tells(call, monkeypatch):
+    await call.learn(("a", "x"))
+    before = call.digest()
+    digest = call.app.engine.digest
 
-        async def slowly():
-            made = await digest()
-            await call.learn(("b", "y"))
-            return made
+    async def slowly():
+        made = await digest()
+        await call.learn(("b", "y"))
+        return made
 
-        monkeypatch.setattr(call.app.engine, "digest", slowly)
-        told = (await call("GET", "/stats?digest=yes")).json()
-        assert (told["seq"], told["digest"]) == (1, before)
+    monkeypatch.setattr(call.app.engine, "digest", slowly)
+    told = (await call("GET", "/stats?digest=yes")).json()
+    assert (told["seq"], told["digest"]) == (1, before)
 
 
-async def test_a_store_of_ones_own_has_no_processes():
-    async with calling() as call:
-        told = (await call("GET", "/stats")).json()
-        shown = [
-            told[name] for name in ("process", "leads", "processes", "store_unreachable_seconds")
-        ]
-        assert shown == [None, None, None, 0]
+async def test_a_store_of_ones_own_has_no_processes(call):
+    told = (await call("GET", "/stats")).json()
+    shown = [told[name] for name in ("process", "leads", "processes", "store_unreachable_seconds")]
+    assert shown == [None, None, None, 0]
 
 
 async def test_tells_who_else_uses_the_store():
@@ -117,11 +111,10 @@ async def test_to_hash_the_state_needs_an_admin_key():
         assert_problem(await call("GET", "/stats?digest=yes"), 401)
 
 
-async def test_the_options_shown_are_those_of_the_model():
-    async with calling() as call:
-        engine = call.app.engine
-        other = engine.model.options.to_dict() | {"rating": 77}
-        await engine.submit([Event.configure(other)])  # as another process on the store may do
-        shown = (await call("GET", "/stats")).json()["settings"]
-        assert shown["MANYCLASS_LEARNER"] == "svm(rating=77)"
-        assert shown["MANYCLASS_PORT"] == "8000"
+async def test_the_options_shown_are_those_of_the_model(call):
+    engine = call.app.engine
+    other = engine.model.options.to_dict() | {"rating": 77}
+    await engine.submit([Event.configure(other)])  # as another process on the store may do
+    shown = (await call("GET", "/stats")).json()["settings"]
+    assert shown["MANYCLASS_LEARNER"] == "svm(rating=77)"
+    assert shown["MANYCLASS_PORT"] == "8000"
