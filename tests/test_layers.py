@@ -82,7 +82,7 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["observability.exposition"],
     [
         *("http.app", "http.event_builder", "http.hot_call", "http.hot_path", "http.openapi"),
-        *("http.protocol", "http.routes", "http.server", "http.state_downloads"),
+        *("http.protocol", "http.routes", "http.server"),
     ],
 ]
 FLOOR_OF = {

@@ -19,6 +19,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, no_parameters
+from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import described, one_of
 
 
@@ -30,6 +31,11 @@ class HotRequest:
     receive: Receive
     send: Send
     reservation: Reservation
+
+    async def json_body(self, most_bytes: int) -> bytes:
+        """Return the whole body; see `require_json` and `read_body` for the refusals."""
+        require_json(self.headers)
+        return await read_body(self.headers, self.receive, most_bytes, self.reservation)
 
 
 class HotCall(ABC):
@@ -63,7 +69,7 @@ class HotCall(ABC):
 
         Raises Problem for parameters in the URL, or without a key of the scope.
         """
-        reservation = self._budget.reserve()
+        reservation = Reservation(self._budget)
         try:
             if query := scope.get("query_string"):
                 raise no_parameters(query)

@@ -14,22 +14,21 @@ from uvicorn.server import ServerState
 
 from manyclass.service.http import shedding
 from manyclass.service.http.limits import Limits
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_head import (
-    MOST_HEAD_BYTES,
-    MOST_HEADERS,
-    head_too_large,
-    parser_problem,
-    too_many_headers,
-)
 from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
 from manyclass.service.http.wire import (
+    MOST_HEAD_BYTES,
+    MOST_HEADERS,
     OVERLOADED,
     OVERLOADED_LAST,
     TOO_MANY_CONNECTIONS,
     BehindHead,
     Outlet,
+    head_too_large,
+    parser_problem,
     response_of,
+    too_many_headers,
 )
 
 MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
@@ -62,7 +61,7 @@ class Protocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
-        self._reservation = limits.budget.reserve()
+        self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
         self._admitted: RequestResponseCycle | None = None  # a ranking in progress

@@ -18,7 +18,7 @@ from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import problem_of
-from manyclass.service.http.request_body import NDJSON, media_type, read_body, require_json
+from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
     LearnAnswer,
@@ -60,8 +60,7 @@ class Learn(HotCall):
         budget: MemoryBudget,
     ) -> None:
         super().__init__(keys, budget)
-        self._most_bytes = settings.max_body_bytes
-        self._most_events = settings.max_batch
+        self._settings = settings
         self._engine = engine
         self._builder = builder
         self._metrics = metrics
@@ -99,10 +98,7 @@ class Learn(HotCall):
         if media_type(request.headers) == NDJSON:
             await self._stream.answer(request)
             return None
-        require_json(request.headers)
-        body = await read_body(
-            request.headers, request.receive, self._most_bytes, request.reservation
-        )
+        body = await request.json_body(self._settings.max_body_bytes)
         sent = 1
         try:
             large = len(body) > LARGE_BYTES
@@ -126,7 +122,8 @@ class Learn(HotCall):
         return _encode(answer)
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
-        check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
+        most = self._settings.max_batch
+        check_many(request, LearnEvent, "events", forms, most, "event to learn")
         known = await self._builder.instances(forms)
         time_slice = TimeSlice()
         events = []

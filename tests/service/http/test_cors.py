@@ -5,7 +5,7 @@ import json
 import pytest
 
 from manyclass.service.http import protocol
-from manyclass.service.http.request_head import MOST_HEAD_BYTES
+from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
 
 APP = "https://app.example"

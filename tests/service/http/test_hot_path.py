@@ -4,15 +4,7 @@ import logging
 import httpx
 import pytest
 
-from manyclass.service.config.settings import Settings
-from manyclass.service.http.auth import ApiKeys
-from manyclass.service.http.csrf import CsrfGuard
-from manyclass.service.http.hot_path import HotPath
-from manyclass.service.http.limits import Limits
-from manyclass.service.http.problems import ClientGone
 from manyclass.service.http.request_body import Blocks
-from manyclass.service.http.routes.rank import Rank
-from manyclass.service.observability.metrics import Metrics
 from tests.service.faulty import many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
@@ -39,19 +31,12 @@ async def test_an_unforeseen_error_is_logged_and_reveals_nothing(call, monkeypat
     assert seen['request_duration_seconds_count{endpoint="/stats",status="500"}'] == 1
 
 
-async def test_a_client_that_left_is_counted_and_not_answered():
-    metrics = Metrics()
-
-    class Left(Rank):
-        async def answer(self, request):
-            raise ClientGone
-
-    call = Left(Settings(), None, ApiKeys([], [], []), None, metrics, Limits(Settings()))
-    csrf = CsrfGuard("127.0.0.1", open_to_all=True)
-    talk = Conversation(HotPath({"/rank": call}, None, csrf, metrics), "/rank", {})
+async def test_a_client_that_left_is_counted_and_not_answered(call):
+    talk = Conversation(call.app, "/rank", {"content-type": "application/json"})
+    talk.leave()
     assert await talk.end() is None
-    text = str([family.samples for family in metrics.collect()])
-    assert "'status': '499'" in text
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/rank",status="499"}'] == 1
 
 
 HOT_REQUESTS = [  # path, body, headers, query

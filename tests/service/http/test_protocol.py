@@ -16,7 +16,7 @@ import pytest
 
 from manyclass.service.http import fault_log, protocol, shedding
 from manyclass.service.http.protocol import MOST_PIPELINED
-from manyclass.service.http.request_head import MOST_HEADERS
+from manyclass.service.http.wire import MOST_HEADERS
 from tests.service.faulty import PATIENCE
 from tests.service.serving import answer_on, everything, head, post, serving, statuses, until
 

@@ -7,7 +7,7 @@ import zlib
 import pytest
 
 from manyclass.service.http import request_body
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, Problem
 from manyclass.service.http.request_body import (
     FED_BYTES,
@@ -43,7 +43,7 @@ def read(*pieces, headers=None, most=1000, leave=False):
         return next(waiting)
 
     budget = MemoryBudget(10 * 2**20)
-    reservation = budget.reserve()
+    reservation = Reservation(budget)
     try:
         whole = asyncio.run(read_body(headers or {}, receive, most, reservation))
         assert budget.used == len(whole)
@@ -89,7 +89,7 @@ def test_reads_no_more_than_it_may():
         return {"type": "http.request", "body": pieces.pop(), "more_body": True}
 
     with pytest.raises(Problem):
-        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).reserve()))
+        asyncio.run(read_body({}, receive, 1000, Reservation(MemoryBudget(2000))))
     assert asked == 2
 
 
@@ -98,7 +98,7 @@ def test_bodies_on_their_way_share_one_budget():
     budget = MemoryBudget(8 * 100_000)
 
     async def reading(receive):
-        reservation = budget.reserve()
+        reservation = Reservation(budget)
         try:
             return await read_body({}, receive, 100_000, reservation)
         finally:

@@ -15,8 +15,8 @@ import pytest
 
 from manyclass.service.config.settings import Settings
 from manyclass.service.http import protocol, server
-from manyclass.service.http.request_head import MOST_HEAD_BYTES
 from manyclass.service.http.server import AddressUnavailable, StartFailed, run
+from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.faulty import PATIENCE
 from tests.service.serving import (
     NDJSON,

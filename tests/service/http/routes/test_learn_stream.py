@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from manyclass.service.http import line_reader, stream_report, time_slice
 from manyclass.service.http.line_reader import Lines
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.request_body import GUNZIP_BYTES
 from manyclass.service.http.routes import learn_stream
@@ -409,7 +409,7 @@ def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
     data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
     borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     budget = MemoryBudget(2**20)
-    reservation = budget.reserve()
+    reservation = Reservation(budget)
     lines = Lines(8, reservation, Clock())
     found = []
     for start, end in pairwise(borders):
@@ -494,7 +494,7 @@ async def test_a_line_that_does_not_end_ends_its_stream(call, report_after, monk
 
 def test_the_time_for_a_line_begins_with_the_line():
     clock = Clock()
-    lines = Lines(100, MemoryBudget(2**20).reserve(), clock)
+    lines = Lines(100, Reservation(MemoryBudget(2**20)), clock)
     for _ in range(10):
         clock.now += 59.0
         list(lines.feed(b"a\nb"))

@@ -5,7 +5,7 @@ import re
 
 from manyclass.core.model import Model
 from manyclass.service.http.routes import state as state_module
-from manyclass.service.http.state_downloads import MOST_READERS
+from manyclass.service.http.routes.state import MOST_READERS
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.serving import assert_problem
 
