@@ -113,7 +113,7 @@ class EventBuilder:
                 status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
             case Absence.NEVER_SEEN:
                 status, detail = 404, f"No instance was ranked under id {instance_id!r}."
-        return Problem(status, detail, [Fault(detail, ("id",))])
+        return Problem(status, detail, [Fault(detail, "#/id")])
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None

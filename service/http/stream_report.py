@@ -8,9 +8,10 @@ and progress is reported less and less often.
 from collections.abc import Callable
 
 import msgspec
+from msgspec import UNSET
 
 from manyclass.service.http.asgi import Headers, Send
-from manyclass.service.http.problems import FaultDocument, Problem, pointer
+from manyclass.service.http.problems import Fault, Problem
 from manyclass.service.http.request_body import NDJSON
 from manyclass.service.http.schemas.learn import StreamFault, StreamWarning
 from manyclass.service.http.schemas.parts import WarningDocument
@@ -66,8 +67,9 @@ class StreamReport:
         if self._faults > MOST_FAULTS:
             return
         errors = [
-            FaultDocument(fault.detail[:LONGEST_DETAIL], pointer(fault.place)[:LONGEST_DETAIL])
+            Fault(fault.detail[:LONGEST_DETAIL], fault.pointer[:LONGEST_DETAIL])
             for fault in problem.faults[:1]
+            if fault.pointer is not UNSET
         ]
         await self.write(StreamFault(line, problem.status, problem.detail[:LONGEST_DETAIL], errors))
 

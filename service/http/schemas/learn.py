@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from manyclass.service.http.problems import FaultDocument
+from manyclass.service.http.problems import Fault
 from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Text, Warnings
 from manyclass.service.ingest.pending_labels import Id
 
@@ -95,7 +95,7 @@ class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
     line: int
     status: int
     detail: str
-    errors: list[FaultDocument] = []
+    errors: list[Fault] = []
 
 
 class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):

@@ -121,33 +121,33 @@ def test_errors_of_a_real_store_name_no_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("body", "place"),
+    ("body", "pointer"),
     [
-        (b'{"k":"x"}', ("k",)),
-        (b'{"instances":[{},{},{"id":3}]}', ("instances", 2, "id")),
-        (b'{"instances":[{},{"text":5}]}', ("instances", 1, "text")),
-        (b"[]", ()),
-        (b'{"unknown":1}', ()),
+        (b'{"k":"x"}', "#/k"),
+        (b'{"instances":[{},{},{"id":3}]}', "#/instances/2/id"),
+        (b'{"instances":[{},{"text":5}]}', "#/instances/1/text"),
+        (b"[]", "#"),
+        (b'{"unknown":1}', "#"),
     ],
 )
-def test_faults_of_a_body_have_their_place(body, place):
+def test_faults_of_a_body_have_their_place(body, pointer):
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.json.decode(body, type=RankRequest)
     [fault] = problem_of(caught.value).faults
-    assert fault.place == place
+    assert fault.pointer == pointer
     assert "`$" not in fault.detail
 
 
 def test_a_fault_under_some_key_is_placed_where_the_keys_are():
     error = msgspec.ValidationError("Expected `float`, got `str` - at `$.features[...]`")
     [fault] = problem_of(error).faults
-    assert (fault.place, fault.detail) == (("features",), "Expected `float`, got `str`")
+    assert (fault.pointer, fault.detail) == ("#/features", "Expected `float`, got `str`")
 
 
 def test_faults_move_with_the_part_they_were_found_in():
     moved = invalid("empty", "features", "a").within("events", 2)
-    assert moved.faults == (Fault("empty", ("events", 2, "features", "a")),)
-    assert Problem(410, "late").within("events", 2).faults == (Fault("late", ("events", 2)),)
+    assert moved.faults == (Fault("empty", "#/events/2/features/a"),)
+    assert Problem(410, "late").within("events", 2).faults == (Fault("late", "#/events/2"),)
 
 
 def test_a_parameter_is_named():
