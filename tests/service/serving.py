@@ -15,12 +15,20 @@ from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 
 NDJSON = {"content-type": "application/x-ndjson"}
+RANKING = b'{"features":["a"]}'
+GET = b"GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
 KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 
 
 def bearer(key):
     """Return the header with this key."""
     return {"authorization": f"Bearer {key}".encode()}
+
+
+def line(features="a", classes="x", **more):
+    """Return an event as a line of a stream."""
+    event = {"features": features.split(), "classes": classes.split()} | more
+    return json.dumps(event).encode() + b"\n"
 
 
 class Calls:
@@ -56,6 +64,15 @@ class Calls:
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == NDJSON["content-type"]
         return [json.loads(line) for line in answer.text.splitlines()]
+
+    def streaming(self, **headers):
+        """Begin a stream of events; return the conversation."""
+        return Conversation(self.app, "/learn", NDJSON | headers)
+
+    async def settled(self, seq):
+        """Wait until this many events are learned."""
+        while self.app.engine.model.seq < seq:
+            await asyncio.sleep(0)
 
     async def metrics(self):
         """Return every sample by its name and labels in the Prometheus format."""

@@ -1,36 +1,13 @@
 import asyncio
 import gzip
 import json
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from manyclass.service.http import line_reader, stream_report, time_slice
-from manyclass.service.http.line_reader import Lines
-from manyclass.service.http.memory_budget import MemoryBudget, Reservation
-from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import GUNZIP_BYTES
-from manyclass.service.http.routes import learn_stream
+from manyclass.service.http import stream_report
 from manyclass.service.store.errors import StoreFull
 from tests.service.faulty import Clock, FaultyStore, many_turns
-from tests.service.serving import NDJSON, Conversation, assert_problem, calling
-
-
-def line(features="a", classes="x", **more):
-    event = {"features": features.split(), "classes": classes.split()} | more
-    return json.dumps(event).encode() + b"\n"
-
-
-def streaming(call, **headers):
-    return Conversation(call.app, "/learn", NDJSON | headers)
-
-
-async def settled(call, seq):
-    """Wait until this many events are learned."""
-    while call.app.engine.model.seq < seq:
-        await asyncio.sleep(0)
+from tests.service.serving import NDJSON, assert_problem, calling, line
 
 
 async def test_learns_every_line_and_sums_up():
@@ -63,12 +40,12 @@ async def test_a_stream_of_nothing_is_fine(call, body):
 
 
 async def test_learns_while_it_arrives(call):
-    talk = streaming(call)
+    talk = call.streaming()
     both = line("a") + line("b")
     talk.say(both[:-5])
-    await settled(call, 1)
+    await call.settled(1)
     talk.say(both[-5:] + b'{"features": [')
-    await settled(call, 2)
+    await call.settled(2)
     talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
     assert (await talk.end_lines())[-1]["accepted"] == 3
 
@@ -115,7 +92,7 @@ async def test_knows_retries_and_reports_conflicts(call):
 
 async def test_progress_is_reported_while_it_lasts(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
-    talk = streaming(call)
+    talk = call.streaming()
     talk.say(line() * 12)
     told = await talk.hear_line()
     assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
@@ -132,20 +109,9 @@ async def test_progress_is_reported_while_it_lasts(call, monkeypatch):
     await talk.end()
 
 
-@pytest.fixture
-def report_after(monkeypatch):
-    """Return a function that sets the seconds between two reports of a slow stream."""
-
-    def set_seconds(seconds):
-        for module in (stream_report, learn_stream):
-            monkeypatch.setattr(module, "PROGRESS_SECONDS", seconds)
-
-    return set_seconds
-
-
 async def test_progress_of_a_slow_stream_is_reported_too(call, report_after):
     report_after(0)
-    talk = streaming(call)
+    talk = call.streaming()
     for count in (1, 2, 3):
         talk.say(line())
         told = await talk.hear_line()
@@ -164,11 +130,11 @@ NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally",
 @pytest.mark.parametrize("prefer", PREFERRED)
 async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    talk = streaming(call, prefer=prefer)
+    talk = call.streaming(prefer=prefer)
     talk.say(line() + b"no\n" + line())
-    await settled(call, 2)
+    await call.settled(2)
     talk.say(b"neither\n" + line())
-    await settled(call, 3)
+    await call.settled(3)
     await many_turns()
     assert talk.unheard() == 0
     talk.say(b"", more=False)
@@ -182,7 +148,7 @@ async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(call, pr
 @pytest.mark.parametrize("prefer", NOT_PREFERRED)
 async def test_other_preferences_change_nothing(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    talk = streaming(call, prefer=prefer)
+    talk = call.streaming(prefer=prefer)
     talk.say(line())
     assert (await talk.hear_line())["kind"] == "progress"
     talk.say(b"", more=False)
@@ -190,9 +156,9 @@ async def test_other_preferences_change_nothing(call, prefer, monkeypatch):
 
 
 async def test_an_early_end_is_reported_after_all_buffered_lines(call):
-    talk = streaming(call, prefer="return=minimal")
+    talk = call.streaming(prefer="return=minimal")
     talk.say(line() + b"no\n")
-    await settled(call, 1)
+    await call.settled(1)
     call.app.stopping.set()
     fault, failure = await talk.end_lines()
     assert (fault["line"], failure["kind"]) == (2, "failure")
@@ -201,7 +167,7 @@ async def test_an_early_end_is_reported_after_all_buffered_lines(call):
 
 async def test_learned_events_are_reported_while_the_stream_is_idle(call, report_after):
     report_after(0.01)
-    talk = streaming(call)
+    talk = call.streaming()
     talk.say(line())
     told = await talk.hear_line()
     assert (told["kind"], told["accepted"]) == ("progress", 1)
@@ -224,7 +190,7 @@ def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
 
 async def test_the_answer_before_the_end_of_a_stream_is_bounded(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
-    talk = streaming(call)
+    talk = call.streaming()
     long_name = "n" * 4097
     piece = line(long_name) + line("a", long_name) + line()
     for _ in range(20_000 // 3):
@@ -243,7 +209,7 @@ async def test_the_answer_before_the_end_of_a_stream_is_bounded(call, monkeypatc
 async def test_the_sender_waits_while_events_are_stored():
     store = FaultyStore()
     async with calling(store=store) as call:
-        talk = streaming(call)
+        talk = call.streaming()
         with store.before_append.shut() as gate:
             talk.say(line("a"))
             await gate.reached()
@@ -263,7 +229,7 @@ async def test_a_full_queue_makes_it_wait():
                 call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
             )
             await gate.reached()
-            talk = streaming(call)
+            talk = call.streaming()
             talk.say(line() * 3, more=False)
             for _ in range(100):
                 await asyncio.sleep(0)
@@ -280,10 +246,10 @@ async def test_a_store_that_fails_before_anything_was_learned_is_a_problem(call)
 
 
 async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came(call):
-    talk = streaming(call)
+    talk = call.streaming()
     talk.say(line() * 3 + b"bad\n")
     assert (await talk.hear_line())["kind"] == "fault"
-    await settled(call, 3)
+    await call.settled(3)
     call.store.append_error = StoreFull("no room")
     talk.say(line() * 2)
     failure = await talk.hear_line()
@@ -299,9 +265,9 @@ async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came(cal
 
 
 async def test_when_the_service_stops_it_says_how_far_it_came(call):
-    talk, idle = streaming(call), streaming(call)
+    talk, idle = call.streaming(), call.streaming()
     talk.say(line() * 3)
-    await settled(call, 3)
+    await call.settled(3)
     call.app.stopping.set()
     failure = await talk.hear_line()
     assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
@@ -336,7 +302,7 @@ async def test_it_stops_too_when_the_sender_never_pauses(call, packed):
 
 
 async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops(call):
-    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk = call.streaming(**{"content-encoding": "gzip"})
     talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
     await asyncio.sleep(0)
     call.app.stopping.set()
@@ -346,7 +312,7 @@ async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops(call
 
 
 async def test_the_whole_lines_of_a_lost_client_are_learned(call, caplog):
-    talk = streaming(call)
+    talk = call.streaming()
     talk.say(line("a") + line("b") + line("c")[:-2])
     talk.leave()
     assert await talk.end() is None
@@ -358,7 +324,7 @@ async def test_the_whole_lines_of_a_lost_client_are_learned(call, caplog):
 
 async def test_reads_gzip_as_it_arrives(call):
     packed = gzip.compress(line("a") * 500)
-    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk = call.streaming(**{"content-encoding": "gzip"})
     for position in range(0, len(packed), 7):
         talk.say(packed[position : position + 7])
     talk.say(b"", more=False)
@@ -370,139 +336,8 @@ async def test_broken_gzip(call):
     headers = NDJSON | {"content-encoding": "gzip"}
     assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
     assert call.app.engine.model.seq == 0
-    talk = streaming(call, **{"content-encoding": "gzip"})
+    talk = call.streaming(**{"content-encoding": "gzip"})
     talk.say(packed[:-100], more=False)
     *_, failure = await talk.end_lines()
     assert (failure["kind"], failure["status"]) == ("failure", 400)
     assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
-
-
-async def test_a_line_that_is_too_long_is_skipped():
-    async with calling(max_body_bytes=1024) as call:
-        talk = streaming(call)
-        talk.say(line())
-        for _ in range(50):
-            talk.say(b"x" * 100)
-        talk.say(b"\n" + line() + b"y" * 2000, more=False)
-        *faults, summary = await talk.end_lines()
-        assert [(each["line"], each["status"]) for each in faults] == [(2, 422), (4, 422)]
-        assert summary["accepted"] == 2
-
-
-async def test_others_have_their_turn_while_a_client_sends_rubbish(call, monkeypatch):
-    monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
-    talk = streaming(call)
-    talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
-    turns = 0
-    while not talk.task.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert turns > 300
-
-
-@given(
-    st.lists(st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")), max_size=8),
-    st.lists(st.integers(0, 100), max_size=10),
-    st.booleans(),
-)
-def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
-    data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
-    borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    budget = MemoryBudget(2**20)
-    reservation = Reservation(budget)
-    lines = Lines(8, reservation, Clock())
-    found = []
-    for start, end in pairwise(borders):
-        found += lines.feed(data[start:end])
-    found += lines.rest()
-    expected = data.split(b"\n")
-    if not expected[-1]:
-        expected.pop()
-    assert found == [None if len(text) > 8 else text for text in expected]
-
-
-async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not(call):
-    budget = call.app.limits.budget
-    talk = streaming(call)
-    talk.say(line("a") + line("b")[:-10])
-    await settled(call, 1)
-    await many_turns()
-    assert budget.used == len(line("b")) - 10
-    talk.say(line("b")[-10:])
-    await settled(call, 2)
-    await many_turns()
-    assert budget.used == 0
-    talk.say(line()[:7])
-    await many_turns()
-    assert budget.used == 7
-    talk.leave()
-    await talk.end()
-    assert budget.used == 0
-
-
-async def test_the_unpacking_of_a_stream_counts_too(call):
-    budget = call.app.limits.budget
-    talk = streaming(call, **{"content-encoding": "gzip"})
-    talk.say(gzip.compress(b" " * 5000))
-    await many_turns()
-    assert budget.used == GUNZIP_BYTES + 5000
-    talk.say(gzip.compress(b"\n"), more=False)
-    assert (await talk.end())[0] == 200
-    assert budget.used == 0
-
-
-async def test_a_line_for_which_there_is_no_memory_is_refused(call):
-    budget = call.app.limits.budget
-    budget.limit = 10_000
-    talk = streaming(call)
-    talk.say(line())
-    await settled(call, 1)
-    talk.say(b" " * 10_001)
-    failure = await talk.hear_line()
-    assert (failure["kind"], failure["status"]) == ("failure", 503)
-    assert failure["learned_up_to_line"] == 1
-    await talk.end()
-    assert budget.used == 0
-    talk = streaming(call)
-    talk.say(b" " * 10_001)
-    status, headers, _ = await talk.end()
-    assert status == 503
-    assert int(headers[b"retry-after"]) >= 1
-
-
-async def test_a_line_that_does_not_end_ends_its_stream(call, report_after, monkeypatch):
-    """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
-    report_after(0.001)
-    monkeypatch.setattr(line_reader, "LINE_SECONDS", 0.05)
-    for more in (b"", b" "):
-        seq = call.app.engine.model.seq
-        talk = streaming(call)
-        talk.say(line())
-        assert (await talk.hear_line())["kind"] == "progress"
-        await asyncio.sleep(0.1)
-        assert not talk.task.done()
-        talk.say(line()[:5])
-        while not talk.unheard():
-            talk.say(more)
-            await asyncio.sleep(0.001)
-        failure = await talk.hear_line()
-        assert (failure["kind"], failure["status"]) == ("failure", 408)
-        assert failure["accepted"] == 1
-        assert call.app.engine.model.seq == seq + 1
-        await talk.end()
-
-
-def test_the_time_for_a_line_begins_with_the_line():
-    clock = Clock()
-    lines = Lines(100, Reservation(MemoryBudget(2**20)), clock)
-    for _ in range(10):
-        clock.now += 59.0
-        list(lines.feed(b"a\nb"))
-    clock.now += 61.0
-    assert list(lines.feed(b"\n")) == [b"b"]
-    list(lines.feed(b"c"))
-    clock.now += 59.0
-    list(lines.feed(b"c"))
-    clock.now += 2.0
-    with pytest.raises(Problem):
-        list(lines.feed(b""))
