@@ -55,6 +55,11 @@ class Calls:
         events = [{"features": features.split(), "classes": [name]} for features, name in pairs]
         return (await self("POST", "/learn", {"events": events})).json()
 
+    async def ranked_id(self, features="a", **more):
+        """Return the id under which the instance of these features was ranked."""
+        body = {"features": features.split()} | more
+        return (await self("POST", "/rank", body)).json()["id"]
+
     async def stream(self, *lines, **headers):
         """Send objects or bytes as lines to learn; return the objects of the answer."""
         body = b"".join(

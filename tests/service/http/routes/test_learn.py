@@ -12,10 +12,6 @@ async def learn(call, **event):
     return await call("POST", "/learn", event)
 
 
-async def ranked_id(call, features="a", **more):
-    return (await call("POST", "/rank", {"features": features.split()} | more)).json()["id"]
-
-
 async def test_learns_one_and_says_where_its_class_stood(call):
     first = await learn(call, features=["a", "b"], classes=["x"])
     assert first.json() == {
@@ -115,7 +111,7 @@ async def test_a_retry_is_one_whatever_the_order(call, other):
 
 
 async def test_the_retry_of_a_late_label_is_one_whatever_the_order_of_its_classes(call):
-    made = await ranked_id(call)
+    made = await call.ranked_id()
     await learn(call, id=made, classes=["x", "y"], event_id="e")
     again = (await learn(call, id=made, classes=["y", "x"], event_id="e")).json()
     assert again["duplicates"] == 1
@@ -151,8 +147,8 @@ async def test_borders_between_classes_tell_events_apart(call):
 
 async def test_a_late_label_teaches_what_was_ranked():
     async with calling() as call, calling() as other:
-        made = await ranked_id(call, "a b b")
-        await ranked_id(call, "c", id="given")
+        made = await call.ranked_id("a b b")
+        await call.ranked_id("c", id="given")
         call.clock.now += 5
         await learn(call, id=made, classes=["x"])
         await call("POST", "/learn", {"events": [{"id": "given", "classes": ["y", "z"]}]})
@@ -165,7 +161,7 @@ async def test_a_late_label_teaches_what_was_ranked():
 
 async def test_too_late_differs_from_never_seen():
     async with calling(late_label_seconds=60) as call:
-        made = await ranked_id(call)
+        made = await call.ranked_id()
         call.clock.now += 61
         before = call.digest()
         assert_problem(await learn(call, id=made, classes=["x"]), 410, "#/id")
@@ -180,7 +176,7 @@ async def test_too_late_differs_from_never_seen():
 
 async def test_the_retry_of_a_late_label_is_known_when_its_instance_is_gone():
     async with calling(late_label_seconds=60) as call:
-        made = await ranked_id(call)
+        made = await call.ranked_id()
         label = {"id": made, "classes": ["x"], "event_id": "e"}
         first = (await learn(call, **label)).json()
         call.clock.now += 61

@@ -37,10 +37,6 @@ def cut(call, monkeypatch):
     monkeypatch.setattr(call.store, "post", unreachable)
 
 
-async def ranked_id(call, features="a", **more):
-    return (await call("POST", "/rank", {"features": features.split()} | more)).json()["id"]
-
-
 async def label(call, how, **event):
     """Send the label alone, or behind another event."""
     match how:
@@ -56,7 +52,7 @@ async def label(call, how, **event):
 @pytest.mark.parametrize("how", PLACES)
 async def test_teaches_what_another_process_ranked(how):
     async with side_by_side() as (one, two), calling() as other:
-        made = await ranked_id(two, "a b b")
+        made = await two.ranked_id("a b b")
         two.clock.now += 5
         assert (await label(one, how, id=made, classes=["x"])).status_code == 200
         await label(other, how, features={"a": 1, "b": 2}, classes=["x"])
@@ -70,7 +66,7 @@ async def test_teaches_what_another_process_ranked(how):
 async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkeypatch):
     async with side_by_side() as (one, two), calling() as other:
         posted = count_posts(one, monkeypatch)
-        far, near = await ranked_id(two, "a"), await ranked_id(one, "a")
+        far, near = await two.ranked_id("a"), await one.ranked_id("a")
         classes = ["u", "v", "w", "x"]
         forms = [{"id": far}, {"features": ["a"]}, {"id": near}, {"id": far}]
         pairs = list(zip(forms, classes, strict=True))
@@ -85,7 +81,7 @@ async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkey
 async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
     async with side_by_side() as (one, two):
         posted = count_posts(one, monkeypatch)
-        ids = [await ranked_id(two, f"f{number}") for number in range(10)]
+        ids = [await two.ranked_id(f"f{number}") for number in range(10)]
         answer = await one.stream(*({"id": each, "classes": ["x"]} for each in ids))
         assert answer[-1]["accepted"] == 10
         assert posted == ["two"]
@@ -94,7 +90,7 @@ async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
 @pytest.mark.parametrize("how", ["one", "many"])
 async def test_too_late_differs_from_never_seen(how):
     async with side_by_side(late_label_seconds=60) as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         two.clock.now += 61
         before = one.digest()
         gone = await label(one, how, id=made, classes=["x"])
@@ -116,18 +112,18 @@ RESULTS = ("found", "too_late", "unknown", "no_answer")
 
 async def test_an_instance_expired_here_may_be_kept_elsewhere():
     async with side_by_side(late_label_seconds=60) as (one, two):
-        await ranked_id(one, "old", id="id")
+        await one.ranked_id("old", id="id")
         one.clock.now += 61
         gone = await label(one, "one", id="id", classes=["x"])
         assert_problem(gone, 410, "#/id")
-        await ranked_id(two, "new", id="id")
+        await two.ranked_id("new", id="id")
         assert (await label(one, "one", id="id", classes=["x"])).status_code == 200
         assert (await one("GET", "/features/new")).status_code == 200
 
 
 async def test_lines_without_an_instance_are_skipped_in_their_order():
     async with side_by_side(late_label_seconds=60) as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         two.clock.now += 61
         late = [{"id": each, "classes": ["x"]} for each in ("never", made)]
         *faults, summary = await one.stream(late[0], b"no\n", late[1], EVENT)
@@ -139,16 +135,16 @@ async def test_lines_without_an_instance_are_skipped_in_their_order():
 async def test_a_process_that_has_just_started_is_asked_too():
     log = SharedLog()
     async with calling(store=log.store("one")) as one, calling(store=log.store("two")) as two:
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         assert (await label(one, "one", id=made, classes=["x"])).status_code == 200
-        made = await ranked_id(one)
+        made = await one.ranked_id()
         assert (await label(two, "one", id=made, classes=["x"])).status_code == 200
 
 
 @pytest.mark.parametrize("how", ["one", "many"])
 async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         before = one.digest()
         with monkeypatch.context() as broken:
             cut(one, broken)
@@ -163,7 +159,7 @@ async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
 
 async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         cut(one, monkeypatch)
         wanting = json.dumps({"id": made, "classes": ["x"]}).encode()
         assert_problem(await one("POST", "/learn", wanting, headers=NDJSON), 503)
@@ -175,7 +171,7 @@ async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
 async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 0.02)
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         with two.store.follows.shut() as gate:
             await gate.reached()
             waiting = asyncio.create_task(label(one, how, id=made, classes=["x"]))
@@ -185,7 +181,7 @@ async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
 @pytest.mark.parametrize("how", PLACES)
 async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)
         cut(one, monkeypatch)
         again = await label(one, how, **sent)
@@ -198,7 +194,7 @@ async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
 
 async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)
         one.store.confirm_error = CommitOutcomeUnknown("too few replicas have it")
         response = await label(one, "one", **sent)
@@ -210,7 +206,7 @@ async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
 
 async def test_a_retry_at_another_process_is_a_duplicate():
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         first = (await label(one, "one", **sent)).json()
         again = (await label(two, "one", **sent)).json()
         assert (again["seq"], again["duplicates"]) == (first["seq"], 1)
