@@ -6,6 +6,7 @@ routes to the call is answered by the same handler.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import cleandoc
@@ -32,10 +33,10 @@ class HotRequest:
     send: Send
     reservation: Reservation
 
-    async def json_body(self, most_bytes: int) -> bytes:
+    def json_body(self, most_bytes: int) -> Awaitable[bytes]:
         """Return the whole body; see `require_json` and `read_body` for the refusals."""
         require_json(self.headers)
-        return await read_body(self.headers, self.receive, most_bytes, self.reservation)
+        return read_body(self.headers, self.receive, most_bytes, self.reservation)
 
 
 class HotCall(ABC):

@@ -5,8 +5,7 @@ import json
 import msgspec
 import pytest
 
-from manyclass.service.http.decoding import decode
-from manyclass.service.http.mismatch import _TAKES
+from manyclass.service.http.decoding import _TAKES, decode
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
