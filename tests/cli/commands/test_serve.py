@@ -3,6 +3,7 @@ import signal
 import socket
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,10 +20,7 @@ def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
 
 @pytest.mark.parametrize("error", [StoreError("broken", "mend it"), StartFailed("broken, mend it")])
 def test_a_failed_start_names_its_remedy(manyclass, monkeypatch, error):
-    def run(settings):
-        raise error
-
-    monkeypatch.setattr("manyclass.service.http.server.run", run)
+    monkeypatch.setattr("manyclass.service.http.server.run", Mock(side_effect=error))
     result = manyclass("serve", "--store", "memory:", exit_code=1)
     assert "broken" in result.stderr
     assert "mend it" in result.stderr
@@ -39,10 +37,8 @@ def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
 
 
 def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
-    def run(settings):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("manyclass.service.http.server.run", run)
+    stopped = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("manyclass.service.http.server.run", stopped)
     manyclass("serve", "--store", "memory:")
 
 

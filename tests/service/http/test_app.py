@@ -1,4 +1,5 @@
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -31,9 +32,7 @@ async def test_paths_and_methods_that_are_not_there(call, method, path, status, 
 
 
 async def test_the_log_says_why_the_service_failed_to_answer(call, monkeypatch, caplog):
-    def broken():
-        raise CoreError("nobody foresaw this")
-
+    broken = Mock(side_effect=CoreError("nobody foresaw this"))
     monkeypatch.setattr(call.app.engine, "snapshots", broken)
     assert_problem(await call("GET", "/snapshots"), 500)
     [told] = [each for each in caplog.records if each.message == "GET /snapshots failed"]

@@ -1,5 +1,6 @@
 import gc
 import logging
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -10,9 +11,7 @@ from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
 async def test_an_unforeseen_error_is_logged_and_reveals_nothing(call, monkeypatch, caplog):
-    def broken(*arguments):
-        raise RuntimeError("secret detail")
-
+    broken = Mock(side_effect=RuntimeError("secret detail"))
     monkeypatch.setattr(call.app.engine.model, "answer", broken)
     monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
     for method, path, body in (

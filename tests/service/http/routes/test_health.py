@@ -72,23 +72,13 @@ async def test_an_engine_that_cannot_start_says_why():
         assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
 
 
-async def test_is_not_ready_while_the_store_cannot_be_reached(call, monkeypatch):
-    def unreachable():
-        raise StoreUnavailable("the cable is cut")
-
-    monkeypatch.setattr(call.store, "snapshots", unreachable)
+async def test_is_ready_to_rank_only_while_the_store_cannot_be_reached(call, monkeypatch):
+    await call.learn(("a", "x"))
+    away = Mock(side_effect=StoreUnavailable("the cable is cut"))
+    monkeypatch.setattr(call.store, "snapshots", away)
     for path in ("/readyz", "/readyz?to=learn"):
         detail = assert_problem(await call("GET", path), 503)["detail"]
         assert "the cable is cut" in detail
-
-
-async def test_is_ready_to_rank_while_the_store_cannot_be_reached(call, monkeypatch):
-    await call.learn(("a", "x"))
-
-    def unreachable():
-        raise StoreUnavailable("the cable is cut")
-
-    monkeypatch.setattr(call.store, "snapshots", unreachable)
     ready = (await call("GET", "/readyz?to=rank")).json()
     assert (ready["status"], ready["seq"]) == ("ready", 1)
     assert ready["recovery"]["last_seq"] == 0
@@ -126,9 +116,7 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
     metrics = call.app.api.state.metrics
     metrics.out_of_memory = OutOfMemory(lambda: now)
 
-    def fails(*arguments):
-        raise MemoryError("std::bad_alloc")
-
+    fails = Mock(side_effect=MemoryError("std::bad_alloc"))
     with monkeypatch.context() as patched:
         patched.setattr(call.app.engine.model, "answer", fails)
         patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
@@ -160,9 +148,7 @@ async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, c
 async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, monkeypatch):
     """It is in the log, so the next start applies it."""
 
-    def fails(*arguments):
-        raise MemoryError("std::bad_alloc")
-
+    fails = Mock(side_effect=MemoryError("std::bad_alloc"))
     monkeypatch.setattr(call.app.engine.model, "apply", fails)
     event = {"features": ["a"], "classes": ["x"]}
     assert_problem(await call("POST", "/learn", event), 503)

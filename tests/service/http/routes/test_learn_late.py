@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from unittest.mock import Mock
 
 import pytest
 
@@ -30,10 +31,7 @@ def count_posts(call, monkeypatch):
 
 def cut(call, monkeypatch):
     """Make every post of peer messages fail from now on."""
-
-    def unreachable(letters):
-        raise StoreUnavailable("the cable is cut")
-
+    unreachable = Mock(side_effect=StoreUnavailable("the cable is cut"))
     monkeypatch.setattr(call.store, "post", unreachable)
 
 

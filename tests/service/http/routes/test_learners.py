@@ -67,11 +67,6 @@ async def test_a_committee_tells_of_each_member_too():
             assert each["accuracy"]["100"]["r5"] > 0
 
 
-async def test_without_shadows_there_is_the_one_that_answers(call):
-    [only] = await learners(call)
-    assert (only["learner"], only["primary"]) == ("svm", True)
-
-
 async def test_a_promoted_shadow_answers_at_once():
     async with three() as call:
         await call.learn(*LESSONS)

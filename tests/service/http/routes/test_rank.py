@@ -179,18 +179,6 @@ async def test_many_are_answered_in_order():
         assert best == [f"class {n}" for n in range(100)]
 
 
-async def test_nothing_known_is_an_empty_list(call):
-    for instance in (
-        {"features": ["unknown"]},
-        {"features": {}},
-        {"features": []},
-        {"text": ""},
-    ):
-        response = await call("POST", "/rank", instance)
-        assert response.status_code == 200
-        assert response.json()["ranked"] == []
-
-
 async def test_ranking_changes_nothing(call):
     await call.learn(*TAUGHT)
     before = call.digest()

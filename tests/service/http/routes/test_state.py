@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from unittest.mock import AsyncMock
 
 from manyclass.core.model import Model
 from manyclass.service.http.routes import state as state_module
@@ -61,10 +62,7 @@ async def test_one_copy_is_made_for_all_who_read_at_once(call, monkeypatch):
 async def test_a_copy_that_fails_is_not_kept(call, monkeypatch):
     engine = call.app.engine
     with monkeypatch.context() as patched:
-
-        async def fails():
-            raise StoreUnavailable("a test wants it so")
-
+        fails = AsyncMock(side_effect=StoreUnavailable("a test wants it so"))
         patched.setattr(engine, "state", fails)
         assert_problem(await call("GET", "/state"), 503)
     assert (await call("GET", "/state")).status_code == 200

@@ -72,12 +72,6 @@ async def test_the_hash_is_of_the_moment_that_seq_tells(call, monkeypatch):
     assert (told["seq"], told["digest"]) == (1, before)
 
 
-async def test_a_store_of_ones_own_has_no_processes(call):
-    told = (await call("GET", "/stats")).json()
-    shown = [told[name] for name in ("process", "leads", "processes", "store_unreachable_seconds")]
-    assert shown == [None, None, None, 0]
-
-
 async def test_tells_who_else_uses_the_store():
     async with side_by_side() as (one, two):
         await one.learn(("a", "x"), ("b", "y"))

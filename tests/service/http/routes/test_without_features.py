@@ -13,7 +13,8 @@ def pointers(answer):
 async def test_an_instance_without_features_is_answered_with_a_warning(call, instance):
     member = next(iter(instance))
     event = {**instance, "classes": ["lost"]}
-    assert pointers(await call("POST", "/rank", instance)) == [f"#/{member}"]
+    ranking = await call("POST", "/rank", instance)
+    assert (pointers(ranking), ranking.json()["ranked"]) == ([f"#/{member}"], [])
     assert pointers(await call("POST", "/rank", {"features": ["f"]})) == []
     many = {"instances": [{"features": ["f"]}, instance]}
     assert pointers(await call("POST", "/rank", many)) == [f"#/instances/1/{member}"]
