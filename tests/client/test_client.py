@@ -57,13 +57,18 @@ def answered_before(service, **options):
 # --- requests and answers ------------------------------------------------------------------------
 
 
-def test_rank_one():
-    service = FakeService({"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]})
-    ranking = service.client().rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
+def test_rank_one_and_many():
+    found = {"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]}
+    service = FakeService(found, {"seq": 3, "results": [found]})
+    client = service.client()
+    ranking = client.rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
     assert ranking.id == "i"
     assert ranking.ranked == (RankedClass("a", 0.5),)
     how = {"k": 2, "threshold": 0.1, "explain": False, "min_seq": 3}
     assert service.body() == {"text": "ice", **how}
+    many = client.rank_many([{"text": "ice"}], k=2, threshold=0.1, min_seq=3)
+    assert many.results == (ranking,)
+    assert service.body(1) == {"instances": [{"text": "ice"}], **how}
     assert (service.requests[0].method, service.requests[0].url.path) == ("POST", "/rank")
     assert service.requests[0].headers["Content-Type"] == "application/json"
 
@@ -267,9 +272,9 @@ def test_a_renamed_key_is_read_under_either_name(name):
 
 @pytest.mark.parametrize("name", ["abstained", "withheld"])
 def test_an_abstention_is_read_under_either_name(name):
-    service = FakeService({"id": "i", "seq": 1, "ranked": [], "confidence": None, name: True})
+    service = FakeService({"id": "i", "seq": 1, "ranked": [], "confidence": 0.25, name: True})
     ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
-    assert (ranking.abstained, ranking.withheld) == (True, True)
+    assert (ranking.abstained, ranking.withheld, ranking.confidence) == (True, True, 0.25)
     assert service.body()["min_confidence"] == 0.5
 
 

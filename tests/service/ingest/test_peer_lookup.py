@@ -35,6 +35,15 @@ async def time_passes():
 # --- finding --------------------------------------------------------------------------------------
 
 
+async def test_too_late_differs_from_never_seen():
+    one, two, three = await processes("one", "two", "three")
+    made, given = two.pending.keep(A), three.pending.keep(B, "given")
+    two.clock.now = three.clock.now = two.clock.now + 60
+    said = await one.find(made, given, "never")
+    assert said == {made: TOO_LATE, given: TOO_LATE, "never": NEVER_SEEN}
+    assert one.metrics.peer_lookups == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
+
+
 async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
     one, two, _ = await processes("one", "two", "three")
     two.pending.keep(A, "id")
@@ -115,6 +124,15 @@ async def test_silence_is_no_answer():
     await time_passes()
     assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
     assert one.metrics.peer_lookups["no_answer"] == 1
+
+
+async def test_messages_that_cannot_be_sent_are_not_waited_for():
+    one, two = await processes("one", "two")
+    made = two.pending.keep(A)
+    one.office.error = StoreUnavailable("the cable is cut")
+    assert await one.find(made) == {made: NO_ANSWER}
+    one.office.error = None
+    assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
 async def test_a_store_that_hangs_is_waited_for_only_so_long():
