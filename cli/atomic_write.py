@@ -1,16 +1,21 @@
 """Atomic replacement of a file."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 from tempfile import NamedTemporaryFile
+from typing import IO
+
+import typer
 
 READABLE_BY_ALL = 0o666  # the mode of a new file, before the umask
 
 
-def write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> int:
-    """Write the pieces to a file and return the number of bytes; replace an existing file.
+@contextmanager
+def atomic_write(file: Path) -> Iterator[IO[bytes]]:
+    """Yield a file to write, which replaces `file` when the context ends without an error.
 
     An existing file is unchanged until all bytes are on the disk. A path that is not a plain file,
     such as /dev/stdout, is written directly. Raises OSError.
@@ -18,13 +23,14 @@ def write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> int:
     file = file.resolve()  # keep a symbolic link, replace its target
     if file.exists() and not S_ISREG(file.stat().st_mode):
         with file.open("wb") as opened:
-            return sum(opened.write(piece) for piece in pieces)
+            yield opened
+        return
     mode = _mode(file)
     with NamedTemporaryFile(
         dir=file.parent, prefix=f"{file.name}.", suffix=".part", delete=False
     ) as part:
         try:
-            size = sum(part.write(piece) for piece in pieces)
+            yield part
             part.flush()
             os.fchmod(part.fileno(), mode)
             os.fsync(part.fileno())
@@ -32,7 +38,16 @@ def write_whole(file: Path, pieces: Iterable[bytes | memoryview]) -> int:
         except BaseException:
             Path(part.name).unlink(missing_ok=True)
             raise
-    return size
+
+
+def check_target(file: Path | None, option: str) -> None:
+    """Raise BadParameter for a file that cannot be written, before anything runs."""
+    if file is None:
+        return
+    if not file.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {file.parent}", param_hint=option)
+    if file.is_dir():
+        raise typer.BadParameter(f"{str(file)!r} is a folder; name a file", param_hint=option)
 
 
 def _mode(file: Path) -> int:

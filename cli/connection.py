@@ -8,7 +8,7 @@ import typer
 
 from manyclass.cli.environment import KEY_VARIABLE, URL_VARIABLE
 from manyclass.client.client import DEFAULT_URL, Client
-from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
+from manyclass.client.errors import RequestRefused, ServiceUnreachable
 
 BAD_LINES: Final = 1  # exit codes, beside 0; docs/operations.md lists them
 FAILED: Final = 1
@@ -36,23 +36,14 @@ URL: Final = DEFAULT_URL
 @contextmanager
 def connected(url: str, key: str | None) -> Iterator[Client]:
     """Yield a client; an error of the service ends the command with one line and an exit code."""
-    with Client(url, key) as client, failing_in_one_line():
-        yield client
-
-
-@contextmanager
-def failing_in_one_line() -> Iterator[None]:
-    """Turn an error of the client into a line on standard error and an exit code."""
     try:
-        yield
+        with Client(url, key) as client:
+            yield client
     except ServiceUnreachable as error:
         complain(f"{error}. Is the service running? `manyclass serve` starts one.")
         raise typer.Exit(UNREACHABLE) from error
     except RequestRefused as error:
         complain(f"the service refused: {error}")
-        raise typer.Exit(FAILED) from error
-    except ClientError as error:
-        complain(str(error))
         raise typer.Exit(FAILED) from error
 
 

@@ -1,14 +1,13 @@
 """Runs a command over files: reads lines, sends them in batches, counts, shows progress."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
 
 from manyclass.cli.batches import Item, batches, deliver
 from manyclass.cli.connection import BAD_LINES, INTERRUPTED
-from manyclass.cli.progress_bar import bar, bytes_of, bytes_read
+from manyclass.cli.progress_bar import bar_of_files
 from manyclass.cli.request_lines import Body
 from manyclass.cli.run_summary import RunSummary
 from manyclass.client.errors import ClientError
@@ -50,11 +49,11 @@ def run(
     sources = [Source(file) for file in files]
     summary = RunSummary()
     try:
-        with _progress(summary, sources) as move:
+        with bar_of_files(sources) as move:
             for some in batches(_items(sources, read, summary), batch):
                 for answer in deliver(some, send, summary.bad_line):
                     answered(summary, answer)
-                move()
+                move(f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}")
     except KeyboardInterrupt:
         typer.echo(summary.text(f"stopped: {verb}"), err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -82,12 +81,3 @@ def _items(
                     yield line, body
         except FileFault as error:
             summary.bad_file(error)
-
-
-@contextmanager
-def _progress(summary: RunSummary, sources: Sequence[Source]) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on standard error if it is a terminal; yield its update function."""
-    with bar(bytes_of(sources)) as move:
-        yield lambda: move(
-            bytes_read(sources), f"{summary.done:,} · {summary.rate:,.0f}/s  {summary.recall}"
-        )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from manyclass.cli.atomic_write import write_whole
+from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import read_files
@@ -108,10 +108,7 @@ def _check_targets(out: Path | None, store: str | None) -> None:
     """End the command, before anything is learned, when the result could not be written."""
     if out is None and store is None:
         raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
-    if out is not None and not out.absolute().parent.is_dir():
-        raise typer.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
-    if out is not None and out.is_dir():
-        raise typer.BadParameter(f"{str(out)!r} is a folder; name a file", param_hint="--out")
+    check_target(out, "--out")
     if store is not None:  # a run that ends before it has anything to write makes none
         _to_store(store, _check_empty, make_new=False)
 
@@ -127,7 +124,8 @@ def _write(training: Training, out: Path | None, store: str | None) -> None:
 def _to_file(model: Model, out: Path) -> int:
     """Write the whole file or nothing; return its size."""
     try:
-        return write_whole(out, model.dump())
+        with atomic_write(out) as file:
+            return sum(file.write(piece) for piece in model.dump())
     except OSError as error:
         complain(f"{out} cannot be written: {error}")
         raise typer.Exit(FAILED) from error

@@ -38,13 +38,10 @@ def bar(total: float | None) -> Iterator[Move]:
         yield move
 
 
-def bytes_of(sources: Sequence[Source]) -> int | None:
-    """Return the stored bytes of the files; None if the size of one is unknown."""
+@contextmanager
+def bar_of_files(sources: Sequence[Source]) -> Iterator[Callable[[str], None]]:
+    """Show a bar of the stored bytes read so far; yield its update function."""
     sizes = [source.size for source in sources]
     known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
-
-
-def bytes_read(sources: Sequence[Source]) -> int:
-    """Return the stored bytes of the files read so far."""
-    return sum(source.position for source in sources)
+    with bar(sum(known) if len(known) == len(sizes) else None) as move:
+        yield lambda state: move(sum(source.position for source in sources), state)

@@ -2,17 +2,27 @@
 
 import time
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
-from manyclass.cli.progress_bar import bar, bytes_of, bytes_read
+from manyclass.cli.progress_bar import bar_of_files
 from manyclass.training.formats import FormatUnknown
 from manyclass.training.formats.given import Rejected
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
 
+FileFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="jsonl, libsvm, xmc, vw or fasttext; by default the name of each file determines it.",
+        metavar="FORMAT",
+        show_default=False,
+    ),
+]
 NAMED_LINES = 20  # rejected lines printed; more are only counted
 MOVED_ROWS = 256  # instances between two updates of the bar
 
@@ -26,11 +36,11 @@ def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]
     complaints = _Complaints()
     began = time.monotonic()
     try:
-        with bar(bytes_of(sources)) as move:
+        with bar_of_files(sources) as move:
 
             def moved(account: Account) -> None:
                 if account.instances % MOVED_ROWS == 0:
-                    move(bytes_read(sources), f"{account.instances:,} instances read")
+                    move(f"{account.instances:,} instances read")
 
             rows, account = read(sources, format, complaints.add, moved)
     except FormatUnknown as error:

@@ -30,7 +30,11 @@ def with_settings(command: Callable[[Settings, Chosen], None]) -> Callable[..., 
     """
 
     def wrapped(**options: Any) -> None:
-        chosen = {name: _text(value) for name, value in options.items() if value is not None}
+        chosen = {
+            name: FLAG.write(value) if isinstance(value, bool) else value
+            for name, value in options.items()
+            if value is not None
+        }
         environment = for_settings()
         try:
             settings = read(environment, chosen)
@@ -72,9 +76,3 @@ def _option(name: str, is_flag: bool, metavar: str | None = None, **about: Any) 
     option = typer.Option(names, show_default=False, metavar=None if is_flag else metavar, **about)
     annotation: Any = Annotated[bool | None if is_flag else str | None, option]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-
-def _text(value: bool | str) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value

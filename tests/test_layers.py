@@ -76,12 +76,13 @@ ROOMS = [  # of the service, from the lowest; a module belongs to the longest na
     ["cluster"],
     ["snapshots"],
     ["engine", "engine_stats", "pipeline", "tasks"],
-    ["http"],  # parts independent of the engine: bodies, limits, problems
     ["observability"],
     ["ingest"],
+    ["http"],  # parts independent of the engine: bodies, limits, problems
+    ["observability.exposition"],
     [
-        *("http.app", "http.hot_call", "http.hot_path", "http.openapi", "http.protocol"),
-        *("http.routes", "http.server", "http.state_downloads"),
+        *("http.app", "http.event_builder", "http.hot_call", "http.hot_path", "http.openapi"),
+        *("http.protocol", "http.routes", "http.server"),
     ],
 ]
 FLOOR_OF = {

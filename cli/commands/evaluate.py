@@ -6,15 +6,16 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyclass.cli.atomic_write import write_whole
+from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
-from manyclass.cli.file_format import FileFormat
 from manyclass.cli.progress_bar import bar
+from manyclass.cli.reading import FileFormat, read_files
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
@@ -22,12 +23,12 @@ from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.training.formats import FormatUnknown, format_of, reader_of
 from manyclass.training.lines import STANDARD_INPUT, FileFault
+from manyclass.training.reading import Account
 
 if TYPE_CHECKING:
     from manyclass.evaluation.comparison import Comparison, Plan, Variant
     from manyclass.evaluation.datasets import Dataset
     from manyclass.evaluation.estimator import Maker
-    from manyclass.training.reading import Account
 
 Load = Callable[[], "Dataset"]
 
@@ -128,7 +129,7 @@ def evaluate(
     A line of a file without a labelled instance is named on standard error and left out; the exit
     code is then 1.
     """
-    # Here, not above: the other commands start without loading the engine.
+    # Imported here, so that other commands start without the measures and reports.
     from manyclass.evaluation.comparison import Plan, compare
     from manyclass.evaluation.datasets import SplitError
     from manyclass.evaluation.report import table_of
@@ -173,7 +174,7 @@ def _loads(
     held_out: float,
     sets: str,
     data: Path | None,
-    accounts: "list[Account]",
+    accounts: list[Account],
 ) -> dict[str, Load]:
     """Return a reader of each data set by name; BadParameter for an unknown one.
 
@@ -194,15 +195,11 @@ def _loads(
     for name in names:
         if name not in DATASETS:
             raise typer.BadParameter(str(UnknownDataset(name)), param_hint="--set")
-        loads[name] = _reading(read, name, folder)
+        loads[name] = partial(read, name, folder)
     if files:
         _check_formats([*files, *test], format)
-        loads["own files"] = lambda: _own_set(files, test, format, held_out, accounts)
+        loads["own files"] = partial(_own_set, files, test, format, held_out, accounts)
     return loads
-
-
-def _reading(read: Callable[[str, Path], "Dataset"], name: str, folder: Path) -> Load:
-    return lambda: read(name, folder)
 
 
 def _check_formats(files: Sequence[str], format: str | None) -> None:
@@ -219,9 +216,8 @@ def _own_set(
     test: Sequence[str],
     format: str | None,
     held_out: float,
-    accounts: "list[Account]",
+    accounts: list[Account],
 ) -> "Dataset":
-    from manyclass.cli.reading import read_files
     from manyclass.evaluation.datasets import Dataset
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
@@ -309,11 +305,8 @@ def _shown(
 
 def _check_targets(json: Path | None, html: Path | None) -> None:
     """Raise BadParameter for a file that cannot be written, before anything runs."""
-    for path, option in ((json, "--json"), (html, "--html")):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"there is no folder {path.parent}", param_hint=option)
-        if path is not None and path.is_dir():
-            raise typer.BadParameter(f"{str(path)!r} is a folder; name a file", param_hint=option)
+    check_target(json, "--json")
+    check_target(html, "--html")
     if json is not None and html is not None and json.resolve() == html.resolve():
         raise typer.BadParameter("name another file than --json", param_hint="--html")
 
@@ -347,7 +340,8 @@ def _write(
 
 def _write_file(path: Path, text: str) -> bool:
     try:
-        write_whole(path, [text.encode()])
+        with atomic_write(path) as file:
+            file.write(text.encode())
     except OSError as error:
         complain(f"{path} cannot be written: {error}")
         return False

@@ -4,9 +4,8 @@ import os
 import sys
 import time
 from contextlib import closing
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,13 +21,6 @@ from manyclass.service.store.errors import StoreError
 from manyclass.training.listing import json_of, text_of
 
 READ_BYTES = 2**20
-
-
-class Form(StrEnum):
-    """The format of the output."""
-
-    text = "text"
-    jsonl = "jsonl"
 
 
 def export(
@@ -49,7 +41,9 @@ def export(
             show_default=False,
         ),
     ] = None,
-    format: Annotated[Form, typer.Option(help="Lines of fields, or of JSON.")] = Form.text,
+    format: Annotated[
+        Literal["text", "jsonl"], typer.Option(help="Lines of fields, or of JSON.")
+    ] = "text",
 ) -> None:
     """Print every class, feature and edge of an index, in the order of the names.
 
@@ -59,7 +53,7 @@ def export(
     if (file is None) == (store is None):
         raise typer.BadParameter("name one thing to read: a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
-    lines = text_of(model.learner) if format is Form.text else json_of(model.learner)
+    lines = text_of(model.learner) if format == "text" else json_of(model.learner)
     try:
         sys.stdout.buffer.writelines(f"{line}\n".encode() for line in lines)
         sys.stdout.buffer.flush()

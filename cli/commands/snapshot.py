@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from manyclass.cli.atomic_write import atomic_write
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.client.types import Snapshot
 
@@ -41,16 +42,12 @@ def save(
     It does not use the store, so it works while the store is unreachable or lost. `manyclass copy
     file:FILE TARGET` makes a store of the file.
     """
-    part = file.with_name(file.name + ".part")
     try:
-        with connected(url, key) as client, part.open("wb") as written:
+        with connected(url, key) as client, atomic_write(file) as written:
             size = client.save_state(written)
-        part.replace(file)
     except OSError as error:
         complain(f"{file} cannot be written: {error}")
         raise typer.Exit(FAILED) from error
-    finally:
-        part.unlink(missing_ok=True)
     typer.echo(f"{size} bytes in {file}")
 
 

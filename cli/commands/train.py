@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
-from manyclass.cli.file_format import FileFormat
+from manyclass.cli.offline_training import run
+from manyclass.cli.reading import FileFormat
 from manyclass.core.learners.registry import DEFAULT_LEARNER
+from manyclass.training.trainer import Plan, PlanError
 
 
 def train(
@@ -70,10 +72,6 @@ def train(
     A line without a labelled instance is named on standard error and left out; the exit code is
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is written.
     """
-    # Imported here, so that other commands start without the engine.
-    from manyclass.cli.offline_training import run
-    from manyclass.training.trainer import Plan, PlanError
-
     try:
         plan = Plan(passes, shuffle, held_out, oversample, patience, seed)
         run(files, format, learner, plan, out, store)

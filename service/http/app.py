@@ -22,6 +22,7 @@ from manyclass.service.errors import Rejected
 from manyclass.service.http.asgi import AsgiScope, Receive, Send
 from manyclass.service.http.auth import ApiKeys
 from manyclass.service.http.csrf import CsrfGuard
+from manyclass.service.http.event_builder import EventBuilder
 from manyclass.service.http.hot_call import HotCall
 from manyclass.service.http.hot_path import HotPath
 from manyclass.service.http.limits import Limits
@@ -40,8 +41,7 @@ from manyclass.service.http.routes.contract import require_known_parameters
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.routes.rank import Rank
-from manyclass.service.http.state_downloads import StateDownloads
-from manyclass.service.ingest.event_builder import EventBuilder
+from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.observability.exposition import EngineCollector, Exposition, LimitsCollector
@@ -94,7 +94,7 @@ class App(HotPath):
         builder = EventBuilder(
             self.engine, pending, peers, metrics, settings.max_features_per_instance
         )
-        stream = LearnStream(settings, builder, metrics, self.stopping)
+        stream = LearnStream(settings, self.engine, builder, metrics, self.stopping)
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),

@@ -1,18 +1,41 @@
 """Decodes JSON bodies into the types of schemas/, and names what does not fit."""
 
+import re
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET
 
-from manyclass.service.http.mismatch import mismatch
-from manyclass.service.http.problems import Place, Problem, invalid
+from manyclass.core.errors import did_you_mean
+from manyclass.service.http.problems import Place, Problem, invalid, parted
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import Names
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 
 Body = TypeVar("Body")
+
+LONGEST_SHOWN = 100  # characters of a key the client made up
+
+# The type of each key, and an example of it.
+_TAKES: Final = {
+    "features": 'an object of numbers or a list of names: {"goal": 2} or ["goal"]',
+    "text": 'a string: "the goalie saved it"',
+    "classes": 'a list of names, 1 to 1000: ["hockey"]',
+    "id": 'a string of 1 to 200 characters: "q-1"',
+    "event_id": 'a string of 1 to 200 characters: "e-1"',
+    "k": "a whole number from 1 to 1000: 5",
+    "threshold": "a number or null: 0.5",
+    "min_confidence": "a number from 0 to 1, or null: 0.9",
+    "explain": "true or false",
+    "min_seq": "a whole number, 0 or more: 42",
+    "instances": 'a list of objects: [{"text": "the goalie saved it"}]',
+    "events": 'a list of objects: [{"text": "the goalie saved it", "classes": ["hockey"]}]',
+}
+
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
+_GOT = re.compile(r", got `(?P<got>[^`]*)`$")
 
 
 def decode(
@@ -27,11 +50,56 @@ def decode(
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise mismatch(error, decoder.type, within) from error
+        raise _mismatch(error, decoder.type, within) from error
     except UnicodeDecodeError as error:
         raise Problem(400, f"The body is not UTF-8: {error.reason}.") from error
     except RecursionError as error:
         raise Problem(400, "The body is nested too deeply.") from error
+
+
+def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> Problem:
+    """Return the problem of a body of another type than `form`.
+
+    `within` is the place of the part that was decoded, in the whole body.
+    """
+    detail, inside = parted(str(error))
+    place = within + inside
+    if unknown := _UNKNOWN.fullmatch(detail):
+        key = unknown["key"]
+        known = _keys(form, inside)
+        shown = key if len(key) <= LONGEST_SHOWN else key[:LONGEST_SHOWN] + "…"
+        hint = did_you_mean(key, known) or f"known are {', '.join(f'`{each}`' for each in known)}."
+        if shown == key:  # else the place is that of the object, which is shorter
+            place = (*place, key)
+        return invalid(f"There is no key `{shown}` here; {hint}", *place)
+    if missing := _MISSING.fullmatch(detail):
+        key = missing["key"]
+        return invalid(f"`{key}` is missing. It must be {_TAKES[key]}", *place)
+    keys = [step for step in place if isinstance(step, str)]
+    got = _GOT.search(detail)
+    ending = f" (got {got['got']})" if got else ""
+    if not keys:
+        example = '{"text": "the goalie saved it"}'
+        return invalid(f"The body must be an object, as {example}{ending}", *place)
+    if keys[-1] not in _TAKES:
+        return invalid(detail, *place)
+    return invalid(f"`{keys[-1]}` must be {_TAKES[keys[-1]]}{ending}", *place)
+
+
+def _keys(form: Any, place: Place) -> list[str]:
+    """Return the keys of an object at this place."""
+    for step in place:
+        if isinstance(step, str):
+            form = _struct_in(get_type_hints(form)[step])
+    return [field.encode_name for field in msgspec.structs.fields(form)]
+
+
+def _struct_in(annotation: Any) -> Any:
+    """Return the structure in a list or a union, None if there is none."""
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        return annotation
+    found = (_struct_in(part) for part in get_args(annotation))
+    return next((each for each in found if each is not None), None)
 
 
 def check_many(

@@ -6,6 +6,7 @@ routes to the call is answered by the same handler.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import cleandoc
@@ -19,6 +20,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.headers import headers_of
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, no_parameters
+from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.routes.contract import described, one_of
 
 
@@ -30,6 +32,11 @@ class HotRequest:
     receive: Receive
     send: Send
     reservation: Reservation
+
+    def json_body(self, most_bytes: int) -> Awaitable[bytes]:
+        """Return the whole body; see `require_json` and `read_body` for the refusals."""
+        require_json(self.headers)
+        return read_body(self.headers, self.receive, most_bytes, self.reservation)
 
 
 class HotCall(ABC):
@@ -63,7 +70,7 @@ class HotCall(ABC):
 
         Raises Problem for parameters in the URL, or without a key of the scope.
         """
-        reservation = self._budget.reserve()
+        reservation = Reservation(self._budget)
         try:
             if query := scope.get("query_string"):
                 raise no_parameters(query)

@@ -9,18 +9,18 @@ from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import ClientGone, Problem, unavailable
 from manyclass.service.http.request_body import Blocks, Gunzip
 
+# A stream may pause between two lines without limit; an unfinished line takes memory.
+LINE_SECONDS = 60.0
+
 
 class Lines:
     """Cuts what arrives into lines of bounded length that end in bounded time."""
 
-    def __init__(
-        self, longest: int, reservation: Reservation, seconds: float, clock: Callable[[], float]
-    ) -> None:
-        """Count an unfinished line in `reservation`; it has to end within `seconds`."""
+    def __init__(self, longest: int, reservation: Reservation, clock: Callable[[], float]) -> None:
+        """Count an unfinished line in `reservation`."""
         self._longest = longest
         self._reservation = reservation
         self._reserved_before = reservation.size
-        self._seconds = seconds
         self._clock = clock
         self._begun = Blocks()  # of the unfinished line
         self._begun_at = 0.0
@@ -44,8 +44,8 @@ class Lines:
                 self._overlong = True
                 self._begun.clear()
         self._reservation.resize(self._reserved_before + self._begun.size)
-        if self._is_unfinished and self._clock() - self._begun_at > self._seconds:
-            raise Problem(408, f"A line has to end within {self._seconds:g} s.")
+        if self._is_unfinished and self._clock() - self._begun_at > LINE_SECONDS:
+            raise Problem(408, f"A line has to end within {LINE_SECONDS:g} s.")
 
     @property
     def _is_unfinished(self) -> bool:

@@ -17,10 +17,6 @@ class MemoryBudget:
         self.used = 0
         self.refused = 0  # requests that did not fit
 
-    def reserve(self) -> "Reservation":
-        """Return an empty reservation of this budget."""
-        return Reservation(self)
-
     def fits(self, growth: int, size: int) -> bool:
         """Return whether a reservation may grow by `growth` bytes to `size`."""
         reserved = 0 if size <= SMALL_BYTES else self.limit // RESERVED

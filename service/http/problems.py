@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, quote
@@ -32,10 +31,12 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1  # for errors without a time of their own
 OUT_OF_MEMORY_SECONDS = 5  # after memory ran out
 
+ROOT = "#"  # the pointer to a whole body
+
 Place = tuple[str | int, ...]
 
 
-class FaultDocument(msgspec.Struct):
+class Fault(msgspec.Struct, frozen=True):
     """A fault of a request: at a JSON pointer into its body, or in a parameter."""
 
     detail: str
@@ -50,22 +51,7 @@ class ProblemDocument(msgspec.Struct):
     title: str
     status: int
     detail: str
-    errors: list[FaultDocument] | UnsetType = UNSET
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A fault of a request, and its place: a path into the body, or a parameter's name."""
-
-    detail: str
-    place: Place = ()
-    parameter: str = ""
-
-    def document(self) -> FaultDocument:
-        """Return the fault as a member of `errors`."""
-        if self.parameter:
-            return FaultDocument(self.detail, parameter=self.parameter)
-        return FaultDocument(self.detail, pointer=pointer(self.place))
+    errors: list[Fault] | UnsetType = UNSET
 
 
 class Problem(Exception):
@@ -86,15 +72,19 @@ class Problem(Exception):
 
     def within(self, *place: str | int) -> "Problem":
         """Return the same problem with its faults at `place` of a larger body."""
-        faults = self.faults or (Fault(self.detail),)
-        moved = [replace(fault, place=place + fault.place) for fault in faults]
+        faults = self.faults or (Fault(self.detail, ROOT),)
+        moved = [
+            Fault(fault.detail, pointer(place) + fault.pointer.removeprefix(ROOT))
+            for fault in faults
+            if fault.pointer is not UNSET
+        ]
         return Problem(self.status, self.detail, moved, self.headers)
 
     def document(self) -> ProblemDocument:
         """Return the body of the answer."""
-        faults = [fault.document() for fault in self.faults]
         title = HTTPStatus(self.status).phrase
-        return ProblemDocument("about:blank", title, self.status, self.detail, faults or UNSET)
+        errors = [*self.faults] or UNSET
+        return ProblemDocument("about:blank", title, self.status, self.detail, errors)
 
     def answer(self) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         """Return status, headers and body, as ASGI takes them."""
@@ -114,12 +104,12 @@ class ClientGone(Exception):
 def pointer(place: Place) -> str:
     """Return the place as a JSON pointer in the form of a URI fragment, as in RFC 9457."""
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in place)
-    return "#" + "".join("/" + quote(step, safe="~", errors="replace") for step in steps)
+    return ROOT + "".join("/" + quote(step, safe="~", errors="replace") for step in steps)
 
 
 def invalid(detail: str, *place: str | int) -> Problem:
     """Return the problem of a well-formed body with one fault, at this place."""
-    return Problem(422, detail, [Fault(detail, place)])
+    return Problem(422, detail, [Fault(detail, pointer(place))])
 
 
 def no_parameters(query: bytes) -> Problem:
@@ -156,7 +146,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(404, str(error))
         case EventConflict():
             detail = f"event_id {error.event_id!r} was seen with other content; {error.hint}"
-            return Problem(409, detail, [Fault(detail, ("event_id",))])
+            return Problem(409, detail, [Fault(detail, "#/event_id")])
         case QueueFull() | NotReady():
             return unavailable(with_hint(error), error.retry_after)
         case SnapshotMissing():

@@ -14,22 +14,21 @@ from uvicorn.server import ServerState
 
 from manyclass.service.http import shedding
 from manyclass.service.http.limits import Limits
+from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_head import (
+from manyclass.service.http.stalls import LINGER_SECONDS, QUIET_SECONDS, UNREAD_SECONDS, Stalls
+from manyclass.service.http.wire import (
     MOST_HEAD_BYTES,
     MOST_HEADERS,
-    head_too_large,
-    parser_problem,
-    too_many_headers,
-)
-from manyclass.service.http.stalls import LINGER_SECONDS, UNREAD_SECONDS, Stalls
-from manyclass.service.http.wire import (
     OVERLOADED,
     OVERLOADED_LAST,
     TOO_MANY_CONNECTIONS,
     BehindHead,
     Outlet,
+    head_too_large,
+    parser_problem,
     response_of,
+    too_many_headers,
 )
 
 MOST_PIPELINED = 16  # requests that wait for the answer of an earlier one
@@ -62,7 +61,7 @@ class Protocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
-        self._reservation = limits.budget.reserve()
+        self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
         self._admitted: RequestResponseCycle | None = None  # a ranking in progress
@@ -316,10 +315,10 @@ class Protocol(HttpToolsProtocol):
 
     # --- bounds ----------------------------------------------------------------------------------
 
-    def pass_second(self, most_quiet: int, most_unread: int = UNREAD_SECONDS) -> None:
+    def pass_second(self) -> None:
         """End the connection of a client that has neither sent nor read enough; once a second."""
         self._count_bytes()
-        if self._stalls.unread(self.transport.get_write_buffer_size()) > most_unread:
+        if self._stalls.unread(self.transport.get_write_buffer_size()) > UNREAD_SECONDS:
             self._abort()
         if self.transport.is_closing():
             return
@@ -328,8 +327,8 @@ class Protocol(HttpToolsProtocol):
             self._stalls.linger_seconds += 1
             if self._stalls.linger_seconds > LINGER_SECONDS:
                 self.transport.close()
-        elif self._stalls.quiet(self._is_waiting()) > most_quiet:
-            self._refuse(Problem(408, f"The request did not come to its end in {most_quiet} s."))
+        elif self._stalls.quiet(self._is_waiting()) > QUIET_SECONDS:
+            self._refuse(Problem(408, f"The request did not come to its end in {QUIET_SECONDS} s."))
 
     def _is_waiting(self) -> bool:
         """Return whether the client has to send. A stream has shown its key, so it may be slow."""

@@ -15,7 +15,6 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.errors import with_hint
 from manyclass.service.http.app import App, create_app
 from manyclass.service.http.protocol import Protocol
-from manyclass.service.http.stalls import QUIET_SECONDS, UNREAD_SECONDS
 
 log = logging.getLogger(__name__)
 
@@ -35,17 +34,9 @@ class AddressUnavailable(Exception):
 class Server(uvicorn.Server):
     """Uvicorn's server, which also stops when the engine cannot start, and ends streams first."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        app: App,
-        quiet_seconds: int = QUIET_SECONDS,
-        unread_seconds: int = UNREAD_SECONDS,
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
         self._app = app
-        self._quiet_seconds = quiet_seconds
-        self._unread_seconds = unread_seconds
         self._was_ready = False
 
     @property
@@ -68,7 +59,7 @@ class Server(uvicorn.Server):
         if counter % TICKS_A_SECOND == 0:
             for connection in list(self.server_state.connections):
                 if isinstance(connection, Protocol):
-                    connection.pass_second(self._quiet_seconds, self._unread_seconds)
+                    connection.pass_second()
         return await super().on_tick(counter) or self.start_failed
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
@@ -88,12 +79,7 @@ def _unavailable(config: uvicorn.Config, error: OSError) -> AddressUnavailable:
     return AddressUnavailable(f"cannot listen on {config.host}:{config.port}: {reason}; {remedy}")
 
 
-def server_of(
-    app: App,
-    settings: Settings,
-    quiet_seconds: int = QUIET_SECONDS,
-    unread_seconds: int = UNREAD_SECONDS,
-) -> Server:
+def server_of(app: App, settings: Settings) -> Server:
     """Return the server that `run` runs."""
     config = uvicorn.Config(
         app,
@@ -108,7 +94,7 @@ def server_of(
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Server(config, app, quiet_seconds, unread_seconds)
+    return Server(config, app)
 
 
 def allow_open_files(connections: int) -> None:

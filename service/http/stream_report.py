@@ -8,9 +8,10 @@ and progress is reported less and less often.
 from collections.abc import Callable
 
 import msgspec
+from msgspec import UNSET
 
 from manyclass.service.http.asgi import Headers, Send
-from manyclass.service.http.problems import FaultDocument, Problem, pointer
+from manyclass.service.http.problems import Fault, Problem
 from manyclass.service.http.request_body import NDJSON
 from manyclass.service.http.schemas.learn import StreamFault, StreamWarning
 from manyclass.service.http.schemas.parts import WarningDocument
@@ -27,10 +28,10 @@ _encode = msgspec.json.Encoder().encode
 class ProgressSchedule:
     """Schedules progress reports by lines and by time, less often as the stream goes on."""
 
-    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._lines = PROGRESS_LINES
-        self._seconds = seconds
+        self._seconds = PROGRESS_SECONDS
         self._reports = 0
         self._last_line = 0
         self._last_time = self._clock()
@@ -66,8 +67,9 @@ class StreamReport:
         if self._faults > MOST_FAULTS:
             return
         errors = [
-            FaultDocument(fault.detail[:LONGEST_DETAIL], pointer(fault.place)[:LONGEST_DETAIL])
+            Fault(fault.detail[:LONGEST_DETAIL], fault.pointer[:LONGEST_DETAIL])
             for fault in problem.faults[:1]
+            if fault.pointer is not UNSET
         ]
         await self.write(StreamFault(line, problem.status, problem.detail[:LONGEST_DETAIL], errors))
 

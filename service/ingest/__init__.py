@@ -1,1 +1,1 @@
-"""Requests of learning become events: labels that come late, instances that peers have ranked."""
+"""Delayed labels: ranked instances, kept here and looked up in other processes."""

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from enum import IntEnum
 from secrets import token_hex
 from sys import getsizeof
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
 
 from manyclass.core.event import Instance
 
@@ -15,7 +17,9 @@ ENTRY_BYTES = 160
 GIVEN_BYTES = 160
 MOST_FORGOTTEN = 100_000
 AGED_AT_ONCE = 1000
+LONGEST_ID = 200
 
+Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 Entry = tuple[float, bytes, str | None]  # time of ranking, instance, id of the client
 
 

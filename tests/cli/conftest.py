@@ -15,12 +15,14 @@ def service():
 
 @pytest.fixture
 def manyclass(monkeypatch):
-    """Return a function that runs the command line: `manyclass("learn", "-", input=b"...")`."""
+    """Return a function that runs a command, which has to end with the given exit code."""
     for variable in ("MANYCLASS_URL", "MANYCLASS_KEY"):
         monkeypatch.delenv(variable, raising=False)
 
-    def call(*arguments, **options):
-        return CliRunner().invoke(app, [str(each) for each in arguments], **options)
+    def call(*arguments, exit_code=0, **options):
+        result = CliRunner().invoke(app, [str(each) for each in arguments], **options)
+        assert result.exit_code == exit_code, result.output
+        return result
 
     return call
 

@@ -64,7 +64,7 @@ def test_a_service_that_takes_less_at_a_time_gets_less():
         RequestRefused(422, "No", "k is too large", (Fault("too large", "#/k"),)),
     ],
 )
-def test_what_is_not_about_a_line_ends_the_run(refusal):
+def test_a_refusal_that_concerns_no_line_ends_the_run(refusal):
     service = Service(bad=[2], refusal=refusal)
     with pytest.raises(RequestRefused) as caught:
         list(deliver(items(8), service.send, pytest.fail))

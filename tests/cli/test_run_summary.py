@@ -2,25 +2,25 @@ from manyclass.cli.run_summary import RunSummary
 from manyclass.training.lines import FileFault, Line
 
 
-def tally_at(*times):
+def summary_at(*times):
     return RunSummary(iter(times).__next__)
 
 
 def test_a_clean_run():
-    tally = tally_at(10.0, 12.0, 12.0)
-    tally.add(1000)
-    tally.add_ranks([1, 5, 6, None])
-    assert tally.clean
-    assert tally.text("learned") == ("learned 1,000 in 2.0 s, 500 a second · R1 0.250  R5 0.500")
+    summary = summary_at(10.0, 12.0, 12.0)
+    summary.add(1000)
+    summary.add_ranks([1, 5, 6, None])
+    assert summary.clean
+    assert summary.text("learned") == ("learned 1,000 in 2.0 s, 500 a second · R1 0.250  R5 0.500")
 
 
 def test_a_run_with_something_left_out(capsys):
-    tally = tally_at(0.0, 1.0, 1.0)
-    tally.add(3, duplicates=2)
-    tally.bad_line(Line("events.jsonl", 4, b"{"), "not JSON")
-    tally.bad_file(FileFault("more.gz", "ends in the middle"))
-    assert not tally.clean
-    assert tally.text("learned") == (
+    summary = summary_at(0.0, 1.0, 1.0)
+    summary.add(3, duplicates=2)
+    summary.bad_line(Line("events.jsonl", 4, b"{"), "not JSON")
+    summary.bad_file(FileFault("more.gz", "ends in the middle"))
+    assert not summary.clean
+    assert summary.text("learned") == (
         "learned 3 in 1.0 s, 3 a second · 2 duplicates among them"
         " · 1 bad line left out · 1 file not read to the end"
     )
@@ -32,4 +32,4 @@ def test_a_run_with_something_left_out(capsys):
 
 
 def test_no_recall_without_ranks():
-    assert tally_at(0.0, 1.0).recall == ""
+    assert summary_at(0.0, 1.0).recall == ""

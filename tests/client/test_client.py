@@ -6,7 +6,7 @@ import pytest
 
 from manyclass.client.client import Client
 from manyclass.client.errors import ClientError, RequestRefused, ServiceUnreachable
-from manyclass.client.types import ClassCount, PathNode, RankedClass, Vote
+from manyclass.client.types import PathNode, RankedClass, Vote
 
 LEARNED = {"seq": 7, "accepted": 1, "duplicates": 0, "rank": 2, "updated": True}
 LEARNED_MANY = {"seq": 7, "accepted": 2, "duplicates": 0, "ranks": [None, 1]}
@@ -57,24 +57,20 @@ def answered_before(service, **options):
 # --- requests and answers ------------------------------------------------------------------------
 
 
-def test_rank_one():
-    service = FakeService({"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]})
-    ranking = service.client().rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
+def test_rank_one_and_many():
+    found = {"id": "i", "seq": 3, "ranked": [{"class": "a", "score": 0.5}]}
+    service = FakeService(found, {"seq": 3, "results": [found]})
+    client = service.client()
+    ranking = client.rank({"text": "ice"}, k=2, threshold=0.1, min_seq=3)
     assert ranking.id == "i"
     assert ranking.ranked == (RankedClass("a", 0.5),)
     how = {"k": 2, "threshold": 0.1, "explain": False, "min_seq": 3}
     assert service.body() == {"text": "ice", **how}
+    many = client.rank_many([{"text": "ice"}], k=2, threshold=0.1, min_seq=3)
+    assert many.results == (ranking,)
+    assert service.body(1) == {"instances": [{"text": "ice"}], **how}
     assert (service.requests[0].method, service.requests[0].url.path) == ("POST", "/rank")
     assert service.requests[0].headers["Content-Type"] == "application/json"
-
-
-def test_rank_when_sure():
-    found = {"id": "i", "seq": 3, "ranked": [], "confidence": 0.25, "withheld": True}
-    service = FakeService(found)
-    ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
-    assert (ranking.ranked, ranking.confidence) == ((), 0.25)
-    assert ranking.abstained is ranking.withheld is True
-    assert service.body()["min_confidence"] == 0.5
 
 
 @pytest.mark.parametrize("number", [nan, inf, -inf])
@@ -93,17 +89,6 @@ def test_a_limit_that_is_no_number_in_json_is_not_sent(name, number):
 def test_a_confidence_that_is_no_probability_is_not_sent(least):
     with pytest.raises(ValueError, match="min_confidence must be 0 to 1"):
         FakeService().client().rank({"text": "ice"}, min_confidence=least)
-
-
-def test_rank_many_with_reasons():
-    votes = [{"feature": "ice", "score": 0.5}]
-    ranked = [{"class": "a", "score": 0.5, "features": votes}]
-    service = FakeService({"seq": 3, "results": [{"id": "i", "ranked": ranked}]})
-    answer = service.client().rank_many([{"features": {"ice": 1.0}}], explain=True, min_seq=2)
-    assert answer.seq == 3
-    assert answer.results[0].ranked[0].features == (Vote("ice", 0.5),)
-    assert service.body()["instances"] == [{"features": {"ice": 1.0}}]
-    assert (service.body()["explain"], service.body()["min_seq"]) == (True, 2)
 
 
 def test_rank_with_paths():
@@ -141,53 +126,6 @@ def test_every_event_without_an_id_gets_one_of_its_own():
     other.client().learn(event)
     assert other.body()["event_id"] not in ids
     assert "event_id" not in event
-
-
-def test_the_key_is_sent_as_a_bearer_token():
-    service = FakeService({"snapshots": []})
-    service.client(key="secret").snapshots()
-    assert service.requests[0].headers["Authorization"] == "Bearer secret"
-
-
-def test_classes_are_fetched_page_by_page():
-    service = FakeService(
-        {"classes": [{"class": "a", "learned": 2}], "next": "a"},
-        {"classes": [{"class": "b", "learned": 1}], "next": None},
-    )
-    assert list(service.client().classes("", page=1)) == [ClassCount("a", 2), ClassCount("b", 1)]
-    assert dict(service.requests[1].url.params) == {"prefix": "", "limit": "1", "after": "a"}
-
-
-def test_names_in_a_path_are_quoted():
-    detail = {"class": "a/b c?", "learned": 1, "features": [{"feature": "f", "weight": 0.5}]}
-    feature = {"feature": "%", "times_seen": 1, "rating": 1, "outdegree": 0, "edges": []}
-    service = FakeService(detail, feature, {"seq": 8}, {"seq": 9}, {"seq": 10})
-    client = service.client()
-    assert client.class_("a/b c?").features[0].weight == 0.5
-    assert client.feature("%").times_seen == 1
-    assert client.forget_class("a/b") == 8
-    assert client.forget_feature("ü") == 9
-    assert client.forget_feature("..") == 10
-    assert [request.url.raw_path for request in service.requests] == [
-        b"/classes/a%2Fb%20c%3F?limit=100",
-        b"/features/%25",
-        b"/classes/a%2Fb",
-        b"/features/%C3%BC",
-        b"/features/%2E%2E",
-    ]
-
-
-def test_snapshots():
-    service = FakeService({"snapshots": [SNAPSHOT]}, SNAPSHOT, {"seq": 8, "restored": 7})
-    client = service.client()
-    assert client.snapshots()[0].seq == 7
-    assert client.take_snapshot().bytes == 10
-    assert client.restore(7) == 8
-    assert [(request.method, request.url.path) for request in service.requests] == [
-        ("GET", "/snapshots"),
-        ("POST", "/snapshots"),
-        ("POST", "/snapshots/7/restore"),
-    ]
 
 
 def test_ready_is_asked_once():
@@ -275,7 +213,7 @@ def test_it_does_not_wait_less_than_asked_for():
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 413, 422, 500])
-def test_what_would_fail_again_is_not_tried_again(status):
+def test_a_lasting_refusal_is_not_retried(status):
     service = FakeService(problem(status))
     with pytest.raises(RequestRefused):
         service.client().learn({"text": "ice", "classes": ["a"]})
@@ -303,7 +241,7 @@ def test_a_service_that_never_answered_is_not_waited_for():
 
 
 @pytest.mark.parametrize("call", [lambda it: it.restore(7), lambda it: it.forget_class("a")])
-def test_what_may_not_happen_twice_is_not_sent_again_when_the_answer_was_lost(call):
+def test_a_request_that_may_not_happen_twice_is_not_sent_again(call):
     service = FakeService(httpx.ReadError("reset"))
     client = answered_before(service)
     with pytest.raises(ServiceUnreachable):
@@ -334,9 +272,10 @@ def test_a_renamed_key_is_read_under_either_name(name):
 
 @pytest.mark.parametrize("name", ["abstained", "withheld"])
 def test_an_abstention_is_read_under_either_name(name):
-    service = FakeService({"id": "i", "seq": 1, "ranked": [], "confidence": None, name: True})
+    service = FakeService({"id": "i", "seq": 1, "ranked": [], "confidence": 0.25, name: True})
     ranking = service.client().rank({"text": "ice"}, min_confidence=0.5)
-    assert (ranking.abstained, ranking.withheld) == (True, True)
+    assert (ranking.abstained, ranking.withheld, ranking.confidence) == (True, True, 0.25)
+    assert service.body()["min_confidence"] == 0.5
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,9 @@ def test_rank_and_learn(client):
     assert ranking.ranked[0].features[0].feature == "ice"
     late = client.learn({"id": "mine", "classes": ["rank and learn"]})
     assert late.rank == 1
-    both = client.rank_many([{"text": "nothing known"}, {"features": ["ice"]}], k=1)
+    both = client.rank_many([{"text": "nothing known"}, {"features": ["ice"]}], k=1, explain=True)
     assert [len(result.ranked) for result in both.results] == [0, 1]
+    assert both.results[1].ranked[0].features[0].feature == "ice"
     assert both.seq == late.seq
     assert client.rank({"text": "a"}, min_seq=late.seq).ranked == ()
 
@@ -58,6 +59,7 @@ def test_any_name_can_be_looked_up_and_forgotten(client, name):
     weight = client.feature(name).edges[0].weight
     assert client.class_(name).features == (FeatureWeight(name, weight),)
     assert name in [each.name for each in client.classes(page=2)]
+    assert next(each.name for each in client.classes(name, page=1)) == name
     seq = client.forget_class(name)
     assert client.forget_feature(name) == seq + 1
     for look in (client.class_, client.feature, client.forget_class, client.forget_feature):

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import httpx
 
@@ -15,6 +15,20 @@ from tests.service.faulty import PATIENCE, Clock, FaultyStore
 from tests.service.shared import SharedLog
 
 NDJSON = {"content-type": "application/x-ndjson"}
+RANKING = b'{"features":["a"]}'
+GET = b"GET %s HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
+
+
+def bearer(key):
+    """Return the header with this key."""
+    return {"authorization": f"Bearer {key}".encode()}
+
+
+def line(features="a", classes="x", **more):
+    """Return an event as a line of a stream."""
+    event = {"features": features.split(), "classes": classes.split()} | more
+    return json.dumps(event).encode() + b"\n"
 
 
 class Calls:
@@ -40,6 +54,30 @@ class Calls:
         """Teach pairs of (features separated by spaces, class)."""
         events = [{"features": features.split(), "classes": [name]} for features, name in pairs]
         return (await self("POST", "/learn", {"events": events})).json()
+
+    async def ranked_id(self, features="a", **more):
+        """Return the id under which the instance of these features was ranked."""
+        body = {"features": features.split()} | more
+        return (await self("POST", "/rank", body)).json()["id"]
+
+    async def stream(self, *lines, **headers):
+        """Send objects or bytes as lines to learn; return the objects of the answer."""
+        body = b"".join(
+            each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n" for each in lines
+        )
+        answer = await self("POST", "/learn", body, headers=NDJSON | headers)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == NDJSON["content-type"]
+        return [json.loads(line) for line in answer.text.splitlines()]
+
+    def streaming(self, **headers):
+        """Begin a stream of events; return the conversation."""
+        return Conversation(self.app, "/learn", NDJSON | headers)
+
+    async def settled(self, seq):
+        """Wait until this many events are learned."""
+        while self.app.engine.model.seq < seq:
+            await asyncio.sleep(0)
 
     async def metrics(self):
         """Return every sample by its name and labels in the Prometheus format."""
@@ -145,6 +183,12 @@ class Conversation:
         start, *bodies = messages
         return start["status"], dict(start["headers"]), b"".join(each["body"] for each in bodies)
 
+    async def end_lines(self):
+        """Return the objects of a streamed answer of which nothing was read before."""
+        status, _, body = await self.end()
+        assert status == 200, body
+        return [json.loads(line) for line in body.splitlines()]
+
 
 class Served:
     """A real server in a thread."""
@@ -188,12 +232,52 @@ def answer_on(connection):
     return int(first.split()[1]), headers, body
 
 
+def head(path, *lines, method="POST", kind="application/json"):
+    """Return the head of a request, with more lines."""
+    first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\n"
+    return "".join([first, *(f"{line}\r\n" for line in lines), "\r\n"]).encode()
+
+
+def post(path, body, *lines):
+    """Return a request with a JSON body."""
+    return head(path, f"content-length: {len(body)}", *lines) + body
+
+
+def chunk(data):
+    """Return a chunk of a body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def everything(connection):
+    """Return all bytes until the server closes."""
+    data = b""
+    with suppress(ConnectionResetError):
+        while received := connection.recv(65_536):
+            data += received
+    return data
+
+
+def statuses(connection):
+    """Return the statuses of all answers until the server closes, in order."""
+    return [int(part[:3]) for part in everything(connection).split(b"HTTP/1.1 ")[1:]]
+
+
+def until(condition):
+    """Wait until the condition holds."""
+    waiting = threading.Event()
+    for _ in range(int(PATIENCE / 0.005)):
+        if condition():
+            return
+        waiting.wait(0.005)
+    raise AssertionError("it never came true")
+
+
 @contextmanager
-def serving(store="memory:", quiet_seconds=60, unread_seconds=30, **settings):
+def serving(store="memory:", **settings):
     """Yield a real server as `service.server.run` makes it, on a free port."""
     chosen = Settings(store=store, port=0, **settings)
     app = create_app(chosen)
-    server = server_of(app, chosen, quiet_seconds, unread_seconds)
+    server = server_of(app, chosen)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

@@ -60,7 +60,7 @@ _UNIONS = {
     "LearnEvent": ["FeaturesEvent", "TextEvent", "LateLabel"],
     "LearnRequest": ["FeaturesEvent", "TextEvent", "LateLabel", "LearnMany"],
 }
-_RENAMED = {"ProblemDocument": "Problem", "FaultDocument": "Fault"}
+_RENAMED = {"ProblemDocument": "Problem"}
 
 _DESCRIPTION = """
 Ranks a sparse instance (words, or any named numbers) against very many classes, and learns from

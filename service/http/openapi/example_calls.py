@@ -51,11 +51,20 @@ def _unknown(operation: str, kind: str, name: str) -> Call:
     return Call(operation, f"an unknown {kind}", problem, 404, parameters={"name": name})
 
 
+def _scores(**scores: float) -> Json:
+    return [{"class": name, "score": score} for name, score in scores.items()]
+
+
+def _weights(key: str, **weights: float) -> Json:
+    return [{key: name, "weight": weight} for name, weight in weights.items()]
+
+
 def _lines(*objects: Json) -> str:
     return "".join(json.dumps(each) + "\n" for each in objects)
 
 
 _NOT_TEXT = '`text` must be a string: "the goalie saved it" (got int)'
+_NOT_CLASSES = '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)'
 _SNAPSHOT = {"seq": 5, "bytes": 13738, "taken_at": 1767225600.0}
 _RECOVERY = {
     "snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
@@ -144,11 +153,7 @@ CALLS: Final = (
         {"seq": 3, "accepted": 2, "duplicates": 0, "ranks_before": [None, 1]},
         body={
             "events": [
-                {
-                    "features": {"ball": 2, "fence": 1},
-                    "classes": ["baseball"],
-                    "event_id": "e-1",
-                },
+                {"features": {"ball": 2, "fence": 1}, "classes": ["baseball"], "event_id": "e-1"},
                 {"features": ["goalie", "ice"], "classes": ["hockey"]},
             ]
         },
@@ -187,10 +192,7 @@ CALLS: Final = (
         {
             "id": "q-1",
             "seq": 4,
-            "ranked": [
-                {"class": "baseball", "score": 0.409},
-                {"class": "hockey", "score": 0.109},
-            ],
+            "ranked": _scores(baseball=0.409, hockey=0.109),
             "confidence": None,
         },
         body={"text": "a puck over the fence", "id": "q-1"},
@@ -218,16 +220,8 @@ CALLS: Final = (
         {
             "seq": 4,
             "results": [
-                {
-                    "id": "q-3",
-                    "ranked": [{"class": "baseball", "score": 0.725}],
-                    "confidence": None,
-                },
-                {
-                    "id": "q-4",
-                    "ranked": [{"class": "hockey", "score": 0.489}],
-                    "confidence": None,
-                },
+                {"id": "q-3", "ranked": _scores(baseball=0.725), "confidence": None},
+                {"id": "q-4", "ranked": _scores(hockey=0.489), "confidence": None},
             ],
         },
         body={
@@ -270,11 +264,7 @@ CALLS: Final = (
     Call(
         "learn",
         "classes that are not a list",
-        _problem(
-            422,
-            '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)',
-            "#/classes",
-        ),
+        _problem(422, _NOT_CLASSES, "#/classes"),
         422,
         body={"text": "a puck", "classes": "hockey"},
     ),
@@ -287,14 +277,7 @@ CALLS: Final = (
     Call(
         "get_class",
         "a class and its heaviest features",
-        {
-            "class": "hockey",
-            "learned": 3,
-            "features": [
-                {"feature": "goalie", "weight": 0.501},
-                {"feature": "ice", "weight": 0.489},
-            ],
-        },
+        {"class": "hockey", "learned": 3, "features": _weights("feature", goalie=0.501, ice=0.489)},
         parameters={"name": "hockey", "limit": 2},
     ),
     _unknown("get_class", "class", "cricket"),
@@ -306,10 +289,7 @@ CALLS: Final = (
             "times_seen": 2,
             "rating": 1.0,
             "outdegree": 2,
-            "edges": [
-                {"class": "hockey", "weight": 0.411},
-                {"class": "baseball", "weight": -0.078},
-            ],
+            "edges": _weights("class", hockey=0.411, baseball=-0.078),
         },
         parameters={"name": "puck"},
     ),

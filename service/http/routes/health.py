@@ -6,27 +6,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from manyclass.service.engine import Engine
 from manyclass.service.http.problems import OUT_OF_MEMORY_SECONDS, unavailable
 from manyclass.service.http.routes.contract import TheEngine, problems
 from manyclass.service.http.routes.learners import TheMetrics
-from manyclass.service.http.routes.snapshots import snapshot
 from manyclass.service.http.schemas.snapshots import Live, Ready, RecoveryReport
-from manyclass.service.log.recovery import Recovery
 from manyclass.service.observability.exposition import Exposition
 
 router = APIRouter(tags=["health"])
-
-
-def report(recovery: Recovery) -> RecoveryReport:
-    """Return the report of a recovery."""
-    info = recovery.snapshot
-    return RecoveryReport(
-        snapshot=None if info is None else snapshot(info),
-        refused={str(seq): reason for seq, reason in recovery.refused.items()},
-        replayed=recovery.replayed,
-        last_seq=recovery.last_seq,
-        seconds=recovery.seconds,
-    )
 
 
 @router.get("/livez", responses=problems(422))
@@ -49,7 +36,7 @@ async def readyz(
     if metrics.out_of_memory.is_recent:
         raise unavailable("Memory ran out a moment ago.", OUT_OF_MEMORY_SECONDS)
     if to == "rank" and engine.status != "closed":
-        return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
+        return _ready(engine)
     if engine.status == "recovering":
         recovery = engine.recovery
         if engine.cluster.waiting is not None:
@@ -62,7 +49,12 @@ async def readyz(
         await engine.snapshots()  # raises StoreError unless the store answers
     elif await engine.cluster.poll() is None:  # concurrent requests share one call of the store
         raise unavailable("the store does not answer")
-    return Ready(seq=engine.model.seq, recovery=report(engine.recovery))
+    return _ready(engine)
+
+
+def _ready(engine: Engine) -> Ready:
+    recovery = RecoveryReport.model_validate(engine.recovery)
+    return Ready(seq=engine.model.seq, recovery=recovery)
 
 
 @router.get("/metrics", response_class=PlainTextResponse, responses=problems(422))

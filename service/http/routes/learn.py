@@ -12,12 +12,13 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode
+from manyclass.service.http.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget
 from manyclass.service.http.problems import problem_of
-from manyclass.service.http.request_body import NDJSON, media_type, read_body, require_json
+from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
     LearnAnswer,
@@ -26,7 +27,6 @@ from manyclass.service.http.schemas.learn import (
     LearnRequest,
 )
 from manyclass.service.http.time_slice import TimeSlice
-from manyclass.service.ingest.event_builder import EventBuilder, Known, is_without_features
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
@@ -60,8 +60,7 @@ class Learn(HotCall):
         budget: MemoryBudget,
     ) -> None:
         super().__init__(keys, budget)
-        self._most_bytes = settings.max_body_bytes
-        self._most_events = settings.max_batch
+        self._settings = settings
         self._engine = engine
         self._builder = builder
         self._metrics = metrics
@@ -99,10 +98,7 @@ class Learn(HotCall):
         if media_type(request.headers) == NDJSON:
             await self._stream.answer(request)
             return None
-        require_json(request.headers)
-        body = await read_body(
-            request.headers, request.receive, self._most_bytes, request.reservation
-        )
+        body = await request.json_body(self._settings.max_body_bytes)
         sent = 1
         try:
             large = len(body) > LARGE_BYTES
@@ -112,7 +108,7 @@ class Learn(HotCall):
                 return await self._many(form, form.events)
             known = await self._builder.instances([form])
             event = await self._builder.event_in_turns(form, known)
-            [result] = await self._builder.submit([event])
+            [result] = await self._engine.submit([event])
         except Exception as error:
             if problem_of(error).status < 500:  # the fault is in the request
                 self._metrics.learn_events["rejected"] += sent
@@ -126,7 +122,8 @@ class Learn(HotCall):
         return _encode(answer)
 
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
-        check_many(request, LearnEvent, "events", forms, self._most_events, "event to learn")
+        most = self._settings.max_batch
+        check_many(request, LearnEvent, "events", forms, most, "event to learn")
         known = await self._builder.instances(forms)
         time_slice = TimeSlice()
         events = []
@@ -135,7 +132,7 @@ class Learn(HotCall):
             if time_slice.is_over:
                 await time_slice.renew()
         try:
-            results = await self._builder.submit(events)
+            results = await self._engine.submit(events)
         except EventConflict as conflict:
             raise problem_of(conflict).within("events", conflict.position) from conflict
         duplicates = sum(result.duplicate for result in results)

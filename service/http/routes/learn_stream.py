@@ -10,7 +10,9 @@ import msgspec
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import decode
+from manyclass.service.http.event_builder import EventBuilder, is_without_features
 from manyclass.service.http.hot_call import HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
@@ -26,16 +28,12 @@ from manyclass.service.http.schemas.learn import (
 )
 from manyclass.service.http.stream_report import PROGRESS_SECONDS, ProgressSchedule, StreamReport
 from manyclass.service.http.time_slice import TimeSlice
-from manyclass.service.ingest.event_builder import EventBuilder, is_without_features
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
 logger = logging.getLogger(__name__)
 
 BATCH_EVENTS = 256
-
-# A stream may pause between two lines without limit; an unfinished line takes memory.
-LINE_SECONDS = 60.0
 
 _decoder = msgspec.json.Decoder(LearnEvent)
 _large = LargeBodies(LearnRequest, LearnEvent, "events", 1)
@@ -47,33 +45,26 @@ class LearnStream:
     def __init__(
         self,
         settings: Settings,
+        engine: Engine,
         builder: EventBuilder,
         metrics: Metrics,
         stopping: asyncio.Event,
-        progress_seconds: float = PROGRESS_SECONDS,
-        line_seconds: float = LINE_SECONDS,
     ) -> None:
-        self._longest_line = settings.max_body_bytes
-        self._builder = builder
-        self._metrics = metrics
+        self.longest_line = settings.max_body_bytes
+        self.engine = engine
+        self.builder = builder
+        self.metrics = metrics
         self._stopping = stopping
-        self._progress_seconds = progress_seconds
-        self._line_seconds = line_seconds
 
     async def answer(self, request: HotRequest) -> None:
         """Learn every line. Raises a Problem only while nothing was learned or answered."""
         gunzip = Gunzip() if is_gzipped(request.headers) else None
         request.reservation.resize(0 if gunzip is None else GUNZIP_BYTES)
-        clock = asyncio.get_running_loop().time
-        lines = Lines(self._longest_line, request.reservation, self._line_seconds, clock)
-        schedule = ProgressSchedule(self._progress_seconds, clock)
-        report = StreamReport(request.headers, request.send)
-        stream = _Stream(self._builder, self._metrics, lines, schedule, report)
         stop = asyncio.ensure_future(self._stopping.wait())
         try:
-            body = pieces(request.receive, gunzip, stop, self._progress_seconds)
+            body = pieces(request.receive, gunzip, stop, PROGRESS_SECONDS)
             async with aclosing(body):
-                await stream.run(body)
+                await _Stream(self, request).run(body)
         finally:
             stop.cancel()
 
@@ -81,19 +72,14 @@ class LearnStream:
 class _Stream:
     """One stream: its counts, and the lines read and not yet learned."""
 
-    def __init__(
-        self,
-        builder: EventBuilder,
-        metrics: Metrics,
-        lines: Lines,
-        schedule: ProgressSchedule,
-        report: StreamReport,
-    ) -> None:
-        self._builder = builder
-        self._metrics = metrics
-        self._lines = lines
-        self._schedule = schedule
-        self._report = report
+    def __init__(self, service: LearnStream, request: HotRequest) -> None:
+        clock = asyncio.get_running_loop().time
+        self._engine = service.engine
+        self._builder = service.builder
+        self._metrics = service.metrics
+        self._lines = Lines(service.longest_line, request.reservation, clock)
+        self._schedule = ProgressSchedule(clock)
+        self._report = StreamReport(request.headers, request.send)
         self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
         self._line = 0  # number of the last one read
         self._settled = 0  # lines up to this one are learned or were found faulty
@@ -154,7 +140,7 @@ class _Stream:
         batch = await self._events()
         while batch:
             try:
-                results = await self._builder.submit([event for _, event in batch], wait=True)
+                results = await self._engine.submit([event for _, event in batch], wait=True)
             except EventConflict as conflict:
                 line, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))

@@ -77,7 +77,7 @@ def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
     return [_learner(role, each, metrics) for role, each in model.roles]
 
 
-def accuracy_of(progress: ProgressiveValidation) -> dict[str, Accuracy]:
+def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     """Return the accuracy of a learner by the number of last events."""
     return {
         str(window): Accuracy.model_validate(figures)
@@ -101,7 +101,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         evicted_features=learner.evicted_features,
         evicted_classes=learner.evicted_classes,
         learn_seconds=metrics.seconds_an_event(each.label),
-        accuracy=accuracy_of(each.progress),
+        accuracy=_accuracy(each.progress),
         confidence=_confidence(each.calibration),
         members=_members(learner),
     )
@@ -127,6 +127,6 @@ def _members(learner: Learner) -> list[MemberStats]:
     if not isinstance(learner, Committee):
         return []
     return [
-        MemberStats(learner=member.options.specification, accuracy=accuracy_of(member.progress))
+        MemberStats(learner=member.options.specification, accuracy=_accuracy(member.progress))
         for member in learner.members
     ]

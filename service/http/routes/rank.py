@@ -28,7 +28,6 @@ from manyclass.service.http.instances import (
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
-from manyclass.service.http.request_body import read_body, require_json
 from manyclass.service.http.schemas.rank import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
@@ -73,10 +72,8 @@ class Rank(HotCall):
         limits: Limits,
     ) -> None:
         super().__init__(keys, limits.budget)
-        self._most_bytes = settings.max_body_bytes
-        self._most_instances = settings.max_batch
+        self._settings = settings
         self._most_features = settings.max_features_per_instance
-        self._wait_seconds = settings.rank_wait_seconds
         self._engine = engine
         self._pending = pending
         self._metrics = metrics
@@ -109,10 +106,7 @@ class Rank(HotCall):
         event; after the time limit the answer is 503.
         """
         model = self._model(request.headers)
-        require_json(request.headers)
-        body = await read_body(
-            request.headers, request.receive, self._most_bytes, request.reservation
-        )
+        body = await request.json_body(self._settings.max_body_bytes)
         if len(body) <= LARGE_BYTES:
             return await self._answer(model, decode(_decoder, body), False)
         with self._admission.large(len(body)):
@@ -197,17 +191,17 @@ class Rank(HotCall):
         """Return the model once it has learned that event; Problem 503 after the time limit."""
         seq = whole(min_seq, "min_seq") if isinstance(min_seq, float) else min_seq
         with self._admission.waiting():
-            reached = await self._engine.reached(seq, self._wait_seconds)
+            reached = await self._engine.reached(seq, self._settings.rank_wait_seconds)
         if not reached:
             raise unavailable(
-                f"Event {seq} has not come here within {self._wait_seconds:g} s; the last one that"
-                f" has is {self._engine.model.seq}."
+                f"Event {seq} has not come here within {self._settings.rank_wait_seconds:g} s; the"
+                f" last one that has is {self._engine.model.seq}."
             )
         return self._engine.model
 
     def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
         """Raise Problem when the request is above a limit, before any work is done."""
-        most = self._most_instances
+        most = self._settings.max_batch
         check_many(request, RankInstance, "instances", forms, most, "instance to rank")
         if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
             detail = f"A request has at most {MOST_EXPLAINED_INSTANCES} instances with `explain`."

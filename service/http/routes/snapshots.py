@@ -7,26 +7,20 @@ from fastapi import APIRouter, Path
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs
 from manyclass.service.http.schemas.snapshots import Restored, Snapshot, SnapshotList
-from manyclass.service.store.protocol import SnapshotInfo
 
 router = APIRouter(tags=["snapshots"])
-
-
-def snapshot(info: SnapshotInfo) -> Snapshot:
-    """Return a snapshot for an answer."""
-    return Snapshot(seq=info.seq, bytes=info.bytes, taken_at=info.taken_at)
 
 
 @router.post("/snapshots", status_code=201, **needs(Scope.ADMIN, 413))
 async def take_snapshot(engine: TheEngine) -> Snapshot:
     """Take a snapshot now, while ranking goes on."""
-    return snapshot(await engine.take_snapshot())
+    return Snapshot.model_validate(await engine.take_snapshot())
 
 
 @router.get("/snapshots", **needs(Scope.ADMIN))
 async def list_snapshots(engine: TheEngine) -> SnapshotList:
     """List the snapshots that can be restored, newest first."""
-    return SnapshotList(snapshots=[snapshot(info) for info in await engine.snapshots()])
+    return SnapshotList.model_validate({"snapshots": await engine.snapshots()})
 
 
 @router.post("/snapshots/{seq}/restore", **needs(Scope.ADMIN, 400, 404, 409, 413, 422))

@@ -1,5 +1,6 @@
 """GET /state: the whole state as one file."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -8,12 +9,14 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
+from manyclass.service.engine import Engine
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.problems import unavailable
 from manyclass.service.http.routes.contract import needs
-from manyclass.service.http.state_downloads import StateDownloads
 
 MEDIA_TYPE = "application/octet-stream"
 PIECE_BYTES = 2**18
+MOST_READERS = 8  # of one copy of the state at once
 
 router = APIRouter(tags=["snapshots"])
 
@@ -22,6 +25,41 @@ _route["responses"][200] = {
     "description": "A snapshot",
     "content": {MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
 }
+
+
+class StateDownloads:
+    """Holds at most one copy of the state, until its last reader has closed it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._copy: asyncio.Future[tuple[int, list[memoryview]]] | None = None
+        self._readers = 0
+
+    async def open(self) -> tuple[int, list[memoryview]]:
+        """Return the seq and the bytes of the current state, or of a later one; `close` it after.
+
+        Raises NotReady, and Problem 503 while an older state is read, or with too many readers.
+        """
+        now = self._engine.model.seq
+        if self._readers >= MOST_READERS:
+            raise unavailable(f"The state is being read {MOST_READERS} times at once.")
+        self._readers += 1
+        try:
+            if self._copy is None:
+                self._copy = asyncio.ensure_future(self._engine.state())
+            seq, pieces = await asyncio.shield(self._copy)
+            if seq < now:
+                raise unavailable("An older state is being read, and memory holds one copy.")
+        except BaseException:
+            self.close()
+            raise
+        return seq, pieces
+
+    def close(self) -> None:
+        """End one reading; the last one frees the copy."""
+        self._readers -= 1
+        if not self._readers:
+            self._copy = None
 
 
 @router.get("/state", response_class=StreamingResponse, **_route)

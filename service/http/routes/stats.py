@@ -6,14 +6,16 @@ from fastapi import APIRouter, Query, Request
 
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.routes.contract import TheEngine, needs, require
-from manyclass.service.http.routes.health import report
-from manyclass.service.http.routes.learners import TheMetrics, accuracy_of, learners_of
-from manyclass.service.http.routes.snapshots import snapshot
+from manyclass.service.http.routes.learners import TheMetrics, learners_of
+from manyclass.service.http.schemas.learners import LearnerStats
+from manyclass.service.http.schemas.snapshots import RecoveryReport, Snapshot
 from manyclass.service.http.schemas.stats import LateLabelStats, ProcessStats, Stats
 from manyclass.service.ingest.pending_labels import PendingLabels
 from manyclass.service.store.protocol import Heartbeat
 
 router = APIRouter(tags=["stats"])
+
+_OF_PRIMARY = Stats.model_fields.keys() & LearnerStats.model_fields.keys()  # sizes and accuracy
 
 
 @router.get("/stats", **needs(Scope.RANK, 422))
@@ -37,9 +39,9 @@ async def stats(
         seq, hashed = await engine.digest()
     model = engine.model
     figures = engine.stats()
-    learner = model.learner
+    learners = learners_of(model, metrics)
     newest = engine.newest_snapshot
-    outdegrees = learner.outdegrees().tolist()
+    outdegrees = model.learner.outdegrees().tolist()
     while outdegrees and not outdegrees[-1]:
         outdegrees.pop()
     shared = engine.cluster.shared
@@ -52,20 +54,12 @@ async def stats(
         log_seq=model.seq + figures.log_lag,
         store_unreachable_seconds=figures.store_away_seconds,
         store_away_seconds=figures.store_away_seconds,
-        features=learner.features,
-        classes=learner.classes,
-        edges=learner.edges,
-        learned=learner.learned,
-        bytes=learner.bytes,
-        resident_bytes=learner.resident_bytes,
-        evicted_features=learner.evicted_features,
-        evicted_classes=learner.evicted_classes,
+        **learners[0].model_dump(include=_OF_PRIMARY),
         outdegrees=outdegrees,
-        accuracy=accuracy_of(model.progress),
-        learners=learners_of(model, metrics),
+        learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),
-        newest_snapshot=None if newest is None else snapshot(newest),
-        recovery=report(engine.recovery),
+        newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
+        recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
         settings=engine.settings.shown(model.model_set),
     )
@@ -75,7 +69,4 @@ def _processes(beat: Heartbeat | None) -> list[ProcessStats]:
     """Return the processes on the store, as of the last heartbeat."""
     if beat is None:
         return []
-    return [
-        ProcessStats(name=process.name, seq=process.seq, leads=process.leads)
-        for process in beat.processes
-    ]
+    return [ProcessStats.model_validate(process) for process in beat.processes]

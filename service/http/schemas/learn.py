@@ -5,8 +5,9 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from manyclass.service.http.problems import FaultDocument
-from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Id, Text, Warnings
+from manyclass.service.http.problems import Fault
+from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Text, Warnings
+from manyclass.service.ingest.pending_labels import Id
 
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
@@ -94,7 +95,7 @@ class StreamFault(msgspec.Struct, gc=False, tag="fault", tag_field="kind"):
     line: int
     status: int
     detail: str
-    errors: list[FaultDocument] = []
+    errors: list[Fault] = []
 
 
 class StreamWarning(msgspec.Struct, gc=False, tag="warning", tag_field="kind"):

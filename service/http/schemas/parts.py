@@ -1,4 +1,4 @@
-"""Parts that several bodies share: names, features, texts, ids, classes, warnings, deprecation."""
+"""Parts that several bodies share: names, features, texts, classes, warnings, deprecation."""
 
 from typing import Annotated, Any, Final
 
@@ -6,7 +6,6 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 MOST_CLASSES = 1000  # true classes of one event
-LONGEST_ID = 200
 LARGEST_SEQ = 2**63 - 1
 
 DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
@@ -21,7 +20,6 @@ Text = Annotated[
         examples=["The goalie saved it."],
     ),
 ]
-Id = Annotated[str, Meta(min_length=1, max_length=LONGEST_ID)]
 Classes = Annotated[Names, Meta(min_length=1, max_length=MOST_CLASSES)]
 
 

@@ -9,10 +9,10 @@ from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     LARGEST_SEQ,
     Features,
-    Id,
     Text,
     Warnings,
 )
+from manyclass.service.ingest.pending_labels import Id
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000

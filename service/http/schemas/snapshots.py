@@ -7,7 +7,7 @@ from typing_extensions import TypeAliasType
 RefusedSnapshots = TypeAliasType("RefusedSnapshots", dict[str, str])
 
 
-class Snapshot(BaseModel):
+class Snapshot(BaseModel, from_attributes=True):
     """A stored state after event `seq`. `taken_at` is in unix seconds."""
 
     seq: int
@@ -28,7 +28,7 @@ class Restored(BaseModel):
     restored: int
 
 
-class RecoveryReport(BaseModel):
+class RecoveryReport(BaseModel, from_attributes=True, coerce_numbers_to_str=True):
     """The recovery of the state: the snapshot that was loaded, the snapshots that were refused, by
     number, and the events that were replayed."""
 

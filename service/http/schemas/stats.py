@@ -18,7 +18,7 @@ class LateLabelStats(BaseModel):
     bytes: int
 
 
-class ProcessStats(BaseModel):
+class ProcessStats(BaseModel, from_attributes=True):
     """A process that uses the store. `seq` is null while it restores its state."""
 
     name: str

@@ -22,7 +22,6 @@ def test_accuracy_rises_while_it_reads(manyclass, service, monkeypatch):
     monkeypatch.setattr("manyclass.cli.commands.demo.text", lambda: EXCERPT)
     monkeypatch.setattr("manyclass.cli.commands.demo.WINDOW", 1000)
     result = manyclass("demo", "--url", service)
-    assert result.exit_code == 0, result.output
     rows = re.findall(r"^ *([\d,]+) +(0\.\d+) +(0\.\d+) +(0\.\d+) +[\d,]+ ", result.stdout, re.M)
     r1 = [float(row[1]) for row in rows]
     assert len(rows) >= 8
@@ -51,12 +50,6 @@ def test_every_word_is_taught_and_those_with_the_gap_say_why(service, capsys):
         assert "nothing here was seen before" in capsys.readouterr().out
 
 
-def test_no_service(manyclass, nobody):
-    result = manyclass("demo", "--url", nobody)
-    assert result.exit_code == 3
-    assert "Is the service running?" in result.stderr
-
-
 def test_a_service_of_its_own_leaves_nothing(manyclass, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
@@ -64,8 +57,7 @@ def test_a_service_of_its_own_leaves_nothing(manyclass, monkeypatch, tmp_path):
     monkeypatch.setattr("manyclass.cli.commands.demo.text", lambda: EXCERPT[:2000])
     monkeypatch.setenv("MANYCLASS_STORE", f"sqlite:{tmp_path / 'mine.db'}")
     monkeypatch.setenv("MANYCLASS_RANK_KEYS", "sesame")
-    result = manyclass("demo")
-    assert result.exit_code == 0, result.output
+    manyclass("demo")
     assert [path for path in tmp_path.rglob("*") if path.name != "temporary"] == []
 
 
@@ -77,8 +69,7 @@ def test_ctrl_c_ends_the_service_it_started(manyclass, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("manyclass.cli.commands.demo.teach", interrupted)
-    result = manyclass("demo")
-    assert result.exit_code == 130
+    manyclass("demo", exit_code=130)
     with Client(urls[0]) as client:
         assert not client.is_ready()
 

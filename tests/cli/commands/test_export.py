@@ -32,7 +32,6 @@ def file(model, tmp_path):
 
 def test_a_file_is_printed_as_text(manyclass, model, file):
     result = manyclass("export", file)
-    assert result.exit_code == 0, result.stderr
     assert result.stdout_bytes.decode().splitlines() == [*text_of(model.learner)]
     assert result.stdout.splitlines()[:2] == ["class\tbaseball\t1", "class\thockey\t3"]
     assert result.stdout.endswith("\n")
@@ -56,7 +55,6 @@ def test_a_store_is_printed_with_the_events_behind_its_snapshot(manyclass, model
     store.append([bytes(event)])
     store.close()
     result = manyclass("export", "--store", url)
-    assert result.exit_code == 0, result.stderr
     assert "feature\tbat\t1" in result.stdout.splitlines()
     model.apply(5, event)
     assert result.stdout.splitlines() == [*text_of(model.learner)]
@@ -64,25 +62,20 @@ def test_a_store_is_printed_with_the_events_behind_its_snapshot(manyclass, model
 
 @pytest.mark.parametrize("arguments", [(), ("file", "--store", "sqlite:x.db")])
 def test_one_thing_is_to_be_named(manyclass, arguments):
-    result = manyclass("export", *arguments)
-    assert result.exit_code == 2
+    result = manyclass("export", *arguments, exit_code=2)
     assert "a FILE or --store URL" in result.stderr
 
 
-def test_what_holds_no_index_is_one_line(manyclass, file, tmp_path):
-    missing = manyclass("export", tmp_path / "missing")
-    assert missing.exit_code == 1
+def test_a_source_without_an_index_is_one_line(manyclass, file, tmp_path):
+    missing = manyclass("export", tmp_path / "missing", exit_code=1)
     assert missing.stderr.startswith(f"manyclass: {tmp_path}/missing cannot be read: ")
     file.write_bytes(file.read_bytes()[:-1])
-    damaged = manyclass("export", file)
-    assert damaged.exit_code == 1
+    damaged = manyclass("export", file, exit_code=1)
     assert damaged.stderr.startswith(f"manyclass: {file}: section '")
-    no_store = manyclass("export", "--store", f"sqlite:{tmp_path}/none.db")
-    assert no_store.exit_code == 1
+    no_store = manyclass("export", "--store", f"sqlite:{tmp_path}/none.db", exit_code=1)
     assert "there is no store" in no_store.stderr
     open_store(f"sqlite:{tmp_path}/empty.db", time.time).close()
-    empty = manyclass("export", "--store", f"sqlite:{tmp_path}/empty.db")
-    assert empty.exit_code == 1
+    empty = manyclass("export", "--store", f"sqlite:{tmp_path}/empty.db", exit_code=1)
     assert "the store holds no snapshot" in empty.stderr
     for result in (missing, damaged, no_store, empty):
         assert result.stdout == ""

@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 from manyclass.client.client import Client
 
 
@@ -25,7 +23,6 @@ def test_all_lines_of_all_files_are_learned(manyclass, service, tmp_path):
     first.write_text(lines(*events("plain", 100)))
     second.write_text(lines(*events("plain", 200)))
     result = manyclass("learn", first, second, "--url", service, "--batch", 7)
-    assert result.exit_code == 0
     assert "learned 300 in" in result.stderr
     assert "R1 0.99" in result.stderr  # all but the first three
     assert result.stdout == ""
@@ -33,8 +30,7 @@ def test_all_lines_of_all_files_are_learned(manyclass, service, tmp_path):
 
 
 def test_standard_input_is_learned(manyclass, service):
-    result = manyclass("learn", "-", "--url", service, input=lines(*events("stdin", 3)))
-    assert result.exit_code == 0
+    manyclass("learn", "-", "--url", service, input=lines(*events("stdin", 3)))
     assert sum(learned(service, "stdin").values()) == 3
 
 
@@ -42,8 +38,7 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
     body = lines(*events("some", 3)) + "{\n" + lines({"text": "x", "classes": [""]})
     body += lines({"features": {"f": -1e300}, "classes": ["some0"]}, *events("some", 3))
     body += lines({"features": {"": 1}, "classes": ["some0"]})
-    result = manyclass("learn", "-", "--url", service, input=body)
-    assert result.exit_code == 1
+    result = manyclass("learn", "-", "--url", service, input=body, exit_code=1)
     complaints = [line for line in result.stderr.splitlines() if line.startswith("manyclass: ")]
     assert [line.split(":")[2] for line in complaints] == ["4", "5", "10"]
     assert "3 bad lines left out" in result.stderr
@@ -52,11 +47,9 @@ def test_bad_lines_are_named_and_the_rest_is_learned(manyclass, service):
 
 def test_rows_of_a_data_set_are_learned_when_their_other_keys_may_be_ignored(manyclass, service):
     row = {"id": "row 1", "split": "train", "classes": ["data"], "text": "a row"}
-    refused = manyclass("learn", "-", "--url", service, input=lines(row))
-    assert refused.exit_code == 1
+    refused = manyclass("learn", "-", "--url", service, input=lines(row), exit_code=1)
     assert "`id`, `split` cannot be used here" in refused.stderr
-    taken = manyclass("learn", "-", "--url", service, "--ignore-unknown", input=lines(row))
-    assert taken.exit_code == 0
+    manyclass("learn", "-", "--url", service, "--ignore-unknown", input=lines(row))
     assert learned(service, "data") == {"data": 1}
 
 
@@ -64,17 +57,15 @@ def test_an_event_learned_before_is_counted_as_such(manyclass, service):
     body = lines({"text": "x", "classes": ["twice"], "event_id": "twice 1"})
     manyclass("learn", "-", "--url", service, input=body)
     result = manyclass("learn", "-", "--url", service, input=body)
-    assert result.exit_code == 0
     assert "1 duplicate among them" in result.stderr
     assert "R1" not in result.stderr
     assert learned(service, "twice") == {"twice": 1}
 
 
 def test_a_late_label_by_id(manyclass, service):
-    ranked = manyclass("rank", "-", "--url", service, input='{"text": "late", "id": "late 1"}')
-    assert ranked.exit_code == 0
+    manyclass("rank", "-", "--url", service, input='{"text": "late", "id": "late 1"}')
     body = lines({"id": "late 1", "classes": ["late"]}, {"id": "never", "classes": ["late"]})
-    result = manyclass("learn", "-", "--url", service, input=body)
+    result = manyclass("learn", "-", "--url", service, input=body, exit_code=1)
     assert "standard input:2: No instance was ranked" in result.stderr
     assert learned(service, "late") == {"late": 1}
 
@@ -84,21 +75,9 @@ def test_a_file_that_is_missing_does_not_keep_the_others_from_being_learned(
 ):
     there = tmp_path / "there.jsonl"
     there.write_text(lines(*events("there", 3)))
-    result = manyclass("learn", tmp_path / "missing", there, "--url", service)
-    assert result.exit_code == 1
+    result = manyclass("learn", tmp_path / "missing", there, "--url", service, exit_code=1)
     assert "missing: No such file or directory" in result.stderr
     assert sum(learned(service, "there").values()) == 3
-
-
-@pytest.mark.parametrize("command", ["learn", "rank"])
-def test_no_service(manyclass, nobody, command):
-    body = '{"text": "x"}' if command == "rank" else '{"text": "x", "classes": ["a"]}'
-    result = manyclass(command, "-", "--url", nobody, input=body)
-    assert result.exit_code == 3
-    assert result.stderr.splitlines() == [
-        f"manyclass: no answer from {nobody}: [Errno 111] Connection refused."
-        " Is the service running? `manyclass serve` starts one."
-    ]
 
 
 def test_ctrl_c_ends_with_what_was_done(manyclass, service, monkeypatch):
@@ -113,8 +92,7 @@ def test_ctrl_c_ends_with_what_was_done(manyclass, service, monkeypatch):
 
     monkeypatch.setattr(Client, "learn_many", interrupted_at_the_third)
     body = lines(*events("stopped", 30))
-    result = manyclass("learn", "-", "--url", service, "--batch", 10, input=body)
-    assert result.exit_code == 130
+    result = manyclass("learn", "-", "--url", service, "--batch", 10, input=body, exit_code=130)
     assert "stopped: learned 20 in" in result.stderr
     assert "Traceback" not in result.output
     assert sum(learned(service, "stopped").values()) == 20

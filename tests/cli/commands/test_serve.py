@@ -3,6 +3,7 @@ import signal
 import socket
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,20 +13,15 @@ from tests.service.faulty import PATIENCE
 
 
 def test_a_store_that_cannot_be_opened_is_one_line(manyclass):
-    result = manyclass("serve", "--store", "nowhere:")
-    assert result.exit_code == 1
+    result = manyclass("serve", "--store", "nowhere:", exit_code=1)
     assert result.stderr.startswith("manyclass: ")
     assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("error", [StoreError("broken", "mend it"), StartFailed("broken, mend it")])
-def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
-    def run(settings):
-        raise error
-
-    monkeypatch.setattr("manyclass.service.http.server.run", run)
-    result = manyclass("serve", "--store", "memory:")
-    assert result.exit_code == 1
+def test_a_failed_start_names_its_remedy(manyclass, monkeypatch, error):
+    monkeypatch.setattr("manyclass.service.http.server.run", Mock(side_effect=error))
+    result = manyclass("serve", "--store", "memory:", exit_code=1)
     assert "broken" in result.stderr
     assert "mend it" in result.stderr
     assert "Traceback" not in result.output
@@ -34,19 +30,16 @@ def test_what_an_operator_can_do_is_said(manyclass, monkeypatch, error):
 def test_an_address_that_is_taken_has_an_exit_code_of_its_own(manyclass):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        result = manyclass("serve", "--store", "memory:", "--port", port)
-    assert result.exit_code == 4
+        result = manyclass("serve", "--store", "memory:", "--port", port, exit_code=4)
     assert f"cannot listen on 127.0.0.1:{port}" in result.stderr
     assert "--port" in result.stderr
     assert "Traceback" not in result.output
 
 
 def test_ctrl_c_is_how_it_ends(manyclass, monkeypatch):
-    def run(settings):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("manyclass.service.http.server.run", run)
-    assert manyclass("serve", "--store", "memory:").exit_code == 0
+    stopped = Mock(side_effect=KeyboardInterrupt)
+    monkeypatch.setattr("manyclass.service.http.server.run", stopped)
+    manyclass("serve", "--store", "memory:")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -1,4 +1,5 @@
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -6,7 +7,7 @@ from manyclass.core.errors import CoreError
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.app import create_app
 from manyclass.service.store.errors import StoreError
-from tests.service.faulty import Clock, FaultyStore, in_loop
+from tests.service.faulty import Clock, FaultyStore
 from tests.service.serving import assert_problem, calling
 
 
@@ -23,29 +24,21 @@ from tests.service.serving import assert_problem, calling
         ("DELETE", "/docs", 405, "GET, HEAD"),
     ],
 )
-@in_loop
-async def test_paths_and_methods_that_are_not_there(method, path, status, allow):
-    async with calling() as call:
-        response = await call(method, path)
-        assert_problem(response, status)
-        allowed = response.headers.get("allow")
-        assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
+async def test_paths_and_methods_that_are_not_there(call, method, path, status, allow):
+    response = await call(method, path)
+    assert_problem(response, status)
+    allowed = response.headers.get("allow")
+    assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
 
 
-@in_loop
-async def test_the_log_says_why_the_service_failed_to_answer(monkeypatch, caplog):
-    async with calling() as call:
-
-        def broken():
-            raise CoreError("nobody foresaw this")
-
-        monkeypatch.setattr(call.app.engine, "snapshots", broken)
-        assert_problem(await call("GET", "/snapshots"), 500)
+async def test_the_log_says_why_the_service_failed_to_answer(call, monkeypatch, caplog):
+    broken = Mock(side_effect=CoreError("nobody foresaw this"))
+    monkeypatch.setattr(call.app.engine, "snapshots", broken)
+    assert_problem(await call("GET", "/snapshots"), 500)
     [told] = [each for each in caplog.records if each.message == "GET /snapshots failed"]
     assert str(told.exc_info[1]) == "nobody foresaw this"
 
 
-@in_loop
 async def test_closing_the_app_closes_engine_and_store():
     store = FaultyStore()
     async with calling(store=store) as call:
@@ -56,7 +49,6 @@ async def test_closing_the_app_closes_engine_and_store():
     assert [info.seq for info in store.snapshots()] == [1, 0]
 
 
-@in_loop
 async def test_closing_while_it_recovers():
     store = FaultyStore()
     async with calling(ready=False, store=store) as call:
@@ -76,7 +68,6 @@ def test_opens_the_store_the_settings_name(tmp_path):
 
 
 @pytest.mark.parametrize("set_by", [-1e6, 1e6])
-@in_loop
 async def test_a_wall_clock_that_is_set_neither_stops_snapshots_nor_expires_labels(set_by):
     wall_clock = Clock()
     settings = {"snapshot_events": 0, "snapshot_seconds": 60, "late_label_seconds": 100}

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from manyclass.service.http.request_head import MOST_HEAD_BYTES
-from tests.service.faulty import in_loop
-from tests.service.serving import NDJSON, assert_problem, calling, serving
+from manyclass.service.http import protocol
+from manyclass.service.http.wire import MOST_HEAD_BYTES
+from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
 
 APP = "https://app.example"
 FROM_APP = {"origin": APP, "sec-fetch-site": "cross-site"}
 ALLOWED = {"allowed_origins": (APP, "http://localhost:3000")}
-KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 EVENT = {"text": "a puck", "classes": ["hockey"]}
 INSTANCE = {"text": "a puck"}
 
@@ -38,7 +37,6 @@ def cors_headers(response):
 
 @pytest.mark.parametrize(("method", "path", "body", "more", "status"), CALLS)
 @pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
-@in_loop
 async def test_an_allowed_origin_may_read_every_answer(keys, method, path, body, more, status):
     key = {"authorization": "Bearer a"} if keys else {}
     async with calling(**ALLOWED, **keys) as call:
@@ -52,7 +50,6 @@ async def test_an_allowed_origin_may_read_every_answer(keys, method, path, body,
 
 @pytest.mark.parametrize(("method", "path", "body", "more", "status"), CALLS)
 @pytest.mark.parametrize("origin", [{}, {"origin": "https://else.example"}, {"origin": "null"}])
-@in_loop
 async def test_no_other_origin_may(origin, method, path, body, more, status):
     async with calling(**ALLOWED, **KEYS) as call:
         headers = {"authorization": "Bearer a"} | origin | more
@@ -62,7 +59,6 @@ async def test_no_other_origin_may(origin, method, path, body, more, status):
         assert response.headers["vary"] == "Origin"
 
 
-@in_loop
 async def test_without_the_setting_there_are_no_headers():
     async with calling(**KEYS) as call:
         for method, path, body, more, status in CALLS:
@@ -87,7 +83,6 @@ def preflight(method, headers="authorization,content-type", origin=APP):
     [("POST", "/rank"), ("POST", "/learn"), ("DELETE", "/classes/x"), ("GET", "/stats")],
 )
 @pytest.mark.parametrize("keys", [{}, KEYS], ids=["open", "keys"])
-@in_loop
 async def test_a_preflight_is_answered_without_a_key(keys, method, path):
     async with calling(ready=False, **ALLOWED, **keys) as call:
         answer = await call("OPTIONS", path, headers=preflight(method))
@@ -103,7 +98,6 @@ async def test_a_preflight_is_answered_without_a_key(keys, method, path):
         assert cors_headers(other) == set()
 
 
-@in_loop
 async def test_a_key_is_still_needed_and_an_allowed_page_reads_that():
     async with calling(**ALLOWED, **KEYS) as call:
         response = await call("POST", "/rank", INSTANCE, headers=FROM_APP)
@@ -111,7 +105,6 @@ async def test_a_key_is_still_needed_and_an_allowed_page_reads_that():
         assert response.headers["access-control-allow-origin"] == APP
 
 
-@in_loop
 async def test_an_open_service_takes_from_allowed_pages_only():
     async with calling(**ALLOWED) as call:
         assert (await call("POST", "/learn", EVENT, headers=FROM_APP)).status_code == 200
@@ -141,12 +134,13 @@ def test_a_real_server_answers_preflights_and_streams():
 
 
 @pytest.mark.parametrize("origin", [APP, "https://else.example"])
-def test_pages_read_what_the_protocol_refuses(origin):
+def test_pages_read_refusals_of_the_protocol(origin, monkeypatch):
     """Send overload, a body that never comes, a body that is not HTTP, a head too large."""
     head = f"POST /rank HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: {origin}\r\n"
     head += "Authorization: Bearer a\r\nContent-Type: application/json\r\n"
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\nx"
-    with serving(quiet_seconds=1, **ALLOWED, **KEYS) as served:
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
+    with serving(**ALLOWED, **KEYS) as served:
         answers = [
             served.talk(f"{head}Content-Length: 100\r\n\r\n".encode()),
             served.talk(f"{chunked}\r\n".encode()),

@@ -90,7 +90,7 @@ def test_a_service_of_one_machine_answers_to_its_own_names(listening, host, pass
         assert passes(method, listening, {"host": host}, open_to_all=False)
 
 
-def test_what_is_no_browser_need_not_say_its_host():
+def test_a_request_without_a_host_passes():
     assert passes("POST", "127.0.0.1", {})
     for host in ({}, {"host": ""}):
         for origin in ("http://localhost", "null"):

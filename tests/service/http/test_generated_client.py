@@ -9,9 +9,8 @@ from openapi_python_client import generate
 from openapi_python_client.config import Config, ConfigFile, MetaType
 
 from tests.service.http.openapi.test_document import document
-from tests.service.serving import serving
+from tests.service.serving import KEYS, serving
 
-KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 STREAM = "Unsupported content type application/x-ndjson"  # the other body of /learn, left out
 
 

@@ -1,61 +1,41 @@
 import gc
 import logging
+from unittest.mock import Mock
 
 import httpx
 import pytest
 
-from manyclass.service.config.settings import Settings
-from manyclass.service.http.auth import ApiKeys
-from manyclass.service.http.csrf import CsrfGuard
-from manyclass.service.http.hot_path import HotPath
-from manyclass.service.http.limits import Limits
-from manyclass.service.http.problems import ClientGone
 from manyclass.service.http.request_body import Blocks
-from manyclass.service.http.routes.rank import Rank
-from manyclass.service.observability.metrics import Metrics
-from tests.service.faulty import in_loop, many_turns
+from tests.service.faulty import many_turns
 from tests.service.serving import NDJSON, Conversation, assert_problem, calling
 
 
-@in_loop
-async def test_an_unforeseen_error_is_logged_and_reveals_nothing(monkeypatch, caplog):
-    async with calling() as call:
-
-        def broken(*arguments):
-            raise RuntimeError("secret detail")
-
-        monkeypatch.setattr(call.app.engine.model, "answer", broken)
-        monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
-        for method, path, body in (
-            ("POST", "/rank", {"features": ["a"]}),
-            ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
-            ("GET", "/stats", None),
-        ):
-            caplog.clear()
-            response = await call(method, path, body)
-            assert_problem(response, 500)
-            assert "secret" not in response.text
-            [record] = [each for each in caplog.records if each.levelno >= logging.ERROR]
-            assert "secret detail" in str(record.exc_info[1])
-        monkeypatch.undo()
-        seen = await call.metrics()
-        assert seen['request_duration_seconds_count{endpoint="/stats",status="500"}'] == 1
+async def test_an_unforeseen_error_is_logged_and_reveals_nothing(call, monkeypatch, caplog):
+    broken = Mock(side_effect=RuntimeError("secret detail"))
+    monkeypatch.setattr(call.app.engine.model, "answer", broken)
+    monkeypatch.setattr(type(call.app.engine), "newest_snapshot", property(broken))
+    for method, path, body in (
+        ("POST", "/rank", {"features": ["a"]}),
+        ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
+        ("GET", "/stats", None),
+    ):
+        caplog.clear()
+        response = await call(method, path, body)
+        assert_problem(response, 500)
+        assert "secret" not in response.text
+        [record] = [each for each in caplog.records if each.levelno >= logging.ERROR]
+        assert "secret detail" in str(record.exc_info[1])
+    monkeypatch.undo()
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/stats",status="500"}'] == 1
 
 
-@in_loop
-async def test_a_client_that_left_is_counted_and_not_answered():
-    metrics = Metrics()
-
-    class Left(Rank):
-        async def answer(self, request):
-            raise ClientGone
-
-    call = Left(Settings(), None, ApiKeys([], [], []), None, metrics, Limits(Settings()))
-    csrf = CsrfGuard("127.0.0.1", open_to_all=True)
-    talk = Conversation(HotPath({"/rank": call}, None, csrf, metrics), "/rank", {})
+async def test_a_client_that_left_is_counted_and_not_answered(call):
+    talk = Conversation(call.app, "/rank", {"content-type": "application/json"})
+    talk.leave()
     assert await talk.end() is None
-    text = str([family.samples for family in metrics.collect()])
-    assert "'status': '499'" in text
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/rank",status="499"}'] == 1
 
 
 HOT_REQUESTS = [  # path, body, headers, query
@@ -74,7 +54,6 @@ HOT_REQUESTS = [  # path, body, headers, query
 
 
 @pytest.mark.parametrize(("path", "body", "headers", "query"), HOT_REQUESTS)
-@in_loop
 async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, headers, query):
     async with calling(admin_keys=("a",)) as one, calling(admin_keys=("a",)) as two:
         two.client._transport = httpx.ASGITransport(two.app.api)
@@ -88,39 +67,32 @@ async def test_fastapi_answers_hot_calls_by_the_same_handlers(path, body, header
         assert answers[0] == answers[1]
 
 
-@in_loop
-async def test_a_client_that_left_fastapis_way_is_not_answered():
-    async with calling() as call:
-        talk = Conversation(call.app.api, "/rank", {"content-type": "application/json"})
-        talk.leave()
-        assert await talk.end() is None
-        assert call.app.limits.budget.used == 0
+async def test_a_client_that_left_fastapis_way_is_not_answered(call):
+    talk = Conversation(call.app.api, "/rank", {"content-type": "application/json"})
+    talk.leave()
+    assert await talk.end() is None
+    assert call.app.limits.budget.used == 0
 
 
-@in_loop
-async def test_a_hot_call_below_the_path_of_a_proxy_is_answered():
-    async with calling() as call:
-        call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
-        response = await call("POST", "/ranking/rank", {"features": ["a"]})
-        assert response.status_code == 200
-        seen = await call.metrics()
-        assert seen['request_duration_seconds_count{endpoint="/rank",status="200"}'] == 1
+async def test_a_hot_call_below_the_path_of_a_proxy_is_answered(call):
+    call.client._transport = httpx.ASGITransport(call.app, root_path="/ranking")
+    response = await call("POST", "/ranking/rank", {"features": ["a"]})
+    assert response.status_code == 200
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/rank",status="200"}'] == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD"])
-@in_loop
-async def test_other_methods_of_a_hot_path_are_refused(method):
-    async with calling() as call:
-        response = await call(method, "/rank")
-        assert response.status_code == 405
-        assert response.headers["allow"] == "POST"
+async def test_other_methods_of_a_hot_path_are_refused(call, method):
+    response = await call(method, "/rank")
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/rank"), ("POST", "/snapshots"), ("GET", "/stats")]
 )
 @pytest.mark.parametrize("keys", [{}, {"admin_keys": ("a",)}])
-@in_loop
 async def test_two_keys_are_one_too_many(method, path, keys):
     """Refuse two keys on every route, no matter which of them is valid."""
     async with calling(**keys) as call:
@@ -152,18 +124,15 @@ CHANGES = [
         {"host": "elsewhere.example"},
     ],
 )
-@in_loop
-async def test_a_web_page_of_elsewhere_changes_nothing(method, path, headers):
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        before = call.digest(), (await call("GET", "/snapshots")).json()
-        body = {"features": ["a"], "classes": ["y"]} if path == "/learn" else None
-        assert_problem(await call(method, path, body, headers=headers), 403)
-        assert (call.digest(), (await call("GET", "/snapshots")).json()) == before
+async def test_a_web_page_of_elsewhere_changes_nothing(call, method, path, headers):
+    await call.learn(("a", "x"))
+    before = call.digest(), (await call("GET", "/snapshots")).json()
+    body = {"features": ["a"], "classes": ["y"]} if path == "/learn" else None
+    assert_problem(await call(method, path, body, headers=headers), 403)
+    assert (call.digest(), (await call("GET", "/snapshots")).json()) == before
 
 
 @pytest.mark.parametrize("path", ["/stats", "/classes", "/snapshots", "/openapi.json", "/livez"])
-@in_loop
 async def test_a_page_whose_name_leads_here_reads_nothing(path):
     async with calling() as call, calling(rank_keys=("r",)) as closed:
         assert_problem(await call("GET", path, headers={"host": "elsewhere.example"}), 403)
@@ -172,15 +141,13 @@ async def test_a_page_whose_name_leads_here_reads_nothing(path):
         assert known.status_code in (200, 401)
 
 
-@in_loop
-async def test_refusals_of_origins_are_counted():
-    async with calling() as call:
-        await call("POST", "/rank", headers={"origin": "null"})
-        await call("POST", "/snapshots", headers={"origin": "null"})
-        seen = await call.metrics()
-        for endpoint in ("/rank", "unknown"):
-            name = f'request_duration_seconds_count{{endpoint="{endpoint}",status="403"}}'
-            assert seen[name] == 1
+async def test_refusals_of_origins_are_counted(call):
+    await call("POST", "/rank", headers={"origin": "null"})
+    await call("POST", "/snapshots", headers={"origin": "null"})
+    seen = await call.metrics()
+    for endpoint in ("/rank", "unknown"):
+        name = f'request_duration_seconds_count{{endpoint="{endpoint}",status="403"}}'
+        assert seen[name] == 1
 
 
 @pytest.mark.parametrize(
@@ -191,7 +158,6 @@ async def test_refusals_of_origins_are_counted():
         ("/learn", "application/x-ndjson"),
     ],
 )
-@in_loop
 async def test_the_bytes_of_a_refused_request_are_freed_at_once(path, kind):
     """Memory is freed at once, not at the next garbage collection."""
     async with calling(max_body_bytes=2000) as call:

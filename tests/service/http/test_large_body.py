@@ -13,8 +13,7 @@ from manyclass.service.http.instances import LARGE_BYTES, is_large
 from manyclass.service.http.request_body import PIECE_BYTES
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent
 from manyclass.service.http.schemas.rank import RankInstance
-from tests.service.faulty import in_loop
-from tests.service.serving import NDJSON, assert_problem, calling
+from tests.service.serving import assert_problem, calling
 
 LONG = "." * (10 * text.SLICE_CHARACTERS)
 
@@ -56,8 +55,7 @@ def large_body_users():
     return request_body, learn, learn_stream, rank
 
 
-@in_loop
-async def test_a_large_body_is_answered_as_a_small_one():
+async def test_a_large_body_is_answered_as_a_small_one(call):
     rank = {"features": {"f": 1}, "id": "i"}
     learn = {"features": ["f"], "classes": ["a"]}
     bodies = [
@@ -75,16 +73,15 @@ async def test_a_large_body_is_answered_as_a_small_one():
         ("/learn", {**learn, "classes": [1] * 1001}),
         ("/learn", {"events": [learn] * 1001}),
     ]
-    async with calling() as call:
-        await call.learn(("f", "a"))
-        for path, body in bodies:
-            small = await call("POST", path, body)
-            large = await call("POST", path, padded(body))
-            assert (large.status_code, large.json()) == (small.status_code, small.json())
-        for path, body in [("/learn", learn), ("/learn", {"events": [learn, learn]})]:
-            small, large = await call("POST", path, body), await call("POST", path, padded(body))
-            assert large.json().keys() == small.json().keys()
-            assert large.json()["seq"] > small.json()["seq"]
+    await call.learn(("f", "a"))
+    for path, body in bodies:
+        small = await call("POST", path, body)
+        large = await call("POST", path, padded(body))
+        assert (large.status_code, large.json()) == (small.status_code, small.json())
+    for path, body in [("/learn", learn), ("/learn", {"events": [learn, learn]})]:
+        small, large = await call("POST", path, body), await call("POST", path, padded(body))
+        assert large.json().keys() == small.json().keys()
+        assert large.json()["seq"] > small.json()["seq"]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +97,7 @@ async def test_a_large_body_is_answered_as_a_small_one():
         ("/rank", b'{"features":[' + b'"a",' * 10**5 + b'"a"]}', ["#/features"]),
     ],
 )
-@in_loop
-async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
+async def test_limits_come_before_objects(call, monkeypatch, path, body, pointers):
     decoded = []
     decode = decoding.decode
 
@@ -111,44 +107,34 @@ async def test_limits_come_before_objects(monkeypatch, path, body, pointers):
 
     monkeypatch.setattr(large_body, "decode", counted)
     monkeypatch.setattr(instances, "decode", counted)
-    async with calling() as call:
-        assert_problem(await call("POST", path, body), 422, *pointers)
+    assert_problem(await call("POST", path, body), 422, *pointers)
     # the decoder skips `features` and builds no object of it
     assert decoded == ([len(body)] if pointers == ["#/features"] else [])
 
 
-@in_loop
-async def test_brackets_that_do_not_match_are_no_json():
-    async with calling() as call:
-        body = b'{"events":[{"classes":["a"]' + b" " * LARGE_BYTES
-        assert (
-            "malformed at byte" in assert_problem(await call("POST", "/learn", body), 400)["detail"]
-        )
-        broken = b'{"events":[{"classes":["a"]},{"classes":[}]]}' + b" " * LARGE_BYTES
-        assert_problem(await call("POST", "/learn", broken), 400)
+async def test_brackets_that_do_not_match_are_no_json(call):
+    body = b'{"events":[{"classes":["a"]' + b" " * LARGE_BYTES
+    assert "malformed at byte" in assert_problem(await call("POST", "/learn", body), 400)["detail"]
+    broken = b'{"events":[{"classes":["a"]},{"classes":[}]]}' + b" " * LARGE_BYTES
+    assert_problem(await call("POST", "/learn", broken), 400)
 
 
-@in_loop
-async def test_a_long_text_takes_a_turn_for_each_slice(turns):
-    async with calling() as call:
-        assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
-        assert turns() >= 10
-        body = {"instances": [{"text": LONG}] * 2}
-        assert (await call("POST", "/rank", body)).status_code == 200
-        assert turns() >= 20
-        event = {"text": LONG + " word", "classes": ["a"]}
-        assert (await call("POST", "/learn", event)).status_code == 200
-        assert turns() >= 10
-        assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
-        assert turns() >= 20
-        lines = (json.dumps(event) + "\n").encode() * 2
-        answer = await call("POST", "/learn", lines, headers=NDJSON)
-        assert json.loads(answer.text.splitlines()[-1])["accepted"] == 2
-        assert turns() >= 20
-        assert call.app.engine.model.learner.features == 1
+async def test_a_long_text_takes_a_turn_for_each_slice(call, turns):
+    assert (await call("POST", "/rank", {"text": LONG})).status_code == 200
+    assert turns() >= 10
+    body = {"instances": [{"text": LONG}] * 2}
+    assert (await call("POST", "/rank", body)).status_code == 200
+    assert turns() >= 20
+    event = {"text": LONG + " word", "classes": ["a"]}
+    assert (await call("POST", "/learn", event)).status_code == 200
+    assert turns() >= 10
+    assert (await call("POST", "/learn", {"events": [event] * 2})).status_code == 200
+    assert turns() >= 20
+    assert (await call.stream(event, event))[-1]["accepted"] == 2
+    assert turns() >= 20
+    assert call.app.engine.model.learner.features == 1
 
 
-@in_loop
 async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
     async with calling(max_features_per_instance=9) as call:
         text = "a " * 6 + LONG
@@ -156,30 +142,25 @@ async def test_a_long_text_is_left_as_soon_as_it_has_too_many_words(turns):
         assert turns() <= 4  # the first is for reading the body
 
 
-@in_loop
-async def test_elements_are_decoded_and_made_in_turns(turns):
+async def test_elements_are_decoded_and_made_in_turns(call, turns):
     events = [{"features": ["f"], "classes": ["a"]}] * 50
-    async with calling() as call:
-        assert (await call("POST", "/learn", padded({"events": events}))).status_code == 200
-        assert turns() >= 100
-        instances = [{"features": ["f"]}] * 50
-        assert (await call("POST", "/rank", padded({"instances": instances}))).status_code == 200
-        assert turns() >= 150
+    assert (await call("POST", "/learn", padded({"events": events}))).status_code == 200
+    assert turns() >= 100
+    instances = [{"features": ["f"]}] * 50
+    assert (await call("POST", "/rank", padded({"instances": instances}))).status_code == 200
+    assert turns() >= 150
 
 
-@in_loop
-async def test_gzip_is_unpacked_in_turns(turns):
+async def test_gzip_is_unpacked_in_turns(call, turns):
     headers = {"content-encoding": "gzip"}
-    async with calling() as call:
-        body = gzip.compress(b'{"features":["a"]}' + b" " * (10 * PIECE_BYTES))
-        assert (await call("POST", "/rank", body, headers=headers)).status_code == 200
-        assert turns() >= 10
-        line = gzip.compress(b"." * (10 * PIECE_BYTES))
-        await call("POST", "/learn", line, headers=NDJSON | headers)
-        assert turns() >= 10
+    body = gzip.compress(b'{"features":["a"]}' + b" " * (10 * PIECE_BYTES))
+    assert (await call("POST", "/rank", body, headers=headers)).status_code == 200
+    assert turns() >= 10
+    line = gzip.compress(b"." * (10 * PIECE_BYTES))
+    await call.stream(line, **headers)
+    assert turns() >= 10
 
 
-@in_loop
 async def test_each_explained_class_has_a_turn_and_large_answers_come_in_pieces(turns, monkeypatch):
     sent = []
     async with calling(learner="svm") as call:
@@ -211,25 +192,23 @@ async def test_each_explained_class_has_a_turn_and_large_answers_come_in_pieces(
         assert turns() >= 2 * 40
 
 
-@in_loop
-async def test_features_times_classes_of_an_event_are_bounded():
+async def test_features_times_classes_of_an_event_are_bounded(call):
     classes = [str(number) for number in range(1000)]
     most = MOST_PAIRS // len(classes)
     features = [str(number) for number in range(most + 1)]
-    async with calling() as call:
-        for body in ({"features": features[:most]}, {"features": features, "id": None}):
-            event = {"features": body["features"], "classes": classes}
-            answer = await call("POST", "/learn", event)
-            if len(body["features"]) <= most:
-                assert answer.status_code == 200
-                continue
-            assert_problem(answer, 422, "#/classes")
-            answer = await call("POST", "/learn", {"events": [event]})
-            assert_problem(answer, 422, "#/events/0/classes")
-            await call("POST", "/rank", {"features": features, "id": "i"})
-            answer = await call("POST", "/learn", {"id": "i", "classes": classes})
-            assert_problem(answer, 422, "#/classes")
-        assert call.app.engine.model.seq == 1
+    for body in ({"features": features[:most]}, {"features": features, "id": None}):
+        event = {"features": body["features"], "classes": classes}
+        answer = await call("POST", "/learn", event)
+        if len(body["features"]) <= most:
+            assert answer.status_code == 200
+            continue
+        assert_problem(answer, 422, "#/classes")
+        answer = await call("POST", "/learn", {"events": [event]})
+        assert_problem(answer, 422, "#/events/0/classes")
+        await call("POST", "/rank", {"features": features, "id": "i"})
+        answer = await call("POST", "/learn", {"id": "i", "classes": classes})
+        assert_problem(answer, 422, "#/classes")
+    assert call.app.engine.model.seq == 1
 
 
 def test_large_features_and_texts_are_distinguished_from_small_ones():

@@ -3,11 +3,12 @@ import gzip
 import random
 import tracemalloc
 import zlib
+from unittest.mock import AsyncMock
 
 import pytest
 
 from manyclass.service.http import request_body
-from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, Problem
 from manyclass.service.http.request_body import (
     FED_BYTES,
@@ -22,30 +23,29 @@ from manyclass.service.http.request_body import (
     read_body,
     require_json,
 )
-from tests.service.faulty import PATIENCE
 
 TEXT = b"x" * 1000
 ZIPPED = gzip.compress(TEXT, mtime=0)  # the same test ids in each process
 GZIP = {b"content-encoding": b"gzip"}
+LEFT = {"type": "http.disconnect"}
 
 
-def read(*pieces, headers=None, most=1000, leave=False):
+def piece(data, more=True):
+    return {"type": "http.request", "body": data, "more_body": more}
+
+
+def receiving(*messages):
+    """Return a `receive` that returns these messages in turn."""
+    return AsyncMock(side_effect=messages)
+
+
+async def read(*pieces, headers=None, most=1000, leave=False):
     """Return the result of `read_body` for these pieces."""
-    messages = [
-        {"type": "http.request", "body": piece, "more_body": leave or number < len(pieces) - 1}
-        for number, piece in enumerate(pieces)
-    ]
-    if leave:
-        messages.append({"type": "http.disconnect"})
-    waiting = iter(messages)
-
-    async def receive():
-        return next(waiting)
-
+    messages = [piece(data, leave or number < len(pieces)) for number, data in enumerate(pieces, 1)]
     budget = MemoryBudget(10 * 2**20)
-    reservation = budget.reserve()
+    reservation = Reservation(budget)
     try:
-        whole = asyncio.run(read_body(headers or {}, receive, most, reservation))
+        whole = await read_body(headers or {}, receiving(*messages, LEFT), most, reservation)
         assert budget.used == len(whole)
         return whole
     finally:
@@ -53,120 +53,95 @@ def read(*pieces, headers=None, most=1000, leave=False):
         assert budget.used == 0
 
 
-def refused(*pieces, **options):
+async def refused(*pieces, **options):
     with pytest.raises(Problem) as caught:
-        read(*pieces, **options)
+        await read(*pieces, **options)
     return caught.value.status
 
 
-def test_reads_a_body_in_one_piece_or_many():
-    assert read(TEXT) == TEXT
-    assert read(b"ab", b"", b"cd") == b"abcd"
-    assert read(b"") == b""
+async def test_reads_a_body_in_one_piece_or_many():
+    assert await read(TEXT) == TEXT
+    assert await read(b"ab", b"", b"cd") == b"abcd"
+    assert await read(b"") == b""
 
 
-def test_reads_gzip():
-    assert read(ZIPPED, headers=GZIP) == TEXT
-    assert read(ZIPPED[:10], ZIPPED[10:], headers=GZIP) == TEXT
-    assert read(gzip.compress(b"ab") + gzip.compress(b"cd"), headers=GZIP) == b"abcd"
-    assert read(b"", headers=GZIP) == b""
+async def test_reads_gzip():
+    assert await read(ZIPPED, headers=GZIP) == TEXT
+    assert await read(ZIPPED[:10], ZIPPED[10:], headers=GZIP) == TEXT
+    assert await read(gzip.compress(b"ab") + gzip.compress(b"cd"), headers=GZIP) == b"abcd"
+    assert await read(b"", headers=GZIP) == b""
 
 
-def test_refuses_what_is_too_large():
-    assert refused(b"x" * 1001) == 413
-    assert refused(b"x" * 600, b"x" * 600) == 413
-    assert refused(b"", headers={b"content-length": b"1001"}) == 413
-    assert refused(gzip.compress(b"x" * 1001), headers=GZIP) == 413
+async def test_refuses_what_is_too_large():
+    assert await refused(b"x" * 1001) == 413
+    assert await refused(b"x" * 600, b"x" * 600) == 413
+    assert await refused(b"", headers={b"content-length": b"1001"}) == 413
+    assert await refused(gzip.compress(b"x" * 1001), headers=GZIP) == 413
 
 
-def test_reads_no_more_than_it_may():
-    pieces = [b"x" * 600] * 1000
-    asked = 0
-
-    async def receive():
-        nonlocal asked
-        asked += 1
-        return {"type": "http.request", "body": pieces.pop(), "more_body": True}
-
+async def test_reads_no_more_than_it_may():
+    receive = AsyncMock(return_value=piece(b"x" * 600))
     with pytest.raises(Problem):
-        asyncio.run(read_body({}, receive, 1000, MemoryBudget(2000).reserve()))
-    assert asked == 2
+        await read_body({}, receive, 1000, Reservation(MemoryBudget(2000)))
+    assert receive.await_count == 2
 
 
-def test_bodies_on_their_way_share_one_budget():
+async def test_bodies_on_their_way_share_one_budget():
     """Bodies release their memory, however they end. Small ones have room left."""
     budget = MemoryBudget(8 * 100_000)
 
     async def reading(receive):
-        reservation = budget.reserve()
+        reservation = Reservation(budget)
         try:
             return await read_body({}, receive, 100_000, reservation)
         finally:
             reservation.release()
 
-    async def run():
-        queues = [asyncio.Queue() for _ in range(8)]
-        tasks = [asyncio.create_task(reading(queue.get)) for queue in queues]
+    queues = [asyncio.Queue() for _ in range(8)]
+    tasks = [asyncio.create_task(reading(queue.get)) for queue in queues]
 
-        async def say(number, data, more=True):
-            queues[number].put_nowait({"type": "http.request", "body": data, "more_body": more})
+    async def say(number, *messages):
+        for message in messages:
+            queues[number].put_nowait(message)
             for _ in range(5):
                 await asyncio.sleep(0)
 
-        for number in range(7):
-            await say(number, b"x" * 50_000)
-            await say(number, b"x" * 50_000)
-        assert budget.used == 700_000
-        await say(7, b"x" * 50_000)
-        await say(7, b"x" * 50_000)
-        with pytest.raises(Problem) as caught:
-            await tasks[7]
-        assert caught.value.status == 503
-        assert int(caught.value.headers["Retry-After"]) >= 1
-        assert budget.refused == 1
-        assert len(await reading(one_message(b"x" * 60_000))) == 60_000
-
-        await say(0, b"x")  # too large
-        with pytest.raises(Problem) as caught:
-            await tasks[0]
-        assert caught.value.status == 413
-        tasks[1].cancel()
-        queues[2].put_nowait({"type": "http.disconnect"})
-        with pytest.raises(ClientGone):
-            await tasks[2]
-        for number in range(3, 7):
-            await say(number, b"", more=False)
-            assert len(await tasks[number]) == 100_000
-        assert budget.used == 0
-
-    asyncio.run(asyncio.wait_for(run(), PATIENCE))
-
-
-def one_message(data):
-    async def receive():
-        return {"type": "http.request", "body": data, "more_body": False}
-
-    return receive
-
-
-def test_a_body_that_is_not_needed_is_read_to_its_end():
-    async def discard(*messages):
-        waiting = iter(messages)
-
-        async def receive():
-            return next(waiting)
-
-        await discard_body(receive)
-        assert list(waiting) == []
-
-    piece = {"type": "http.request", "body": b"x" * (MOST_UNUSED_BYTES // 2), "more_body": True}
-    last = {"type": "http.request", "body": b"", "more_body": False}
-    asyncio.run(discard(last))
-    asyncio.run(discard(piece, piece, last))
-    with pytest.raises(ClientGone):
-        asyncio.run(discard(piece, {"type": "http.disconnect"}))
+    for number in range(7):
+        await say(number, piece(b"x" * 50_000), piece(b"x" * 50_000))
+    assert budget.used == 700_000
+    await say(7, piece(b"x" * 50_000), piece(b"x" * 50_000))
     with pytest.raises(Problem) as caught:
-        asyncio.run(discard(piece, piece, piece))
+        await tasks[7]
+    assert caught.value.status == 503
+    assert int(caught.value.headers["Retry-After"]) >= 1
+    assert budget.refused == 1
+    small = receiving(piece(b"x" * 60_000, more=False))
+    assert len(await reading(small)) == 60_000
+
+    await say(0, piece(b"x"))  # too large
+    with pytest.raises(Problem) as caught:
+        await tasks[0]
+    assert caught.value.status == 413
+    tasks[1].cancel()
+    await say(2, LEFT)
+    with pytest.raises(ClientGone):
+        await tasks[2]
+    for number in range(3, 7):
+        await say(number, piece(b"", more=False))
+        assert len(await tasks[number]) == 100_000
+    assert budget.used == 0
+
+
+async def test_a_body_that_is_not_needed_is_read_to_its_end():
+    half, last = piece(b"x" * (MOST_UNUSED_BYTES // 2)), piece(b"", more=False)
+    for messages in ([last], [half, half, last]):
+        receive = receiving(*messages)
+        await discard_body(receive)
+        assert receive.await_count == len(messages)
+    with pytest.raises(ClientGone):
+        await discard_body(receiving(half, LEFT))
+    with pytest.raises(Problem) as caught:
+        await discard_body(receiving(half, half, half))
     assert caught.value.status == 413
 
 
@@ -205,32 +180,32 @@ def counting(monkeypatch):
 
 
 @pytest.mark.parametrize("count", [200, 2000])
-def test_many_members_take_work_linear_in_their_bytes(count, counting):
+async def test_many_members_take_work_linear_in_their_bytes(count, counting):
     """Use members of the smallest allowed average size."""
     noise = random.Random(0).randbytes(MEMBER_BYTES)
     packed = gzip.compress(noise) * count
-    assert read(packed, headers=GZIP, most=len(packed)) == noise * count
+    assert await read(packed, headers=GZIP, most=len(packed)) == noise * count
     assert counting.made == count
     assert counting.given <= (FED_BYTES // MEMBER_BYTES + 1) * len(packed)
 
 
 @pytest.mark.parametrize("size", [2**18, 2**20])
-def test_members_of_nothing_are_refused_before_they_take_work(size, counting):
+async def test_members_of_nothing_are_refused_before_they_take_work(size, counting):
     empty = gzip.compress(b"")
-    assert refused(empty * (size // len(empty)), headers=GZIP, most=2**20) == 400
+    assert await refused(empty * (size // len(empty)), headers=GZIP, most=2**20) == 400
     assert counting.made <= 2 * MOST_SMALL_MEMBERS
     assert counting.given <= counting.made * FED_BYTES
 
 
-def test_a_few_members_may_be_as_small_as_they_like():
+async def test_a_few_members_may_be_as_small_as_they_like():
     packed = gzip.compress(b"x") * MOST_SMALL_MEMBERS
-    assert read(packed, headers=GZIP, most=len(packed)) == b"x" * MOST_SMALL_MEMBERS
+    assert await read(packed, headers=GZIP, most=len(packed)) == b"x" * MOST_SMALL_MEMBERS
 
 
-def test_a_bomb_takes_no_memory():
+async def test_a_bomb_takes_no_memory():
     bomb = gzip.compress(bytes(200 * 2**20), compresslevel=9)
     tracemalloc.start()
-    assert refused(bomb, headers=GZIP, most=2**20) == 413
+    assert await refused(bomb, headers=GZIP, most=2**20) == 413
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * 2**20
@@ -240,14 +215,14 @@ def test_a_bomb_takes_no_memory():
     "broken",
     [b"not gzip", ZIPPED[:-1], ZIPPED[:12], ZIPPED[:-5] + b"\0" + ZIPPED[-4:], ZIPPED + b"more"],
 )
-def test_refuses_broken_gzip(broken):
-    assert refused(broken, headers=GZIP) == 400
+async def test_refuses_broken_gzip(broken):
+    assert await refused(broken, headers=GZIP) == 400
 
 
-def test_a_client_that_left_is_not_answered():
+async def test_a_client_that_left_is_not_answered():
     for pieces in ([], [b"{"], [b"{", b"}"]):
         with pytest.raises(ClientGone):
-            read(*pieces, leave=True)
+            await read(*pieces, leave=True)
 
 
 @pytest.mark.parametrize("encoding", [b"br", b"deflate", b"gzip, gzip", b"zstd"])

@@ -9,17 +9,26 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 
 import httpx
 import pytest
 
 from manyclass.service.config.settings import Settings
-from manyclass.service.http import server
-from manyclass.service.http.request_head import MOST_HEAD_BYTES
+from manyclass.service.http import protocol, server
 from manyclass.service.http.server import AddressUnavailable, StartFailed, run
+from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.faulty import PATIENCE
-from tests.service.serving import NDJSON, answer_on, assert_problem, serving
+from tests.service.serving import (
+    NDJSON,
+    answer_on,
+    assert_problem,
+    chunk,
+    head,
+    post,
+    serving,
+    statuses,
+    until,
+)
 
 EVENT = b'{"features":["a"],"classes":["x"]}'
 
@@ -30,29 +39,16 @@ def served():
         yield server
 
 
-def head(path, *lines, method="POST"):
-    """Return the head of a request that announces JSON, with more lines."""
-    more = "".join(line + "\r\n" for line in lines)
-    first = f"{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-    return f"{first}content-type: application/json\r\n{more}\r\n".encode()
-
-
-def chunk(data):
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
 def seq(served):
     return httpx.get(served.url + "/readyz").json()["seq"]
 
 
-def learned(served, until):
-    """Wait until the model has applied this event."""
-    waiting = threading.Event()
-    for _ in range(int(PATIENCE / 0.005)):
-        if seq(served) >= until:
-            return
-        waiting.wait(0.005)
-    raise AssertionError(f"event {until} was never learned")
+def assert_refused(answer, status):
+    """Assert that the answer is a problem and the connection closes after it."""
+    assert answer[0] == status
+    assert answer[1]["content-type"] == "application/problem+json"
+    assert answer[1]["connection"] == "close"
+    assert json.loads(answer[2])["status"] == status
 
 
 def test_serves(served):
@@ -73,20 +69,8 @@ def test_serves(served):
         b"POST /rank HTTP/1.1\r\ncontent-length: x\r\n\r\n",
     ],
 )
-def test_what_is_no_http_gets_a_problem_too(served, request_bytes):
-    status, headers, body = served.talk(request_bytes)
-    assert status == 400
-    assert headers["content-type"] == "application/problem+json"
-    assert headers["connection"] == "close"
-    assert json.loads(body)["status"] == 400
-
-
-def assert_refused(answer, status):
-    """Assert that the answer is a problem and the connection closes after it."""
-    assert answer[0] == status
-    assert answer[1]["content-type"] == "application/problem+json"
-    assert answer[1]["connection"] == "close"
-    assert json.loads(answer[2])["status"] == status
+def test_bytes_that_are_not_http_get_a_problem_too(served, request_bytes):
+    assert_refused(served.talk(request_bytes), 400)
 
 
 def test_a_head_that_is_too_large_gets_a_problem_too(served):
@@ -114,7 +98,7 @@ def test_a_head_may_be_large(served):
     ],
     ids=["url", "value", "name", "trailer", "extension of a chunk"],
 )
-def test_what_never_ends_is_not_kept(served, begin):
+def test_endless_bytes_are_not_kept(served, begin):
     """The data may be cut anywhere; a server that kept it would keep the connection open."""
     for size in (1000, 300_000):
         with served.connect() as connection, contextlib.suppress(ConnectionError):
@@ -125,7 +109,7 @@ def test_what_never_ends_is_not_kept(served, begin):
                 pass
 
 
-def test_what_never_ends_is_answered(served):
+def test_an_endless_head_is_refused(served):
     with served.connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ")
         sent = 0
@@ -135,18 +119,6 @@ def test_what_never_ends_is_answered(served):
             assert sent < 10 * MOST_HEAD_BYTES
         assert sent > MOST_HEAD_BYTES
         assert_refused(answer_on(connection), 431)
-
-
-def test_large_bodies_before_a_head_are_not_counted(served):
-    body = b'{"text":"a' + b" " * 400_000 + b'"}'
-    request = head("/rank", f"content-length: {len(body)}") + body
-    with served.connect() as connection:
-        connection.sendall(request * 3)
-        data = b""
-        while data.count(b'"ranked"') < 3:
-            received = connection.recv(65_536)
-            assert received, data
-            data += received
 
 
 def test_half_a_body_teaches_nothing(served, caplog):
@@ -173,53 +145,43 @@ def test_a_body_may_come_slowly(served):
     assert seq(served) == before + 1
 
 
-def test_too_large_is_said_before_it_is_sent(served):
+def test_a_body_that_is_too_large_is_refused_before_it_is_sent(served):
     """The answer arrives although the server does not read the body."""
-    size = 64 * 2**20
-    with served.connect() as connection:
-        connection.sendall(head("/rank", f"content-length: {size}"))
-        assert answer_on(connection)[0] == 413
-    with served.connect() as connection:
-        connection.sendall(head("/rank", f"content-length: {size}") + b" " * 2**20)
-        assert answer_on(connection)[0] == 413
-    with served.connect() as connection:
-        connection.sendall(head("/learn", "transfer-encoding: chunked"))
-        for _ in range(8):
-            connection.sendall(chunk(b" " * 2**20))
-        assert answer_on(connection)[0] == 413
+    announced = head("/rank", f"content-length: {64 * 2**20}")
+    assert served.talk(announced)[0] == 413
+    assert served.talk(announced + b" " * 2**20)[0] == 413
+    chunks = [chunk(b" " * 2**20)] * 8
+    assert served.talk(head("/learn", "transfer-encoding: chunked"), *chunks)[0] == 413
 
 
 def test_after_a_refusal_the_connection_serves_on(served):
     with served.connect() as connection:
         for body, status in ((b"{", 400), (b"{}", 422), (b'{"text":"a"}', 200)):
-            connection.sendall(head("/rank", f"content-length: {len(body)}") + body)
+            connection.sendall(post("/rank", body))
             assert answer_on(connection)[0] == status
 
 
-def test_pipelined_requests_are_answered_in_order(served):
-    body = b'{"text":"a"}'
-    one = head("/rank", f"content-length: {len(body)}") + body
+@pytest.mark.parametrize("padding", [0, 400_000])
+def test_pipelined_requests_are_answered_in_order(served, padding):
+    """The bytes of bodies before a head do not count as its bytes."""
+    bodies = (b'{"text":"a"}', b"{}", b"{", b'{"text":"a"}')
+    requests = b"".join(post("/rank", body + b" " * padding) for body in bodies)
     with served.connect() as connection:
-        connection.sendall(one * 3)
-        data = b""
-        while data.count(b'"ranked"') < 3:
-            data += connection.recv(65536)
+        connection.sendall(requests + head("/livez", "connection: close", method="GET"))
+        assert statuses(connection) == [200, 422, 400, 200, 200]
 
 
 # --- streams --------------------------------------------------------------------------------------
 
 
-def stream_head(*lines):
-    return head("/learn", "transfer-encoding: chunked", *lines).replace(
-        b"application/json", b"application/x-ndjson"
-    )
+STREAM = head("/learn", "transfer-encoding: chunked", kind="application/x-ndjson")
 
 
 def test_half_a_stream_teaches_whole_lines(served, caplog):
     before = seq(served)
     with served.connect() as connection:
-        connection.sendall(stream_head() + chunk((EVENT + b"\n") * 3 + EVENT))
-        learned(served, before + 3)
+        connection.sendall(STREAM + chunk((EVENT + b"\n") * 3 + EVENT))
+        until(lambda: seq(served) == before + 3)
     assert served.talk(head("/rank", "content-length: 12"), b'{"text":"a"}')[0] == 200
     assert seq(served) == before + 3
     assert not [record for record in caplog.records if record.exc_info]
@@ -229,7 +191,7 @@ def test_a_client_that_reads_only_at_the_end_is_not_waited_for(served):
     before = seq(served)
     lines = (EVENT + b"\n") * 1000 + b"not json\n" * 1000
     with served.connect() as connection:
-        connection.sendall(stream_head())
+        connection.sendall(STREAM)
         for _ in range(20):
             connection.sendall(chunk(lines))
         connection.sendall(b"0\r\n\r\n")
@@ -250,12 +212,13 @@ def test_a_gzipped_stream_from_a_usual_client(served):
 # --- silent clients -----------------------------------------------------------------------------
 
 
-def test_a_request_that_does_not_go_on_is_given_up():
+def test_a_request_that_does_not_go_on_is_given_up(monkeypatch):
     """A stream is not limited: it may take its time."""
+    monkeypatch.setattr(protocol, "QUIET_SECONDS", 1)
     body = head("/rank", "content-length: 5")
-    with serving(quiet_seconds=1) as served, contextlib.ExitStack() as open_ones:
+    with serving() as served, contextlib.ExitStack() as open_ones:
         stream, silent, *begun = (open_ones.enter_context(served.connect()) for _ in range(5))
-        stream.sendall(stream_head() + chunk(EVENT + b"\n"))
+        stream.sendall(STREAM + chunk(EVENT + b"\n"))
         for connection, beginning in zip(begun, (b"GET /sta", body, body + b"{"), strict=True):
             connection.sendall(beginning)
         for connection in begun:
@@ -292,8 +255,8 @@ def test_as_many_files_may_be_open_as_connections(monkeypatch, caplog):
 
 def test_streams_end_politely_when_the_server_stops():
     with serving() as served, served.connect() as connection:
-        connection.sendall(stream_head() + chunk((EVENT + b"\n") * 3))
-        learned(served, 3)
+        connection.sendall(STREAM + chunk((EVENT + b"\n") * 3))
+        until(lambda: seq(served) == 3)
         served.server.should_exit = True
         status, _, body = answer_on(connection)
     assert status == 200

@@ -1,5 +1,4 @@
 import asyncio
-import threading
 
 import pytest
 from hypothesis import given
@@ -7,14 +6,13 @@ from hypothesis import strategies as st
 
 from manyclass.core.event import Instance
 from manyclass.service.ingest import peer_lookup
-from manyclass.service.ingest.peer_lookup import PeerLookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
-from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
-from manyclass.service.observability.metrics import Metrics
+from manyclass.service.ingest.pending_labels import Absence, StoredInstance
 from manyclass.service.store.errors import StoreUnavailable
-from manyclass.service.store.protocol import Heartbeat, PeerMessage, Process
+from manyclass.service.store.protocol import PeerMessage
 from tests.examples import examples
-from tests.service.faulty import PATIENCE, Clock, Gate, in_loop, many_turns
+from tests.service.faulty import PATIENCE, many_turns
+from tests.service.ingest.office import Office, processes
 
 A, B = Instance(["a"]), Instance({"b": 2.0})
 TOO_LATE, NEVER_SEEN, NO_ANSWER = Absence.TOO_LATE, Absence.NEVER_SEEN, Absence.NO_ANSWER
@@ -34,104 +32,11 @@ async def time_passes():
     loop.time = lambda: now() + 3 * PATIENCE
 
 
-class Office:
-    """Delivers messages from process to process, and keeps a copy of each."""
-
-    def __init__(self):
-        self.desks = {}
-        self.sent = []
-        self.error = None
-        self.gate = Gate()
-        self.deaf = set()  # receive no messages
-
-    def process(self, name):
-        desk = self.desks[name] = Desk(self, name)
-        return desk
-
-    async def processes(self, *names):
-        """Return a process of each name; they all know of each other."""
-        desks = [self.process(name) for name in names]
-        for desk in desks:
-            await desk.poll()
-        return desks
-
-    def post(self, sender, messages):
-        self.gate.pass_through()
-        if self.error is not None:
-            raise self.error
-        for name, body in messages:
-            self.sent.append((sender, name, body))
-            if name in self.desks and name not in self.deaf:
-                desk = self.desks[name]
-                desk.loop.call_soon_threadsafe(
-                    desk.peer_lookup.on_message, PeerMessage(sender, body)
-                )
-
-    async def has_sent(self, messages):
-        """Return when this number of messages was sent and all were received."""
-        while len(self.sent) < messages:
-            await asyncio.to_thread(int)
-        await asyncio.sleep(0)
-
-
-class Desk:
-    """A process as its peers see it; stands in for its cluster and its store."""
-
-    def __init__(self, office, name):
-        self.office = office
-        self.name = name
-        self.shared = self
-        self.clock = Clock()
-        self.pending = PendingLabels(60.0, 10**8, self.clock)
-        self.metrics = Metrics()
-        self.peer_lookup = PeerLookup(self, self.pending, self.metrics)
-        self.loop = asyncio.get_running_loop()
-
-        self.heartbeat = None
-        self.polls = 0
-
-    async def poll(self):
-        self.polls += 1
-        if self.office.error is not None:
-            return None
-        alive = [Process(each.name, 7, False, 0.0) for each in self.office.desks.values()]
-        self.heartbeat = Heartbeat(7, False, [], alive)
-        return self.heartbeat
-
-    def peers(self):
-        processes = [] if self.heartbeat is None else self.heartbeat.processes
-        return [process.name for process in processes if process.name != self.name]
-
-    def post(self, messages):
-        assert threading.current_thread() is not threading.main_thread()
-        self.office.post(self.name, messages)
-
-    async def find(self, *ids):
-        """Return the peers' answers without letting the time pass."""
-        return await asyncio.wait_for(self.peer_lookup.find(list(ids)), PATIENCE)
-
-    def ask(self, *ids):
-        return asyncio.create_task(self.peer_lookup.find(list(ids)))
-
-
 # --- finding --------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_finds_what_another_process_ranked():
-    one, two, three = await Office().processes("one", "two", "three")
-    made, given = two.pending.keep(A), three.pending.keep(B, "given")
-    two.clock.now += 5
-    assert await one.find(made, given) == {
-        made: StoredInstance(bytes(A), 5),
-        given: StoredInstance(bytes(B), 0),
-    }
-    assert one.metrics.peer_lookups == {"found": 2, "too_late": 0, "unknown": 0, "no_answer": 0}
-
-
-@in_loop
 async def test_too_late_differs_from_never_seen():
-    one, two, three = await Office().processes("one", "two", "three")
+    one, two, three = await processes("one", "two", "three")
     made, given = two.pending.keep(A), three.pending.keep(B, "given")
     two.clock.now = three.clock.now = two.clock.now + 60
     said = await one.find(made, given, "never")
@@ -139,68 +44,58 @@ async def test_too_late_differs_from_never_seen():
     assert one.metrics.peer_lookups == {"found": 0, "too_late": 2, "unknown": 1, "no_answer": 0}
 
 
-@in_loop
 async def test_an_instance_counts_more_than_that_it_is_gone_elsewhere():
-    office = Office()
-    one, two, _ = await office.processes("one", "two", "three")
+    one, two, _ = await processes("one", "two", "three")
     two.pending.keep(A, "id")
     two.clock.now += 60
-    with office.gate.shut():
+    with one.office.gate.shut():
         asking = one.ask("id")
-        await office.gate.reached()
-        office.desks["three"].pending.keep(B, "id")
+        await one.office.gate.reached()
+        one.office.desks["three"].pending.keep(B, "id")
     assert await asking == {"id": StoredInstance(bytes(B), 0)}
 
 
-@in_loop
 async def test_the_first_instance_is_enough():
-    office = Office()
-    one, two, _ = await office.processes("one", "two", "silent")
-    office.deaf.add("silent")
+    one, two, _ = await processes("one", "two", "silent")
+    one.office.deaf.add("silent")
     made = two.pending.keep(A)
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_the_age_is_never_below_zero():
-    one, two = await Office().processes("one", "two")
+    one, two = await processes("one", "two")
     made = two.pending.keep(A)
     two.clock.now -= 100
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_no_peers():
-    office = Office()
-    [alone] = await office.processes("alone")
+    [alone] = await processes("alone")
     assert await alone.find("id") == {"id": NEVER_SEEN}
-    other = office.process("other")
+    other = alone.office.process("other")
     other.shared = None  # has a store of its own
     assert await other.find("id") == {}
-    assert office.sent == []
+    assert alone.office.sent == []
     assert not any(other.metrics.peer_lookups.values())
 
 
-@in_loop
 async def test_a_process_that_has_just_started_is_asked_too():
-    office = Office()
-    one, two = await office.processes("one", "two")
-    three = office.process("three")  # unknown to its peers
+    one, two = await processes("one", "two")
+    three = one.office.process("three")  # unknown to its peers
     made, gone = three.pending.keep(A), two.pending.keep(B)
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
     two.clock.now += 60
-    office.process("four").pending.keep(B, gone)
+    one.office.process("four").pending.keep(B, gone)
     assert await one.find(made, gone) == {
         made: StoredInstance(bytes(A), 0),
         gone: StoredInstance(bytes(B), 0),
     }
-    four = office.process("five")
+    four = one.office.process("five")
     assert await four.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_found_instances_need_no_poll():
-    one, two = await Office().processes("one", "two")
+    one, two = await processes("one", "two")
     made = two.pending.keep(A)
     polls = one.polls
     await one.find(made)
@@ -209,7 +104,6 @@ async def test_found_instances_need_no_poll():
     assert polls < one.polls  # concurrent lookups share a call of the engine
 
 
-@in_loop
 async def test_the_list_of_peers_may_be_unknown():
     office = Office()
     one = office.process("one")
@@ -221,53 +115,45 @@ async def test_the_list_of_peers_may_be_unknown():
 # --- no peer answers ------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_silence_is_no_answer():
-    office = Office()
-    one, two, _ = await office.processes("one", "two", "silent")
-    office.deaf.add("silent")
+    one, two, _ = await processes("one", "two", "silent")
+    one.office.deaf.add("silent")
     made = two.pending.keep(A)
     asking = one.ask(made, "never")
-    await office.has_sent(3)
+    await one.office.has_sent(3)
     await time_passes()
     assert await asking == {made: StoredInstance(bytes(A), 0), "never": NO_ANSWER}
     assert one.metrics.peer_lookups["no_answer"] == 1
 
 
-@in_loop
 async def test_messages_that_cannot_be_sent_are_not_waited_for():
-    office = Office()
-    one, two = await office.processes("one", "two")
+    one, two = await processes("one", "two")
     made = two.pending.keep(A)
-    office.error = StoreUnavailable("the cable is cut")
+    one.office.error = StoreUnavailable("the cable is cut")
     assert await one.find(made) == {made: NO_ANSWER}
-    office.error = None
+    one.office.error = None
     assert await one.find(made) == {made: StoredInstance(bytes(A), 0)}
 
 
-@in_loop
 async def test_a_store_that_hangs_is_waited_for_only_so_long():
-    office = Office()
-    one, _ = await office.processes("one", "two")
-    with office.gate.shut():
+    one, _ = await processes("one", "two")
+    with one.office.gate.shut():
         first = one.ask("a")
-        await office.gate.reached()
+        await one.office.gate.reached()
         second = one.ask("a", "b")
         await time_passes()
         assert await first == {"a": NO_ANSWER}
         assert await second == {"a": NO_ANSWER, "b": NO_ANSWER}
 
 
-@in_loop
 async def test_so_many_ids_wait_and_no_more(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MOST_IDS", 3)
-    office = Office()
-    one, two = await office.processes("one", "two")
+    one, two = await processes("one", "two")
     for name in "abcde":
         two.pending.keep(A, name)
-    with office.gate.shut():
+    with one.office.gate.shut():
         first = one.ask("a", "b", "c")
-        await office.gate.reached()
+        await one.office.gate.reached()
         second = one.ask("d", "e")
         await asyncio.sleep(0)
         assert await one.find("f", "g") == {"f": NO_ANSWER, "g": NO_ANSWER}
@@ -277,85 +163,75 @@ async def test_so_many_ids_wait_and_no_more(monkeypatch):
 # --- messages -------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_what_is_asked_while_messages_are_posted_goes_into_one_to_each():
-    office = Office()
-    one, two, _ = await office.processes("one", "two", "three")
+async def test_lookups_during_a_post_share_one_message_to_each_process():
+    one, two, _ = await processes("one", "two", "three")
     made = [two.pending.keep(Instance([f"f{number}"])) for number in range(20)]
-    with office.gate.shut():
+    with one.office.gate.shut():
         first = one.ask(made[0])
-        await office.gate.reached()
+        await one.office.gate.reached()
         others = [one.ask(made[1], name) for name in made[2:]]
         await asyncio.sleep(0)
-        assert office.sent == []
+        assert one.office.sent == []
     found = await first
     for each in others:
         found |= await each
     assert set(found) == set(made)
     assert all(isinstance(kept, StoredInstance) for kept in found.values())
-    assert [name for sender, name, _ in office.sent if sender == "one"] == ["two", "three"] * 2
+    assert [name for sender, name, _ in one.office.sent if sender == "one"] == ["two", "three"] * 2
 
 
-@in_loop
 async def test_many_ids_are_asked_for_in_several_messages(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MESSAGE_IDS", 10)
-    office = Office()
-    one, two = await office.processes("one", "two")
+    one, two = await processes("one", "two")
     made = [two.pending.keep(A) for _ in range(25)]
     said = await one.find(*made)
     assert said == dict.fromkeys(made, StoredInstance(bytes(A), 0))
-    assert len([name for sender, name, _ in office.sent if sender == "one"]) == 3
+    assert len([name for sender, name, _ in one.office.sent if sender == "one"]) == 3
 
 
-@in_loop
 async def test_large_instances_come_in_several_messages(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MESSAGE_BYTES", 1000)
-    office = Office()
-    one, two = await office.processes("one", "two")
+    one, two = await processes("one", "two")
     made = [two.pending.keep(Instance([f"{number} {'x' * 300}"])) for number in range(10)]
     said = await one.find(*made)
     assert set(said) == set(made)
     assert all(isinstance(each, StoredInstance) for each in said.values())
-    sizes = [len(body) for sender, _, body in office.sent if sender == "two"]
+    sizes = [len(body) for sender, _, body in one.office.sent if sender == "two"]
     assert len(sizes) == 3
     assert max(sizes) < 2000
 
 
-@in_loop
 async def test_answers_that_wait_to_be_sent_are_bounded(monkeypatch):
     monkeypatch.setattr(peer_lookup, "MOST_BYTES", 1000)
-    office = Office()
-    _, two = await office.processes("one", "two")
-    office.deaf.add("one")
+    _, two = await processes("one", "two")
+    two.office.deaf.add("one")
     size = 600
 
     def ask(number):
         made = two.pending.keep(Instance(["x" * size]))
         two.peer_lookup.on_message(PeerMessage("one", sealed(Question(number, [made]))))
 
-    with office.gate.shut() as gate:
+    with two.office.gate.shut() as gate:
         ask(1)
         await gate.reached()
         ask(2)
         ask(3)  # no room for this one
-    await office.has_sent(2)
+    await two.office.has_sent(2)
     ask(4)
-    await office.has_sent(3)
+    await two.office.has_sent(3)
     size = 2000
     ask(5)  # nor for one of this size
     await two.peer_lookup.close()
     await many_turns()
-    assert [opened(body).number for _, _, body in office.sent] == [1, 2, 4]
+    assert [opened(body).number for _, _, body in two.office.sent] == [1, 2, 4]
 
 
-@in_loop
 async def test_only_expected_answers_of_asked_peers_are_accepted():
-    office = Office()
-    one, two, _ = await office.processes("one", "two", "three")
-    office.deaf.update(("two", "three"))
+    one, two, _ = await processes("one", "two", "three")
+    one.office.deaf.update(("two", "three"))
     made = two.pending.keep(A)
     asking = one.ask(made)
-    await office.has_sent(2)
+    await one.office.has_sent(2)
 
     def answer(sender, number, *what):
         one.peer_lookup.on_message(PeerMessage(sender, sealed(Answer(number, *what))))
@@ -372,13 +248,11 @@ async def test_only_expected_answers_of_asked_peers_are_accepted():
     assert await asking == {made: StoredInstance(bytes(A), 2)}
 
 
-@in_loop
-async def test_what_is_asked_is_forgotten():
-    office = Office()
-    one, _ = await office.processes("one", "two")
-    office.deaf.add("two")
+async def test_ended_lookups_are_forgotten():
+    one, _ = await processes("one", "two")
+    one.office.deaf.add("two")
     asking = one.ask("id")
-    await office.has_sent(1)
+    await one.office.has_sent(1)
     assert len(one.peer_lookup._rounds) == 1
     await time_passes()
     await asking
@@ -387,14 +261,12 @@ async def test_what_is_asked_is_forgotten():
     assert not one.peer_lookup._next
 
 
-@in_loop
 async def test_close_waits_for_the_messages_under_way():
-    office = Office()
-    one, _ = await office.processes("one", "two")
+    one, _ = await processes("one", "two")
     await one.peer_lookup.close()
-    with office.gate.shut():
+    with one.office.gate.shut():
         asking = one.ask("id")
-        await office.gate.reached()
+        await one.office.gate.reached()
         closing = asyncio.create_task(one.peer_lookup.close())
         await many_turns()
         assert not closing.done()
@@ -406,22 +278,19 @@ async def test_close_waits_for_the_messages_under_way():
 
 
 async def messages_of_a_question():
-    """Return a waiting process, its request and the answer, both undelivered."""
-    office = Office()
-    one, two = await office.processes("one", "two")
+    """Return two processes, a lookup of the first, and its messages, both undelivered."""
+    one, two = await processes("one", "two")
     made = two.pending.keep(A)
-    office.deaf.update(("one", "two"))
+    one.office.deaf.update(("one", "two"))
     asking = one.ask(made)
-    await office.has_sent(1)
-    two.peer_lookup.on_message(PeerMessage("one", office.sent[0][2]))
-    await office.has_sent(2)
-    return office, asking, made, [body for _, _, body in office.sent]
+    await one.office.has_sent(1)
+    two.peer_lookup.on_message(PeerMessage("one", one.office.sent[0][2]))
+    await one.office.has_sent(2)
+    return one, two, asking, made, [body for _, _, body in one.office.sent]
 
 
-@in_loop
 async def test_damaged_messages_are_left_unread():
-    office, asking, made, (question, answer) = await messages_of_a_question()
-    one, two = office.desks.values()
+    one, two, asking, made, (question, answer) = await messages_of_a_question()
     for body in (question, answer):
         for place in range(len(body)):
             flipped = bytearray(body)
@@ -430,7 +299,7 @@ async def test_damaged_messages_are_left_unread():
                 one.peer_lookup.on_message(PeerMessage("two", damaged))
                 two.peer_lookup.on_message(PeerMessage("one", damaged))
     await many_turns()
-    assert len(office.sent) == 2
+    assert len(one.office.sent) == 2
     assert not asking.done()
     one.peer_lookup.on_message(PeerMessage("two", answer))
     assert await asking == {made: StoredInstance(bytes(A), 0)}
@@ -456,10 +325,8 @@ async def test_damaged_messages_are_left_unread():
         5,
     ],
 )
-@in_loop
 async def test_messages_that_make_no_sense_are_left_unread(said):
-    office, asking, made, (_, answer) = await messages_of_a_question()
-    one, _ = office.desks.values()
+    one, _, asking, made, (_, answer) = await messages_of_a_question()
 
     def with_id(each):
         if isinstance(each, list):
@@ -468,7 +335,7 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
 
     one.peer_lookup.on_message(PeerMessage("two", sealed(with_id(said))))
     await many_turns()
-    assert len(office.sent) == 2
+    assert len(one.office.sent) == 2
     assert not asking.done()
     one.peer_lookup.on_message(PeerMessage("two", answer))
     assert await asking == {made: StoredInstance(bytes(A), 0)}
@@ -476,14 +343,9 @@ async def test_messages_that_make_no_sense_are_left_unread(said):
 
 @examples(50)
 @given(st.binary(max_size=60))
-def test_an_instance_may_be_any_bytes(data):
-    @in_loop
-    async def hears():
-        office, asking, made, (_, answer) = await messages_of_a_question()
-        one, _ = office.desks.values()
-        one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
-        one.peer_lookup.on_message(PeerMessage("two", answer))
-        [found] = (await asking).values()
-        assert Instance.from_bytes(found.data)
-
-    hears()
+async def test_an_instance_may_be_any_bytes(data):
+    one, _, asking, made, (_, answer) = await messages_of_a_question()
+    one.peer_lookup.on_message(PeerMessage("two", sealed(Answer(1, [(made, 0.0, data)]))))
+    one.peer_lookup.on_message(PeerMessage("two", answer))
+    [found] = (await asking).values()
+    assert Instance.from_bytes(found.data)

@@ -53,6 +53,6 @@ def test_other_bytes_are_no_message(data):
         b"\x93\xa8question\x01\xdd\xff\xff\xff\xff",  # claims billions of ids
     ],
 )
-def test_what_a_whole_message_says_is_doubted_too(data):
+def test_a_message_with_a_valid_seal_is_checked_too(data):
     with pytest.raises(msgspec.DecodeError):
         opened(whole(data))

@@ -9,16 +9,14 @@ import pytest
 from manyclass.service.http.openapi.example_calls import CALLS, NDJSON, SHADOW
 from manyclass.service.http.openapi.examples import UNKNOWN
 from manyclass.service.http.problems import MEDIA_TYPE
-from tests.service.faulty import in_loop
 from tests.service.http.openapi.test_document import document
-from tests.service.serving import calling
+from tests.service.serving import KEYS, calling
 
 # Measured anew by each process, or another in each version; the schema says what they are.
 VARYING = {
     *("bytes", "resident_bytes", "edges", "outdegrees", "taken_at", "seconds", "learn_seconds"),
     "durability",
 }
-KEYS = {"rank_keys": ("r",), "learn_keys": ("l",), "admin_keys": ("a",)}
 BINARY = "application/octet-stream"  # without an example
 
 
@@ -71,7 +69,6 @@ async def made(call, operation_id, example):
     return await call(method, where, body, headers=headers)
 
 
-@in_loop
 async def test_a_live_service_gives_the_answers():
     async with calling(shadows=(SHADOW,)) as call:
         for example in CALLS:
@@ -96,14 +93,12 @@ def test_an_answer_that_differs_would_be_found():
 
 
 @pytest.mark.parametrize("operation_id", operations(document()))
-@in_loop
-async def test_a_parameter_no_call_has_is_refused_as_shown(operation_id):
+async def test_a_parameter_no_call_has_is_refused_as_shown(call, operation_id):
     method, path, operation = operations(document())[operation_id]
     given = {each["name"]: each.get("example") for each in operation.get("parameters", ())}
     where = address(path, operation, given)
     where += ("&" if "?" in where else "?") + f"{UNKNOWN}=yes"
-    async with calling() as call:
-        response = await call(method, where)
+    response = await call(method, where)
     assert response.status_code == 422
     shown = examples(operation["responses"]["422"]["content"][MEDIA_TYPE])
     assert response.json() in shown
@@ -164,7 +159,6 @@ PROVOKED = [  # status, settings, method, path, headers, body
 
 
 @pytest.mark.parametrize(("status", "settings", "method", "path", "headers", "body"), PROVOKED)
-@in_loop
 async def test_the_general_problems_are_those_of_the_service(
     status, settings, method, path, headers, body
 ):

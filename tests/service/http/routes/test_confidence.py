@@ -5,7 +5,7 @@ import pytest
 from manyclass.core.reliability import calibration_error
 from manyclass.service.observability.catalogue import LEAST_OUTCOMES
 from manyclass.service.store import open_store
-from tests.service.faulty import Clock, in_loop
+from tests.service.faulty import Clock
 from tests.service.serving import assert_problem, calling
 
 # a class has its own feature; every fifth instance has another class's
@@ -23,64 +23,55 @@ async def first_learner(call):
     return (await call("GET", "/learners")).json()["learners"][0]
 
 
-@in_loop
-async def test_nothing_is_known_before_a_hundred_outcomes():
-    async with calling() as call:
-        await call.learn(*LESSONS[:90])
-        answer = await ranked(call)
-        assert answer["confidence"] is None
-        assert answer["ranked"]
-        assert "abstained" not in answer
-        assert (await first_learner(call))["confidence"]["calibration_error"] is None
-        await call.learn(*LESSONS[90:])
-        assert 0 < (await ranked(call))["confidence"] < 1
-        nothing = (await call("POST", "/rank", {"features": ["unheard of"]})).json()
-        assert (nothing["ranked"], nothing["confidence"]) == ([], None)
+async def test_nothing_is_known_before_a_hundred_outcomes(call):
+    await call.learn(*LESSONS[:90])
+    answer = await ranked(call)
+    assert answer["confidence"] is None
+    assert answer["ranked"]
+    assert "abstained" not in answer
+    assert (await first_learner(call))["confidence"]["calibration_error"] is None
+    await call.learn(*LESSONS[90:])
+    assert 0 < (await ranked(call))["confidence"] < 1
+    nothing = (await call("POST", "/rank", {"features": ["unheard of"]})).json()
+    assert (nothing["ranked"], nothing["confidence"]) == ([], None)
 
 
-@in_loop
-async def test_it_is_of_the_best_of_all_classes_under_any_filter():
-    async with calling() as call:
-        await call.learn(*LESSONS)
-        usual = await ranked(call)
-        for more in ({"k": 1}, {"k": 100}, {"explain": True}, {"threshold": 1e9}):
-            assert (await ranked(call, **more))["confidence"] == usual["confidence"]
-        assert (await ranked(call, k=1))["ranked"] == usual["ranked"][:1]
-        many = (await call("POST", "/rank", {"instances": [INSTANCE] * 2, "k": 1})).json()
-        for result in many["results"]:
-            assert set(result) == {"id", "ranked", "confidence"}
-            assert result["confidence"] == usual["confidence"]
+async def test_it_is_of_the_best_of_all_classes_under_any_filter(call):
+    await call.learn(*LESSONS)
+    usual = await ranked(call)
+    for more in ({"k": 1}, {"k": 100}, {"explain": True}, {"threshold": 1e9}):
+        assert (await ranked(call, **more))["confidence"] == usual["confidence"]
+    assert (await ranked(call, k=1))["ranked"] == usual["ranked"][:1]
+    many = (await call("POST", "/rank", {"instances": [INSTANCE] * 2, "k": 1})).json()
+    for result in many["results"]:
+        assert set(result) == {"id", "ranked", "confidence"}
+        assert result["confidence"] == usual["confidence"]
 
 
-@in_loop
-async def test_answers_below_the_limit_are_abstained():
-    async with calling() as call:
-        await call.learn(*LESSONS)
-        usual = await ranked(call)
-        sure = usual["confidence"]
-        assert (await ranked(call, min_confidence=sure))["ranked"] == usual["ranked"]
-        withheld = await ranked(call, min_confidence=sure + 1e-9, explain=True)
-        assert (withheld["ranked"], withheld["abstained"], withheld["withheld"]) == ([], True, True)
-        assert withheld["confidence"] == sure
-        unknown = {"features": ["unheard of"]}
-        body = {"instances": [INSTANCE, unknown], "min_confidence": 0}
-        known, other = (await call("POST", "/rank", body)).json()["results"]
-        assert "abstained" not in known
-        assert other["abstained"] is other["withheld"] is True
-        assert (await call.metrics())["abstained_total"] == 2
-        late = await call("POST", "/learn", {"id": withheld["id"], "classes": ["late"]})
-        assert late.status_code == 200
+async def test_answers_below_the_limit_are_abstained(call):
+    await call.learn(*LESSONS)
+    usual = await ranked(call)
+    sure = usual["confidence"]
+    assert (await ranked(call, min_confidence=sure))["ranked"] == usual["ranked"]
+    withheld = await ranked(call, min_confidence=sure + 1e-9, explain=True)
+    assert (withheld["ranked"], withheld["abstained"], withheld["withheld"]) == ([], True, True)
+    assert withheld["confidence"] == sure
+    unknown = {"features": ["unheard of"]}
+    body = {"instances": [INSTANCE, unknown], "min_confidence": 0}
+    known, other = (await call("POST", "/rank", body)).json()["results"]
+    assert "abstained" not in known
+    assert other["abstained"] is other["withheld"] is True
+    assert (await call.metrics())["abstained_total"] == 2
+    late = await call("POST", "/learn", {"id": withheld["id"], "classes": ["late"]})
+    assert late.status_code == 200
 
 
 @pytest.mark.parametrize("least", [-0.1, 1.1, "much"])
-@in_loop
-async def test_a_limit_is_a_probability(least):
-    async with calling() as call:
-        answer = await call("POST", "/rank", INSTANCE | {"min_confidence": least})
-        assert_problem(answer, 422, "#/min_confidence")
+async def test_a_limit_is_a_probability(call, least):
+    answer = await call("POST", "/rank", INSTANCE | {"min_confidence": least})
+    assert_problem(answer, 422, "#/min_confidence")
 
 
-@in_loop
 async def test_each_learner_is_reported_by_itself():
     async with calling(shadows=("pa",)) as call:
         for _ in range(4):
@@ -102,20 +93,17 @@ async def test_each_learner_is_reported_by_itself():
         assert told[0]["confidence"] != told[1]["confidence"]
 
 
-@in_loop
-async def test_metrics_omit_an_error_explained_by_chance():
-    async with calling() as call:
-        kept = call.app.engine.model.answering.calibration
-        outcomes = [0]
-        while outcomes[-1] < LEAST_OUTCOMES + 100:
-            await call.learn(*LESSONS[:50])
-            outcomes.append(sum(each.outcomes for each in kept.reliability))
-            told = [name for name in await call.metrics() if name.startswith("calibration_error")]
-            assert len(told) == (outcomes[-1] >= LEAST_OUTCOMES)
-        assert any(0 < each < LEAST_OUTCOMES for each in outcomes)
+async def test_metrics_omit_an_error_explained_by_chance(call):
+    kept = call.app.engine.model.answering.calibration
+    outcomes = [0]
+    while outcomes[-1] < LEAST_OUTCOMES + 100:
+        await call.learn(*LESSONS[:50])
+        outcomes.append(sum(each.outcomes for each in kept.reliability))
+        told = [name for name in await call.metrics() if name.startswith("calibration_error")]
+        assert len(told) == (outcomes[-1] >= LEAST_OUTCOMES)
+    assert any(0 < each < LEAST_OUTCOMES for each in outcomes)
 
 
-@in_loop
 async def test_a_promoted_learner_brings_its_own():
     async with calling(shadows=("pa",)) as call:
         await call.learn(*LESSONS)
@@ -127,7 +115,6 @@ async def test_a_promoted_learner_brings_its_own():
         assert call.app.engine.model.answering.calibration is shadow.calibration
 
 
-@in_loop
 async def test_it_is_the_same_after_a_restart(tmp_path):
     url = f"sqlite:{tmp_path / 'a.db'}"
     async with calling(store=open_store(url, Clock())) as call:

@@ -8,27 +8,13 @@ import pytest
 from manyclass.core.errors import IndexHalfChanged
 from manyclass.service.observability.out_of_memory import NOT_READY_SECONDS, OutOfMemory
 from manyclass.service.store.errors import StoreUnavailable
-from tests.service.faulty import FaultyStore, in_loop
-from tests.service.serving import NDJSON, assert_problem, calling
+from tests.service.faulty import FaultyStore
+from tests.service.http.every_call import SCOPES, call_of
+from tests.service.serving import KEYS, NDJSON, assert_problem, calling
 
 OPEN = ["/livez", "/metrics", "/docs", "/openapi.json"]
-CLOSED = [
-    ("POST", "/rank"),
-    ("POST", "/learn"),
-    ("GET", "/classes"),
-    ("GET", "/classes/x"),
-    ("DELETE", "/classes/x"),
-    ("GET", "/features/x"),
-    ("DELETE", "/features/x"),
-    ("GET", "/stats"),
-    ("GET", "/snapshots"),
-    ("POST", "/snapshots"),
-    ("POST", "/snapshots/0/restore"),
-    ("GET", "/readyz"),
-]
 
 
-@in_loop
 async def test_a_proxy_gets_the_status_it_asked_for_while_there_is_no_state():
     store = FaultyStore()
     prefer = {"prefer": "not-ready=502"}
@@ -46,7 +32,6 @@ async def test_a_proxy_gets_the_status_it_asked_for_while_there_is_no_state():
             assert_problem(response, 503)  # it is ready, and this ranking is not
 
 
-@in_loop
 async def test_while_it_recovers_only_health_and_reference_are_answered():
     store = FaultyStore()
     with store.before_read.shut() as gate:
@@ -54,15 +39,15 @@ async def test_while_it_recovers_only_health_and_reference_are_answered():
             await gate.reached()
             for path in OPEN:
                 assert (await call("GET", path)).status_code == 200
-            for what in ("rank", "learn"):
-                response = await call("GET", f"/readyz?to={what}")
+            for query in ("", "?to=rank", "?to=learn"):
+                response = await call("GET", f"/readyz{query}")
                 assert "recovering" in assert_problem(response, 503)["detail"]
                 assert int(response.headers["retry-after"]) >= 1
-            for method, path in CLOSED:
-                body = {"features": ["a"]} if path == "/rank" else None
-                response = await call(method, path, body)
-                assert "recovering" in assert_problem(response, 503)["detail"]
-                assert int(response.headers["retry-after"]) >= 1
+            for name, scope in SCOPES.items():
+                if scope is not None:
+                    response = await call_of(call, name, {})
+                    assert "recovering" in assert_problem(response, 503)["detail"]
+                    assert int(response.headers["retry-after"]) >= 1
             assert_problem(await call("POST", "/learn", b"", headers=NDJSON), 503)
             gate.open()
             while (await call("GET", "/readyz")).status_code == 503:
@@ -73,7 +58,6 @@ async def test_while_it_recovers_only_health_and_reference_are_answered():
             assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
 
 
-@in_loop
 async def test_an_engine_that_cannot_start_says_why():
     store = FaultyStore()
     async with calling(store=store) as call:
@@ -88,120 +72,90 @@ async def test_an_engine_that_cannot_start_says_why():
         assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
 
 
-@in_loop
-async def test_is_not_ready_while_the_store_cannot_be_reached(monkeypatch):
-    async with calling() as call:
-
-        def unreachable():
-            raise StoreUnavailable("the cable is cut")
-
-        monkeypatch.setattr(call.store, "snapshots", unreachable)
-        for path in ("/readyz", "/readyz?to=learn"):
-            detail = assert_problem(await call("GET", path), 503)["detail"]
-            assert "the cable is cut" in detail
-
-
-@in_loop
-async def test_is_ready_to_rank_while_the_store_cannot_be_reached(monkeypatch):
-    async with calling() as call:
-        await call.learn(("a", "x"))
-
-        def unreachable():
-            raise StoreUnavailable("the cable is cut")
-
-        monkeypatch.setattr(call.store, "snapshots", unreachable)
-        ready = (await call("GET", "/readyz?to=rank")).json()
-        assert (ready["status"], ready["seq"]) == ("ready", 1)
-        assert ready["recovery"]["last_seq"] == 0
+async def test_is_ready_to_rank_only_while_the_store_cannot_be_reached(call, monkeypatch):
+    await call.learn(("a", "x"))
+    away = Mock(side_effect=StoreUnavailable("the cable is cut"))
+    monkeypatch.setattr(call.store, "snapshots", away)
+    for path in ("/readyz", "/readyz?to=learn"):
+        detail = assert_problem(await call("GET", path), 503)["detail"]
+        assert "the cable is cut" in detail
+    ready = (await call("GET", "/readyz?to=rank")).json()
+    assert (ready["status"], ready["seq"]) == ("ready", 1)
+    assert ready["recovery"]["last_seq"] == 0
 
 
-@in_loop
-async def test_is_ready_for_nothing_when_it_has_stopped():
-    async with calling() as call:
-        await call.app.engine.close()
-        for what in ("rank", "learn"):
-            assert_problem(await call("GET", f"/readyz?to={what}"), 503)
+async def test_is_ready_for_nothing_when_it_has_stopped(call):
+    await call.app.engine.close()
+    for what in ("rank", "learn"):
+        assert_problem(await call("GET", f"/readyz?to={what}"), 503)
 
 
 @pytest.mark.parametrize("what", ["", "sleep", "rank&to=sleep"])
-@in_loop
-async def test_one_is_ready_to_rank_or_to_learn(what):
-    async with calling() as call:
-        problem = assert_problem(await call("GET", f"/readyz?to={what}"), 422)
-        assert [fault["parameter"] for fault in problem["errors"]] == ["to"]
+async def test_one_is_ready_to_rank_or_to_learn(call, what):
+    problem = assert_problem(await call("GET", f"/readyz?to={what}"), 422)
+    assert [fault["parameter"] for fault in problem["errors"]] == ["to"]
 
 
 @pytest.mark.parametrize("path", [*OPEN, "/readyz", "/readyz?to=rank"])
-@in_loop
 async def test_needs_no_key(path):
-    async with calling(rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)) as call:
+    async with calling(**KEYS) as call:
         assert (await call("GET", path)).status_code == 200
 
 
-@in_loop
-async def test_home_leads_to_the_reference():
-    async with calling() as call:
-        response = await call("GET", "/")
-        assert response.is_redirect
-        assert response.headers["location"] == "docs"
+async def test_home_leads_to_the_reference(call):
+    response = await call("GET", "/")
+    assert response.is_redirect
+    assert response.headers["location"] == "docs"
 
 
-@in_loop
-async def test_a_process_without_memory_says_so_for_a_while(monkeypatch, caplog):
+async def test_a_process_without_memory_says_so_for_a_while(call, monkeypatch, caplog):
     """As native code says it: std::bad_alloc arrives as MemoryError."""
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        before = call.digest()
-        now = 1000.0
-        metrics = call.app.api.state.metrics
-        metrics.out_of_memory = OutOfMemory(lambda: now)
+    await call.learn(("a", "x"))
+    before = call.digest()
+    now = 1000.0
+    metrics = call.app.api.state.metrics
+    metrics.out_of_memory = OutOfMemory(lambda: now)
 
-        def fails(*arguments):
-            raise MemoryError("std::bad_alloc")
-
-        with monkeypatch.context() as patched:
-            patched.setattr(call.app.engine.model, "answer", fails)
-            patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
-            patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
-            event = {"features": ["a"], "classes": ["x"]}
-            for method, path, body in (
-                ("POST", "/rank", {"features": ["a"]}),
-                ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
-                ("POST", "/learn", event),
-                ("GET", "/stats", None),
-            ):
-                answer = await call(method, path, body)
-                assert_problem(answer, 503)
-                assert int(answer.headers["retry-after"]) >= 1
-            stream = json.dumps(event).encode() + b"\n"
-            assert_problem(await call("POST", "/learn", stream, headers=NDJSON), 503)
-        assert call.digest() == before
-        assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
-        for query in ("", "?to=rank", "?to=learn"):
-            assert_problem(await call("GET", "/readyz" + query), 503)
-        assert (await call.metrics())["out_of_memory_total"] == 5
-        now += NOT_READY_SECONDS
-        assert (await call("GET", "/readyz")).status_code == 200
-        errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
-        assert len(errors) == 1  # and no traceback for each
-        assert not errors[0].exc_info
-
-
-@in_loop
-async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(monkeypatch):
-    """It is in the log, so the next start applies it."""
-    async with calling() as call:
-
-        def fails(*arguments):
-            raise MemoryError("std::bad_alloc")
-
-        monkeypatch.setattr(call.app.engine.model, "apply", fails)
+    fails = Mock(side_effect=MemoryError("std::bad_alloc"))
+    with monkeypatch.context() as patched:
+        patched.setattr(call.app.engine.model, "answer", fails)
+        patched.setattr(type(call.app.engine), "newest_snapshot", property(fails))
+        patched.setattr(call.app.engine._pipeline.group_commit, "admit", fails)
         event = {"features": ["a"], "classes": ["x"]}
-        assert_problem(await call("POST", "/learn", event), 503)
-        problem = assert_problem(await call("GET", "/readyz"), 503)
-        assert "bad_alloc" in problem["detail"]
-        assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
-        half_changed = Mock(side_effect=IndexHalfChanged)
-        monkeypatch.setattr(call.app.engine.model, "answer", half_changed)
-        problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
-        assert "restarted" in problem["detail"]
+        for method, path, body in (
+            ("POST", "/rank", {"features": ["a"]}),
+            ("POST", "/rank", {"instances": [{"features": ["a"]}]}),
+            ("POST", "/learn", event),
+            ("GET", "/stats", None),
+        ):
+            answer = await call(method, path, body)
+            assert_problem(answer, 503)
+            assert int(answer.headers["retry-after"]) >= 1
+        stream = json.dumps(event).encode() + b"\n"
+        assert_problem(await call("POST", "/learn", stream, headers=NDJSON), 503)
+    assert call.digest() == before
+    assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+    for query in ("", "?to=rank", "?to=learn"):
+        assert_problem(await call("GET", "/readyz" + query), 503)
+    assert (await call.metrics())["out_of_memory_total"] == 5
+    now += NOT_READY_SECONDS
+    assert (await call("GET", "/readyz")).status_code == 200
+    errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert len(errors) == 1  # and no traceback for each
+    assert not errors[0].exc_info
+
+
+async def test_an_event_that_finds_no_memory_to_be_applied_stops_learning(call, monkeypatch):
+    """It is in the log, so the next start applies it."""
+
+    fails = Mock(side_effect=MemoryError("std::bad_alloc"))
+    monkeypatch.setattr(call.app.engine.model, "apply", fails)
+    event = {"features": ["a"], "classes": ["x"]}
+    assert_problem(await call("POST", "/learn", event), 503)
+    problem = assert_problem(await call("GET", "/readyz"), 503)
+    assert "bad_alloc" in problem["detail"]
+    assert (await call("POST", "/rank", {"features": ["a"]})).status_code == 200
+    half_changed = Mock(side_effect=IndexHalfChanged)
+    monkeypatch.setattr(call.app.engine.model, "answer", half_changed)
+    problem = assert_problem(await call("POST", "/rank", {"features": ["a"]}), 503)
+    assert "restarted" in problem["detail"]

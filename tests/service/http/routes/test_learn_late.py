@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+from unittest.mock import Mock
 
 import pytest
 
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
-from tests.service.faulty import PATIENCE, in_loop
+from tests.service.faulty import PATIENCE
 from tests.service.serving import NDJSON, assert_problem, calling, side_by_side
 from tests.service.shared import SharedLog
 
@@ -30,15 +31,8 @@ def count_posts(call, monkeypatch):
 
 def cut(call, monkeypatch):
     """Make every post of peer messages fail from now on."""
-
-    def unreachable(letters):
-        raise StoreUnavailable("the cable is cut")
-
+    unreachable = Mock(side_effect=StoreUnavailable("the cable is cut"))
     monkeypatch.setattr(call.store, "post", unreachable)
-
-
-async def ranked_id(call, features="a", **more):
-    return (await call("POST", "/rank", {"features": features.split()} | more)).json()["id"]
 
 
 async def label(call, how, **event):
@@ -54,10 +48,9 @@ async def label(call, how, **event):
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_teaches_what_another_process_ranked(how):
     async with side_by_side() as (one, two), calling() as other:
-        made = await ranked_id(two, "a b b")
+        made = await two.ranked_id("a b b")
         two.clock.now += 5
         assert (await label(one, how, id=made, classes=["x"])).status_code == 200
         await label(other, how, features={"a": 1, "b": 2}, classes=["x"])
@@ -68,11 +61,10 @@ async def test_teaches_what_another_process_ranked(how):
         assert told["label_delay_seconds_count"] == 0
 
 
-@in_loop
 async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkeypatch):
     async with side_by_side() as (one, two), calling() as other:
         posted = count_posts(one, monkeypatch)
-        far, near = await ranked_id(two, "a"), await ranked_id(one, "a")
+        far, near = await two.ranked_id("a"), await one.ranked_id("a")
         classes = ["u", "v", "w", "x"]
         forms = [{"id": far}, {"features": ["a"]}, {"id": near}, {"id": far}]
         pairs = list(zip(forms, classes, strict=True))
@@ -84,22 +76,19 @@ async def test_the_order_of_events_does_not_depend_on_the_ranking_process(monkey
         assert posted == ["two"]
 
 
-@in_loop
 async def test_a_batch_of_lines_is_asked_for_at_once(monkeypatch):
     async with side_by_side() as (one, two):
         posted = count_posts(one, monkeypatch)
-        ids = [await ranked_id(two, f"f{number}") for number in range(10)]
-        body = b"".join(json.dumps({"id": each, "classes": ["x"]}).encode() + b"\n" for each in ids)
-        answer = await one("POST", "/learn", body, headers=NDJSON)
-        assert json.loads(answer.content.splitlines()[-1])["accepted"] == 10
+        ids = [await two.ranked_id(f"f{number}") for number in range(10)]
+        answer = await one.stream(*({"id": each, "classes": ["x"]} for each in ids))
+        assert answer[-1]["accepted"] == 10
         assert posted == ["two"]
 
 
 @pytest.mark.parametrize("how", ["one", "many"])
-@in_loop
 async def test_too_late_differs_from_never_seen(how):
     async with side_by_side(late_label_seconds=60) as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         two.clock.now += 61
         before = one.digest()
         gone = await label(one, how, id=made, classes=["x"])
@@ -119,51 +108,41 @@ async def test_too_late_differs_from_never_seen(how):
 RESULTS = ("found", "too_late", "unknown", "no_answer")
 
 
-@in_loop
-async def test_what_is_gone_here_may_be_there():
+async def test_an_instance_expired_here_may_be_kept_elsewhere():
     async with side_by_side(late_label_seconds=60) as (one, two):
-        await ranked_id(one, "old", id="id")
+        await one.ranked_id("old", id="id")
         one.clock.now += 61
         gone = await label(one, "one", id="id", classes=["x"])
         assert_problem(gone, 410, "#/id")
-        await ranked_id(two, "new", id="id")
+        await two.ranked_id("new", id="id")
         assert (await label(one, "one", id="id", classes=["x"])).status_code == 200
         assert (await one("GET", "/features/new")).status_code == 200
 
 
-@in_loop
 async def test_lines_without_an_instance_are_skipped_in_their_order():
     async with side_by_side(late_label_seconds=60) as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         two.clock.now += 61
-        lines = [
-            b'{"id": "never", "classes": ["x"]}',
-            b"no",
-            json.dumps({"id": made, "classes": ["x"]}).encode(),
-            json.dumps(EVENT).encode(),
-        ]
-        answer = await one("POST", "/learn", b"\n".join(lines), headers=NDJSON)
-        *faults, summary = map(json.loads, answer.content.splitlines())
+        late = [{"id": each, "classes": ["x"]} for each in ("never", made)]
+        *faults, summary = await one.stream(late[0], b"no\n", late[1], EVENT)
         statuses = [(each["line"], each["status"]) for each in faults]
         assert statuses == [(1, 404), (2, 400), (3, 410)]
         assert (summary["accepted"], summary["rejected"]) == (1, 3)
 
 
-@in_loop
 async def test_a_process_that_has_just_started_is_asked_too():
     log = SharedLog()
     async with calling(store=log.store("one")) as one, calling(store=log.store("two")) as two:
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         assert (await label(one, "one", id=made, classes=["x"])).status_code == 200
-        made = await ranked_id(one)
+        made = await one.ranked_id()
         assert (await label(two, "one", id=made, classes=["x"])).status_code == 200
 
 
 @pytest.mark.parametrize("how", ["one", "many"])
-@in_loop
 async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         before = one.digest()
         with monkeypatch.context() as broken:
             cut(one, broken)
@@ -176,25 +155,21 @@ async def test_without_an_answer_nothing_is_learned(how, monkeypatch):
         assert (await label(one, how, id=made, classes=["x"])).status_code == 200
 
 
-@in_loop
 async def test_without_an_answer_a_stream_ends_where_it_was(monkeypatch):
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         cut(one, monkeypatch)
         wanting = json.dumps({"id": made, "classes": ["x"]}).encode()
         assert_problem(await one("POST", "/learn", wanting, headers=NDJSON), 503)
-        first = b"".join(json.dumps(EVENT).encode() + b"\n" for _ in range(256))
-        answer = await one("POST", "/learn", first + wanting, headers=NDJSON)
-        end = json.loads(answer.content.splitlines()[-1])
+        *_, end = await one.stream(*[EVENT] * 256, wanting)
         assert (end["kind"], end["status"], end["learned_up_to_line"]) == ("failure", 503, 256)
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
     monkeypatch.setattr(peer_lookup, "ANSWER_SECONDS", 0.02)
     async with side_by_side() as (one, two):
-        made = await ranked_id(two)
+        made = await two.ranked_id()
         with two.store.follows.shut() as gate:
             await gate.reached()
             waiting = asyncio.create_task(label(one, how, id=made, classes=["x"]))
@@ -202,10 +177,9 @@ async def test_the_wait_for_a_silent_process_is_short(how, monkeypatch):
 
 
 @pytest.mark.parametrize("how", PLACES)
-@in_loop
 async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)
         cut(one, monkeypatch)
         again = await label(one, how, **sent)
@@ -216,10 +190,9 @@ async def test_a_retry_is_known_before_a_peer_lookup(how, monkeypatch):
         assert results == [1, 0, 0, 0]
 
 
-@in_loop
 async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         await label(one, "one", **sent)
         one.store.confirm_error = CommitOutcomeUnknown("too few replicas have it")
         response = await label(one, "one", **sent)
@@ -229,10 +202,9 @@ async def test_a_retry_is_acknowledged_when_what_it_repeats_is_durable():
         assert (await label(one, "one", **sent)).json()["duplicates"] == 1
 
 
-@in_loop
 async def test_a_retry_at_another_process_is_a_duplicate():
     async with side_by_side() as (one, two):
-        sent = {"id": await ranked_id(two), "classes": ["x"], "event_id": "e"}
+        sent = {"id": await two.ranked_id(), "classes": ["x"], "event_id": "e"}
         first = (await label(one, "one", **sent)).json()
         again = (await label(two, "one", **sent)).json()
         assert (again["seq"], again["duplicates"]) == (first["seq"], 1)

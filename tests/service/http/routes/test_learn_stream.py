@@ -1,58 +1,19 @@
 import asyncio
 import gzip
 import json
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from manyclass.service.config.settings import Settings
-from manyclass.service.http import stream_report, time_slice
-from manyclass.service.http.auth import ApiKeys
-from manyclass.service.http.csrf import CsrfGuard
-from manyclass.service.http.hot_path import HotPath
-from manyclass.service.http.line_reader import Lines
-from manyclass.service.http.memory_budget import MemoryBudget
-from manyclass.service.http.problems import Problem
-from manyclass.service.http.request_body import GUNZIP_BYTES
-from manyclass.service.http.routes.learn import Learn
-from manyclass.service.http.routes.learn_stream import LearnStream
-from manyclass.service.ingest.event_builder import EventBuilder
-from manyclass.service.ingest.peer_lookup import PeerLookup
-from manyclass.service.observability.metrics import Metrics
+from manyclass.service.http import stream_report
 from manyclass.service.store.errors import StoreFull
-from tests.service.faulty import Clock, FaultyStore, in_loop, many_turns
-from tests.service.serving import NDJSON, Conversation, assert_problem, calling
+from tests.service.faulty import Clock, FaultyStore, many_turns
+from tests.service.serving import NDJSON, assert_problem, calling, line
 
 
-def line(features="a", classes="x", **more):
-    event = {"features": features.split(), "classes": classes.split()} | more
-    return json.dumps(event).encode() + b"\n"
-
-
-def objects(body):
-    return [json.loads(each) for each in body.splitlines()]
-
-
-def streaming(call, **headers):
-    return Conversation(call.app, "/learn", NDJSON | headers)
-
-
-async def settled(call, seq):
-    """Wait until this many events are learned."""
-    while call.app.engine.model.seq < seq:
-        await asyncio.sleep(0)
-
-
-@in_loop
 async def test_learns_every_line_and_sums_up():
     async with calling() as call, calling() as other:
         body = line("a b") * 3 + line("c", "y z") + line("a", "y")
-        response = await call("POST", "/learn", body, headers=NDJSON)
-        assert response.status_code == 200
-        assert response.headers["content-type"] == "application/x-ndjson"
-        assert objects(response.content) == [
+        assert await call.stream(body) == [
             {
                 "kind": "summary",
                 "lines": 5,
@@ -71,130 +32,95 @@ async def test_learns_every_line_and_sums_up():
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n  \r\n", b"\n" * 1000])
-@in_loop
-async def test_a_stream_of_nothing_is_fine(body):
-    async with calling() as call:
-        [summary] = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
-        assert summary["kind"] == "summary"
-        assert (summary["accepted"], summary["lines"]) == (0, body.count(b"\n"))
-        assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
+async def test_a_stream_of_nothing_is_fine(call, body):
+    [summary] = await call.stream(body)
+    assert summary["kind"] == "summary"
+    assert (summary["accepted"], summary["lines"]) == (0, body.count(b"\n"))
+    assert (summary["r1"], summary["r5"], summary["seq"]) == (None, None, 0)
 
 
-@in_loop
-async def test_learns_while_it_arrives():
-    async with calling() as call:
-        talk = streaming(call)
-        both = line("a") + line("b")
-        talk.say(both[:-5])
-        await settled(call, 1)
-        talk.say(both[-5:] + b'{"features": [')
-        await settled(call, 2)
-        talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
-        status, _, body = await talk.end()
-        assert status == 200
-        assert objects(body)[-1]["accepted"] == 3
+async def test_learns_while_it_arrives(call):
+    talk = call.streaming()
+    both = line("a") + line("b")
+    talk.say(both[:-5])
+    await call.settled(1)
+    talk.say(both[-5:] + b'{"features": [')
+    await call.settled(2)
+    talk.say(b'"c"], "classes": ["x"]}', more=False)  # no line end after the last one
+    assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-@in_loop
-async def test_reports_bad_lines_by_number_and_goes_on():
-    async with calling() as call:
-        lines = [
-            line("a"),
-            b"not json\n",
-            b"\n",
-            line("a", ""),
-            b'{"features":["a",""],"classes":["x"]}\n',
-            b'{"id":"never","classes":["x"]}\n',
-            b'{"features":["\xff"],"classes":["x"]}\n',
-            line("b"),
-            b'{"features":["a"],"cla',
-        ]
-        body = b"".join(lines)
-        *faults, summary = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
-        told = [(each["kind"], each["line"], each["status"]) for each in faults]
-        assert told == [
-            ("fault", 2, 400),
-            ("fault", 4, 422),
-            ("fault", 5, 422),
-            ("fault", 6, 404),
-            ("fault", 7, 400),
-            ("fault", 9, 400),
-        ]
-        assert faults[2]["errors"][0]["pointer"] == "#/features/1"
-        assert (summary["lines"], summary["accepted"], summary["rejected"]) == (9, 2, 6)
-        assert call.app.engine.model.seq == 2
-        assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
+async def test_reports_bad_lines_by_number_and_goes_on(call):
+    lines = [
+        line("a"),
+        b"not json\n",
+        b"\n",
+        line("a", ""),
+        b'{"features":["a",""],"classes":["x"]}\n',
+        b'{"id":"never","classes":["x"]}\n',
+        b'{"features":["\xff"],"classes":["x"]}\n',
+        line("b"),
+        b'{"features":["a"],"cla',
+    ]
+    *faults, summary = await call.stream(*lines)
+    told = [(each["kind"], each["line"], each["status"]) for each in faults]
+    assert told == [
+        ("fault", 2, 400),
+        ("fault", 4, 422),
+        ("fault", 5, 422),
+        ("fault", 6, 404),
+        ("fault", 7, 400),
+        ("fault", 9, 400),
+    ]
+    assert faults[2]["errors"][0]["pointer"] == "#/features/1"
+    assert (summary["lines"], summary["accepted"], summary["rejected"]) == (9, 2, 6)
+    assert call.app.engine.model.seq == 2
+    assert (await call.metrics())['learn_events_total{result="rejected"}'] == 6
 
 
-@in_loop
-async def test_knows_retries_and_reports_conflicts():
-    async with calling() as call:
-        await call("POST", "/learn", line("a", event_id="e1"), headers=NDJSON)
-        body = (
-            line("a", event_id="e1")
-            + line("b", event_id="e2")
-            + line("b", event_id="e2")
-            + line("c", event_id="e1")
-            + line("c", event_id="e2")
-            + line("d", event_id="e3")
-        )
-        *faults, summary = objects((await call("POST", "/learn", body, headers=NDJSON)).content)
-        assert [(each["line"], each["status"]) for each in faults] == [(4, 409), (5, 409)]
-        counts = [summary[name] for name in ("accepted", "duplicates", "rejected", "seq")]
-        assert counts == [2, 2, 2, 4]  # the retry of an event of its own batch has a number too
-        seen = await call.metrics()
-        assert seen['learn_events_total{result="duplicate"}'] == 2
-        assert seen['learn_events_total{result="learned"}'] == 3
+async def test_knows_retries_and_reports_conflicts(call):
+    await call.stream(line("a", event_id="e1"))
+    sent = [("a", "e1"), ("b", "e2"), ("b", "e2"), ("c", "e1"), ("c", "e2"), ("d", "e3")]
+    *faults, summary = await call.stream(*(line(name, event_id=each) for name, each in sent))
+    assert [(each["line"], each["status"]) for each in faults] == [(4, 409), (5, 409)]
+    counts = [summary[name] for name in ("accepted", "duplicates", "rejected", "seq")]
+    assert counts == [2, 2, 2, 4]  # the retry of an event of its own batch has a number too
+    seen = await call.metrics()
+    assert seen['learn_events_total{result="duplicate"}'] == 2
+    assert seen['learn_events_total{result="learned"}'] == 3
 
 
-@in_loop
-async def test_progress_is_reported_while_it_lasts(monkeypatch):
+async def test_progress_is_reported_while_it_lasts(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 10)
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line() * 12)
+    talk = call.streaming()
+    talk.say(line() * 12)
+    told = await talk.hear_line()
+    assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
+        "progress",
+        12,
+        12,
+        12,
+    )
+    assert told["r1"] == 11 / 12
+    talk.say(line() * 10)
+    assert (await talk.hear_line())["lines"] == 22
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
+    await talk.end()
+
+
+async def test_progress_of_a_slow_stream_is_reported_too(call, report_after):
+    report_after(0)
+    talk = call.streaming()
+    for count in (1, 2, 3):
+        talk.say(line())
         told = await talk.hear_line()
-        assert (told["kind"], told["lines"], told["accepted"], told["seq"]) == (
-            "progress",
-            12,
-            12,
-            12,
-        )
-        assert told["r1"] == 11 / 12
-        talk.say(line() * 10)
-        assert (await talk.hear_line())["lines"] == 22
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
-        await talk.end()
-
-
-def slow_streaming(call, progress_seconds, line_seconds=60.0, budget=None):
-    """Return a conversation with a stream that reports progress at this interval."""
-    budget = budget or MemoryBudget(2**20)
-    metrics, settings = Metrics(), Settings()
-    engine, pending = call.app.engine, call.app.api.state.pending
-    peers = PeerLookup(engine.cluster, pending, metrics)
-    builder = EventBuilder(engine, pending, peers, metrics, 100)
-    stopping = asyncio.Event()
-    stream = LearnStream(settings, builder, metrics, stopping, progress_seconds, line_seconds)
-    learn = Learn(settings, engine, ApiKeys([], [], []), builder, metrics, stream, budget)
-    hot_path = HotPath({"/learn": learn}, None, CsrfGuard("127.0.0.1", True), metrics)
-    return Conversation(hot_path, "/learn", NDJSON)
-
-
-@in_loop
-async def test_progress_of_a_slow_stream_is_reported_too():
-    async with calling() as call:
-        talk = slow_streaming(call, progress_seconds=0)
-        for count in (1, 2, 3):
-            talk.say(line())
-            told = await talk.hear_line()
-            assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
-        talk.say(line()[:5])  # an incomplete line: no progress
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
-        while (await talk.hear_line())["kind"] != "summary":
-            pass
+        assert (told["kind"], told["lines"], told["accepted"]) == ("progress", count, count)
+    talk.say(line()[:5])  # an incomplete line: no progress
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "fault"  # and no progress before it
+    while (await talk.hear_line())["kind"] != "summary":
+        pass
 
 
 PREFERRED = ["return=minimal", "Return=Minimal", "wait=5, return=minimal; x=1 , handling=lenient"]
@@ -202,65 +128,58 @@ NOT_PREFERRED = ["return=representation", "xreturn=minimal", "return=minimally",
 
 
 @pytest.mark.parametrize("prefer", PREFERRED)
-@in_loop
-async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(prefer, monkeypatch):
+async def test_the_whole_answer_comes_at_the_end_when_that_is_preferred(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    async with calling() as call:
-        talk = streaming(call, prefer=prefer)
-        talk.say(line() + b"no\n" + line())
-        await settled(call, 2)
-        talk.say(b"neither\n" + line())
-        await settled(call, 3)
-        await many_turns()
-        assert talk.unheard() == 0
-        talk.say(b"", more=False)
-        status, headers, body = await talk.end()
-        assert (status, headers[b"preference-applied"]) == (200, b"return=minimal")
-        kinds = [(each["kind"], each.get("line", each.get("accepted"))) for each in objects(body)]
-        assert kinds == [("fault", 2), ("fault", 4), ("summary", 3)]
+    talk = call.streaming(prefer=prefer)
+    talk.say(line() + b"no\n" + line())
+    await call.settled(2)
+    talk.say(b"neither\n" + line())
+    await call.settled(3)
+    await many_turns()
+    assert talk.unheard() == 0
+    talk.say(b"", more=False)
+    status, headers, body = await talk.end()
+    assert (status, headers[b"preference-applied"]) == (200, b"return=minimal")
+    told = map(json.loads, body.splitlines())
+    kinds = [(each["kind"], each.get("line", each.get("accepted"))) for each in told]
+    assert kinds == [("fault", 2), ("fault", 4), ("summary", 3)]
 
 
 @pytest.mark.parametrize("prefer", NOT_PREFERRED)
-@in_loop
-async def test_other_preferences_change_nothing(prefer, monkeypatch):
+async def test_other_preferences_change_nothing(call, prefer, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 1)
-    async with calling() as call:
-        talk = streaming(call, prefer=prefer)
-        talk.say(line())
-        assert (await talk.hear_line())["kind"] == "progress"
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
+    talk = call.streaming(prefer=prefer)
+    talk.say(line())
+    assert (await talk.hear_line())["kind"] == "progress"
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
 
 
-@in_loop
-async def test_an_early_end_is_reported_after_all_buffered_lines():
-    async with calling() as call:
-        talk = streaming(call, prefer="return=minimal")
-        talk.say(line() + b"no\n")
-        await settled(call, 1)
-        call.app.stopping.set()
-        status, _, body = await talk.end()
-        fault, failure = objects(body)
-        assert (status, fault["line"], failure["kind"]) == (200, 2, "failure")
-        assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
+async def test_an_early_end_is_reported_after_all_buffered_lines(call):
+    talk = call.streaming(prefer="return=minimal")
+    talk.say(line() + b"no\n")
+    await call.settled(1)
+    call.app.stopping.set()
+    fault, failure = await talk.end_lines()
+    assert (fault["line"], failure["kind"]) == (2, "failure")
+    assert (failure["status"], failure["learned_up_to_line"]) == (503, 2)
 
 
-@in_loop
-async def test_learned_events_are_reported_while_the_stream_is_idle():
-    async with calling() as call:
-        talk = slow_streaming(call, progress_seconds=0.01)
-        talk.say(line())
-        told = await talk.hear_line()
-        assert (told["kind"], told["accepted"]) == ("progress", 1)
-        talk.say(b"", more=False)
-        assert (await talk.hear_line())["kind"] == "summary"
-        await talk.end()
+async def test_learned_events_are_reported_while_the_stream_is_idle(call, report_after):
+    report_after(0.01)
+    talk = call.streaming()
+    talk.say(line())
+    told = await talk.hear_line()
+    assert (told["kind"], told["accepted"]) == ("progress", 1)
+    talk.say(b"", more=False)
+    assert (await talk.hear_line())["kind"] == "summary"
+    await talk.end()
 
 
 def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     monkeypatch.setattr(stream_report, "MOST_PROGRESS_AT_ONE_PACE", 2)
     clock = Clock()
-    pace = stream_report.ProgressSchedule(5.0, clock)
+    pace = stream_report.ProgressSchedule(clock)
     told = []
     for settled in range(1, 1000):
         clock.now += 1.0
@@ -269,32 +188,28 @@ def test_reports_to_a_slow_stream_are_bounded_too(monkeypatch):
     assert told == [5, 10, 20, 30, 50, 70, 110, 150, 230, 310, 470, 630, 950]
 
 
-@in_loop
-async def test_what_is_answered_before_the_end_is_bounded(monkeypatch):
+async def test_the_answer_before_the_end_of_a_stream_is_bounded(call, monkeypatch):
     monkeypatch.setattr(stream_report, "PROGRESS_LINES", 2)
-    async with calling() as call:
-        talk = streaming(call)
-        long_name = "n" * 4097
-        piece = line(long_name) + line("a", long_name) + line()
-        for _ in range(20_000 // 3):
-            talk.say(piece)
-        talk.say(b"", more=False)
-        _, _, body = await talk.end()
-        told = objects(body)
-        faults = [each for each in told if each["kind"] == "fault"]
-        assert len(faults) == 100
-        assert told[-1]["rejected"] == 2 * (20_000 // 3)
-        progress = [each["lines"] for each in told if each["kind"] == "progress"]
-        assert 300 < len(progress) < 600
-        assert progress[-1] - progress[-2] > progress[1] - progress[0]
-        assert len(body) < 60_000 + 150 * len(progress)
+    talk = call.streaming()
+    long_name = "n" * 4097
+    piece = line(long_name) + line("a", long_name) + line()
+    for _ in range(20_000 // 3):
+        talk.say(piece)
+    talk.say(b"", more=False)
+    told = await talk.end_lines()
+    faults = [each for each in told if each["kind"] == "fault"]
+    assert len(faults) == 100
+    assert told[-1]["rejected"] == 2 * (20_000 // 3)
+    progress = [each["lines"] for each in told if each["kind"] == "progress"]
+    assert 300 < len(progress) < 600
+    assert progress[-1] - progress[-2] > progress[1] - progress[0]
+    assert len(json.dumps(told)) < 60_000 + 150 * len(progress)
 
 
-@in_loop
 async def test_the_sender_waits_while_events_are_stored():
     store = FaultyStore()
     async with calling(store=store) as call:
-        talk = streaming(call)
+        talk = call.streaming()
         with store.before_append.shut() as gate:
             talk.say(line("a"))
             await gate.reached()
@@ -303,12 +218,9 @@ async def test_the_sender_waits_while_events_are_stored():
                 await asyncio.sleep(0)
             assert not talk._receive.empty()  # the service has not read it
         talk.say(b"", more=False)
-        status, _, body = await talk.end()
-        assert objects(body)[-1]["accepted"] == 2
-        assert status == 200
+        assert (await talk.end_lines())[-1]["accepted"] == 2
 
 
-@in_loop
 async def test_a_full_queue_makes_it_wait():
     store = FaultyStore()
     async with calling(store=store, max_queue_events=1) as call:
@@ -317,274 +229,115 @@ async def test_a_full_queue_makes_it_wait():
                 call("POST", "/learn", {"features": ["a"], "classes": ["x"]})
             )
             await gate.reached()
-            talk = streaming(call)
+            talk = call.streaming()
             talk.say(line() * 3, more=False)
             for _ in range(100):
                 await asyncio.sleep(0)
             assert not talk.task.done()
         assert (await first).status_code == 200
-        _, _, body = await talk.end()
-        assert objects(body)[-1]["accepted"] == 3
+        assert (await talk.end_lines())[-1]["accepted"] == 3
 
 
-@in_loop
-async def test_a_store_that_fails_before_anything_was_learned_is_a_problem():
-    async with calling() as call:
-        call.store.append_error = StoreFull("no room")
-        response = await call("POST", "/learn", line(), headers=NDJSON)
-        assert_problem(response, 503)
-        assert int(response.headers["retry-after"]) >= 1
+async def test_a_store_that_fails_before_anything_was_learned_is_a_problem(call):
+    call.store.append_error = StoreFull("no room")
+    response = await call("POST", "/learn", line(), headers=NDJSON)
+    assert_problem(response, 503)
+    assert int(response.headers["retry-after"]) >= 1
 
 
-@in_loop
-async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came():
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line() * 3 + b"bad\n")
-        assert (await talk.hear_line())["kind"] == "fault"
-        await settled(call, 3)
-        call.store.append_error = StoreFull("no room")
-        talk.say(line() * 2)
-        failure = await talk.hear_line()
-        await talk.end()
-        assert failure["kind"] == "failure"
-        assert (failure["status"], failure["learned_up_to_line"], failure["accepted"]) == (
-            503,
-            4,
-            3,
-        )
-        assert "no room" in failure["detail"]
-        assert call.app.engine.model.seq == 3
+async def test_a_store_that_fails_later_ends_the_stream_with_how_far_it_came(call):
+    talk = call.streaming()
+    talk.say(line() * 3 + b"bad\n")
+    assert (await talk.hear_line())["kind"] == "fault"
+    await call.settled(3)
+    call.store.append_error = StoreFull("no room")
+    talk.say(line() * 2)
+    failure = await talk.hear_line()
+    await talk.end()
+    assert failure["kind"] == "failure"
+    assert (failure["status"], failure["learned_up_to_line"], failure["accepted"]) == (
+        503,
+        4,
+        3,
+    )
+    assert "no room" in failure["detail"]
+    assert call.app.engine.model.seq == 3
 
 
-@in_loop
-async def test_when_the_service_stops_it_says_how_far_it_came():
-    async with calling() as call:
-        talk, idle = streaming(call), streaming(call)
-        talk.say(line() * 3)
-        await settled(call, 3)
-        call.app.stopping.set()
-        failure = await talk.hear_line()
-        assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
-        status, _, _ = await idle.end()
-        assert status == 503
-        await talk.end()
+async def test_when_the_service_stops_it_says_how_far_it_came(call):
+    talk, idle = call.streaming(), call.streaming()
+    talk.say(line() * 3)
+    await call.settled(3)
+    call.app.stopping.set()
+    failure = await talk.hear_line()
+    assert (failure["kind"], failure["learned_up_to_line"]) == ("failure", 3)
+    status, _, _ = await idle.end()
+    assert status == 503
+    await talk.end()
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@in_loop
-async def test_it_stops_too_when_the_sender_never_pauses(packed):
-    async with calling() as call:
-        body = line() * 3
-        if packed:
-            body = gzip.compress(body)
-        answer = []
+async def test_it_stops_too_when_the_sender_never_pauses(call, packed):
+    body = line() * 3
+    if packed:
+        body = gzip.compress(body)
+    answer = []
 
-        async def receive():
-            if call.app.engine.model.seq >= 30:
-                call.app.stopping.set()
-            assert call.app.engine.model.seq < 300, "it did not stop"
-            return {"type": "http.request", "body": body, "more_body": True}
+    async def receive():
+        if call.app.engine.model.seq >= 30:
+            call.app.stopping.set()
+        assert call.app.engine.model.seq < 300, "it did not stop"
+        return {"type": "http.request", "body": body, "more_body": True}
 
-        async def send(message):
-            answer.append(message)
+    async def send(message):
+        answer.append(message)
 
-        headers = NDJSON | ({"content-encoding": "gzip"} if packed else {})
-        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-        scope = {"type": "http", "method": "POST", "path": "/learn", "headers": raw}
-        await call.app(scope, receive, send)
-        failure = json.loads(answer[-1]["body"])
-        assert (failure["kind"], failure["status"]) == ("failure", 503)
-        assert failure["learned_up_to_line"] == call.app.engine.model.seq
+    headers = NDJSON | ({"content-encoding": "gzip"} if packed else {})
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    scope = {"type": "http", "method": "POST", "path": "/learn", "headers": raw}
+    await call.app(scope, receive, send)
+    failure = json.loads(answer[-1]["body"])
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert failure["learned_up_to_line"] == call.app.engine.model.seq
 
 
-@in_loop
-async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops():
-    async with calling() as call:
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
-        await asyncio.sleep(0)
-        call.app.stopping.set()
-        _, _, body = await talk.end()
-        assert (objects(body)[-1]["kind"], objects(body)[-1]["status"]) == ("failure", 503)
-        assert call.app.engine.model.seq == 0
+async def test_a_gzipped_piece_is_left_in_the_middle_when_the_service_stops(call):
+    talk = call.streaming(**{"content-encoding": "gzip"})
+    talk.say(gzip.compress(b"\n" * 20 * 2**20 + line()))
+    await asyncio.sleep(0)
+    call.app.stopping.set()
+    *_, failure = await talk.end_lines()
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert call.app.engine.model.seq == 0
 
 
-@in_loop
-async def test_of_a_client_that_left_whole_lines_are_learned(caplog):
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(line("a") + line("b") + line("c")[:-2])
-        talk.leave()
-        assert await talk.end() is None
-        assert call.app.engine.model.seq == 2
-        seen = await call.metrics()
-        assert seen['request_duration_seconds_count{endpoint="/learn",status="499"}'] == 1
+async def test_the_whole_lines_of_a_lost_client_are_learned(call, caplog):
+    talk = call.streaming()
+    talk.say(line("a") + line("b") + line("c")[:-2])
+    talk.leave()
+    assert await talk.end() is None
+    assert call.app.engine.model.seq == 2
+    seen = await call.metrics()
+    assert seen['request_duration_seconds_count{endpoint="/learn",status="499"}'] == 1
     assert not [record for record in caplog.records if record.exc_info]
 
 
-@in_loop
-async def test_reads_gzip_as_it_arrives():
-    async with calling() as call:
-        packed = gzip.compress(line("a") * 500)
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        for position in range(0, len(packed), 7):
-            talk.say(packed[position : position + 7])
-        talk.say(b"", more=False)
-        _, _, body = await talk.end()
-        assert objects(body)[-1]["accepted"] == 500
+async def test_reads_gzip_as_it_arrives(call):
+    packed = gzip.compress(line("a") * 500)
+    talk = call.streaming(**{"content-encoding": "gzip"})
+    for position in range(0, len(packed), 7):
+        talk.say(packed[position : position + 7])
+    talk.say(b"", more=False)
+    assert (await talk.end_lines())[-1]["accepted"] == 500
 
 
-@in_loop
-async def test_broken_gzip():
+async def test_broken_gzip(call):
     packed = gzip.compress(b"".join(line(f"a{n}") for n in range(2000)))
     headers = NDJSON | {"content-encoding": "gzip"}
-    async with calling() as call:
-        assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
-        assert call.app.engine.model.seq == 0
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(packed[:-100], more=False)
-        _, _, body = await talk.end()
-        failure = objects(body)[-1]
-        assert (failure["kind"], failure["status"]) == ("failure", 400)
-        assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0
-
-
-@in_loop
-async def test_a_line_that_is_too_long_is_skipped():
-    async with calling(max_body_bytes=1024) as call:
-        talk = streaming(call)
-        talk.say(line())
-        for _ in range(50):
-            talk.say(b"x" * 100)
-        talk.say(b"\n" + line() + b"y" * 2000, more=False)
-        _, _, body = await talk.end()
-        *faults, summary = objects(body)
-        assert [(each["line"], each["status"]) for each in faults] == [(2, 422), (4, 422)]
-        assert summary["accepted"] == 2
-
-
-@in_loop
-async def test_others_have_their_turn_while_a_client_sends_rubbish(monkeypatch):
-    monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
-    async with calling() as call:
-        talk = streaming(call)
-        talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
-        turns = 0
-        while not talk.task.done():
-            await asyncio.sleep(0)
-            turns += 1
-        assert turns > 300
-
-
-@given(
-    st.lists(st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")), max_size=8),
-    st.lists(st.integers(0, 100), max_size=10),
-    st.booleans(),
-)
-def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
-    data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
-    borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
-    budget = MemoryBudget(2**20)
-    reservation = budget.reserve()
-    lines = Lines(8, reservation, 60.0, Clock())
-    found = []
-    for start, end in pairwise(borders):
-        found += lines.feed(data[start:end])
-    found += lines.rest()
-    expected = data.split(b"\n")
-    if not expected[-1]:
-        expected.pop()
-    assert found == [None if len(text) > 8 else text for text in expected]
-
-
-@in_loop
-async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not():
-    async with calling() as call:
-        budget = call.app.limits.budget
-        talk = streaming(call)
-        talk.say(line("a") + line("b")[:-10])
-        await settled(call, 1)
-        await many_turns()
-        assert budget.used == len(line("b")) - 10
-        talk.say(line("b")[-10:])
-        await settled(call, 2)
-        await many_turns()
-        assert budget.used == 0
-        talk.say(line()[:7])
-        await many_turns()
-        assert budget.used == 7
-        talk.leave()
-        await talk.end()
-        assert budget.used == 0
-
-
-@in_loop
-async def test_the_unpacking_of_a_stream_counts_too():
-    async with calling() as call:
-        budget = call.app.limits.budget
-        talk = streaming(call, **{"content-encoding": "gzip"})
-        talk.say(gzip.compress(b" " * 5000))
-        await many_turns()
-        assert budget.used == GUNZIP_BYTES + 5000
-        talk.say(gzip.compress(b"\n"), more=False)
-        assert (await talk.end())[0] == 200
-        assert budget.used == 0
-
-
-@in_loop
-async def test_a_line_for_which_there_is_no_memory_is_refused():
-    async with calling() as call:
-        budget = MemoryBudget(10_000)
-        talk = slow_streaming(call, progress_seconds=60, budget=budget)
-        talk.say(line())
-        await settled(call, 1)
-        talk.say(b" " * 10_001)
-        failure = await talk.hear_line()
-        assert (failure["kind"], failure["status"]) == ("failure", 503)
-        assert failure["learned_up_to_line"] == 1
-        await talk.end()
-        assert budget.used == 0
-        talk = slow_streaming(call, progress_seconds=60, budget=budget)
-        talk.say(b" " * 10_001)
-        status, headers, _ = await talk.end()
-        assert status == 503
-        assert int(headers[b"retry-after"]) >= 1
-
-
-@in_loop
-async def test_a_line_that_does_not_end_ends_its_stream():
-    """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
-    async with calling() as call:
-        for more in (b"", b" "):
-            seq = call.app.engine.model.seq
-            talk = slow_streaming(call, progress_seconds=0.001, line_seconds=0.05)
-            talk.say(line())
-            assert (await talk.hear_line())["kind"] == "progress"
-            await asyncio.sleep(0.1)
-            assert not talk.task.done()
-            talk.say(line()[:5])
-            while not talk.unheard():
-                talk.say(more)
-                await asyncio.sleep(0.001)
-            failure = await talk.hear_line()
-            assert (failure["kind"], failure["status"]) == ("failure", 408)
-            assert failure["accepted"] == 1
-            assert call.app.engine.model.seq == seq + 1
-            await talk.end()
-
-
-def test_the_time_for_a_line_begins_with_the_line():
-    clock = Clock()
-    lines = Lines(100, MemoryBudget(2**20).reserve(), 60.0, clock)
-    for _ in range(10):
-        clock.now += 59.0
-        list(lines.feed(b"a\nb"))
-    clock.now += 61.0
-    assert list(lines.feed(b"\n")) == [b"b"]
-    list(lines.feed(b"c"))
-    clock.now += 59.0
-    list(lines.feed(b"c"))
-    clock.now += 2.0
-    with pytest.raises(Problem):
-        list(lines.feed(b""))
+    assert_problem(await call("POST", "/learn", b"not gzip", headers=headers), 400)
+    assert call.app.engine.model.seq == 0
+    talk = call.streaming(**{"content-encoding": "gzip"})
+    talk.say(packed[:-100], more=False)
+    *_, failure = await talk.end_lines()
+    assert (failure["kind"], failure["status"]) == ("failure", 400)
+    assert failure["learned_up_to_line"] == call.app.engine.model.seq > 0

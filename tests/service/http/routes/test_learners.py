@@ -4,7 +4,7 @@ import pytest
 
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
-from tests.service.faulty import PATIENCE, in_loop
+from tests.service.faulty import PATIENCE
 from tests.service.serving import assert_problem, calling, side_by_side
 
 LEARNER, OTHERS = "ff(margin_threshold=0)", ("pa", "pa(replay=2)")
@@ -24,7 +24,6 @@ async def learners(call):
     return (await call("GET", "/learners")).json()["learners"]
 
 
-@in_loop
 async def test_tells_what_each_learner_holds_and_how_well_it_does():
     async with three() as call:
         assert [each["learn_seconds"] for each in await learners(call)] == [None] * 3
@@ -55,7 +54,6 @@ async def test_tells_what_each_learner_holds_and_how_well_it_does():
         assert stats["settings"]["MANYCLASS_SHADOWS"] == "pa,pa(replay=2)"
 
 
-@in_loop
 async def test_a_committee_tells_of_each_member_too():
     shadow = "committee(members=pa+ff(rating=0),vote=score)"
     async with calling(shadows=(shadow,)) as call:
@@ -69,14 +67,6 @@ async def test_a_committee_tells_of_each_member_too():
             assert each["accuracy"]["100"]["r5"] > 0
 
 
-@in_loop
-async def test_without_shadows_there_is_the_one_that_answers():
-    async with calling() as call:
-        [only] = await learners(call)
-        assert (only["learner"], only["primary"]) == ("svm", True)
-
-
-@in_loop
 async def test_a_promoted_shadow_answers_at_once():
     async with three() as call:
         await call.learn(*LESSONS)
@@ -97,8 +87,7 @@ async def test_a_promoted_shadow_answers_at_once():
         assert (await call("POST", "/rank", request)).json()["ranked"] == ranked
 
 
-@in_loop
-async def test_what_is_looked_up_is_what_answers_knows():
+async def test_names_are_looked_up_in_the_primary_learner():
     async with three() as call:
         await call.learn(*LESSONS)
         weights = (await call("GET", "/features/always")).json()["edges"]
@@ -111,7 +100,6 @@ async def test_what_is_looked_up_is_what_answers_knows():
         assert_problem(await call("GET", "/classes/c1"), 404)  # all forgot it
 
 
-@in_loop
 async def test_to_promote_the_one_that_answers_changes_nothing():
     async with three() as call:
         before = await learners(call)
@@ -120,7 +108,6 @@ async def test_to_promote_the_one_that_answers_changes_nothing():
         assert await learners(call) == before
 
 
-@in_loop
 async def test_a_learner_is_found_however_its_options_are_written():
     async with calling(shadows=("pa(replay=4, rivals=3)",)) as call:
         answer = await call("POST", promoting("pa(replay=4, rivals=3)"))
@@ -128,7 +115,6 @@ async def test_a_learner_is_found_however_its_options_are_written():
 
 
 @pytest.mark.parametrize("label", ["svm(caution=0.5)", "svm(C_negative=0.5)"])
-@in_loop
 async def test_a_learner_is_found_under_the_former_names_of_options(label):
     async with calling(shadows=("svm(caution=0.5)",)) as call:
         [_, shadow] = await learners(call)
@@ -140,7 +126,6 @@ async def test_a_learner_is_found_under_the_former_names_of_options(label):
         assert event.name == "svm(caution=0.5)"  # the log has the names that older releases read
 
 
-@in_loop
 async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
     caplog.set_level("INFO")
     async with calling(shadows=("pa",)) as call:
@@ -151,7 +136,6 @@ async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
 
 
 @pytest.mark.parametrize("label", ["ema", "pa(replay=3)", "p", "FF", "x/y"])
-@in_loop
 async def test_nobody_else_can_be_promoted(label):
     async with three() as call:
         digest = call.digest()
@@ -163,21 +147,6 @@ async def test_nobody_else_can_be_promoted(label):
         assert_problem(await call("POST", "/learners/%ff/promote"), 400)
 
 
-@in_loop
-async def test_to_promote_takes_an_admin_key_and_to_look_any():
-    async with calling(
-        shadows=("pa",), rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)
-    ) as call:
-        for key, status in (("r", 403), ("l", 403), ("a", 200)):
-            headers = {"authorization": f"Bearer {key}"}
-            assert (await call("GET", "/learners", headers=headers)).status_code == 200
-            answer = await call("POST", promoting("pa"), headers=headers)
-            assert answer.status_code == status
-        assert_problem(await call("GET", "/learners"), 401)
-        assert_problem(await call("POST", promoting("pa")), 401)
-
-
-@in_loop
 async def test_a_promotion_reaches_every_process():
     async with side_by_side(shadows=("pa",)) as (one, two):
         await one.learn(*LESSONS)
@@ -188,7 +157,6 @@ async def test_a_promotion_reaches_every_process():
         assert one.digest() == two.digest()
 
 
-@in_loop
 async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_given():
     async with calling(learner="pa") as call:
         await call.learn(("a", "x"), ("a b", "y"), ("b", "y"), ("a", "x"), ("a c", "y"))
@@ -201,7 +169,6 @@ async def test_a_score_that_may_be_negative_is_answered_unless_a_threshold_is_gi
             assert above["ranked"] == [each for each in everything if each["score"] > least]
 
 
-@in_loop
 async def test_options_another_process_has_set_are_told():
     async with calling(shadows=("pa",)) as call:
         model_set = call.app.engine.model.model_set.to_dict()

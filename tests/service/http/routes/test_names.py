@@ -2,8 +2,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.service.faulty import in_loop
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import assert_problem
 
 STRANGE = [
     "a/b",
@@ -27,97 +26,71 @@ def path(kind, name):
 
 
 @pytest.mark.parametrize("name", STRANGE)
-@in_loop
-async def test_names_are_any_unicode(name):
-    async with calling() as call:
-        event = {"features": [name], "classes": [name]}
-        await call("POST", "/learn", event)
-        found = (await call("GET", path("classes", name))).json()
-        assert (found["class"], found["learned"]) == (name, 1)
-        assert [each["feature"] for each in found["features"]] == [name]
-        feature = (await call("GET", path("features", name))).json()
-        assert (feature["feature"], feature["times_seen"], feature["outdegree"]) == (name, 1, 1)
-        assert [each["class"] for each in feature["edges"]] == [name]
-        assert (await call("DELETE", path("classes", name))).json() == {"seq": 2}
-        assert_problem(await call("GET", path("classes", name)), 404)
-        assert (await call("GET", path("features", name))).json()["edges"] == []
-        assert (await call("DELETE", path("features", name))).json() == {"seq": 3}
-        assert_problem(await call("GET", path("features", name)), 404)
+async def test_names_are_any_unicode(call, name):
+    event = {"features": [name], "classes": [name]}
+    await call("POST", "/learn", event)
+    found = (await call("GET", path("classes", name))).json()
+    assert (found["class"], found["learned"]) == (name, 1)
+    assert [each["feature"] for each in found["features"]] == [name]
+    feature = (await call("GET", path("features", name))).json()
+    assert (feature["feature"], feature["times_seen"], feature["outdegree"]) == (name, 1, 1)
+    assert [each["class"] for each in feature["edges"]] == [name]
+    assert (await call("DELETE", path("classes", name))).json() == {"seq": 2}
+    assert_problem(await call("GET", path("classes", name)), 404)
+    assert (await call("GET", path("features", name))).json()["edges"] == []
+    assert (await call("DELETE", path("features", name))).json() == {"seq": 3}
+    assert_problem(await call("GET", path("features", name)), 404)
 
 
-@in_loop
-async def test_what_is_heaviest_comes_first():
-    async with calling() as call:
-        await call.learn(("a b", "x"), ("a c", "x"), ("a", "x"), ("a", "y"))
-        found = (await call("GET", "/classes/x")).json()
-        assert found["learned"] == 3
-        weights = [each["weight"] for each in found["features"]]
-        assert weights == sorted(weights, key=abs, reverse=True)
-        assert len(weights) == 3
-        assert len((await call("GET", "/classes/x?limit=1")).json()["features"]) == 1
-        feature = (await call("GET", "/features/a")).json()
-        assert (feature["times_seen"], feature["rating"]) == (4, 1.0)
-        weights = [each["weight"] for each in feature["edges"]]
-        assert weights == sorted(weights, key=abs, reverse=True)
-        assert {each["class"] for each in feature["edges"]} == {"x", "y"}
+async def test_the_heaviest_edges_come_first(call):
+    await call.learn(("a b", "x"), ("a c", "x"), ("a", "x"), ("a", "y"))
+    found = (await call("GET", "/classes/x")).json()
+    assert found["learned"] == 3
+    weights = [each["weight"] for each in found["features"]]
+    assert weights == sorted(weights, key=abs, reverse=True)
+    assert len(weights) == 3
+    assert len((await call("GET", "/classes/x?limit=1")).json()["features"]) == 1
+    feature = (await call("GET", "/features/a")).json()
+    assert (feature["times_seen"], feature["rating"]) == (4, 1.0)
+    weights = [each["weight"] for each in feature["edges"]]
+    assert weights == sorted(weights, key=abs, reverse=True)
+    assert {each["class"] for each in feature["edges"]} == {"x", "y"}
 
 
-@in_loop
-async def test_classes_come_in_pages():
-    async with calling() as call:
-        await call.learn(*(("a", f"x{n:02}") for n in range(25)), ("a", "y"), ("a", "é"))
-        seen, after = [], ""
-        while after is not None:
-            page = await call("GET", "/classes", params={"limit": 10, "after": after})
-            seen += [each["class"] for each in page.json()["classes"]]
-            after = page.json()["next"]
-        assert seen == [*(f"x{n:02}" for n in range(25)), "y", "é"]
-        some = (await call("GET", "/classes?prefix=x1")).json()
-        assert [each["class"] for each in some["classes"]] == [f"x1{n}" for n in range(10)]
-        assert some["next"] is None
-        assert (await call("GET", "/classes?prefix=é")).json()["classes"] == [
-            {"class": "é", "learned": 1}
-        ]
-        assert (await call("GET", "/classes?prefix=z")).json() == {"classes": [], "next": None}
+async def test_classes_come_in_pages(call):
+    await call.learn(*(("a", f"x{n:02}") for n in range(25)), ("a", "y"), ("a", "é"))
+    seen, after = [], ""
+    while after is not None:
+        page = await call("GET", "/classes", params={"limit": 10, "after": after})
+        seen += [each["class"] for each in page.json()["classes"]]
+        after = page.json()["next"]
+    assert seen == [*(f"x{n:02}" for n in range(25)), "y", "é"]
+    some = (await call("GET", "/classes?prefix=x1")).json()
+    assert [each["class"] for each in some["classes"]] == [f"x1{n}" for n in range(10)]
+    assert some["next"] is None
+    assert (await call("GET", "/classes?prefix=é")).json()["classes"] == [
+        {"class": "é", "learned": 1}
+    ]
+    assert (await call("GET", "/classes?prefix=z")).json() == {"classes": [], "next": None}
 
 
 @pytest.mark.parametrize("limit", ["0", "1001", "x", "1.5", ""])
-@in_loop
-async def test_refuses_limits_that_make_no_sense(limit):
-    async with calling() as call:
-        problem = assert_problem(await call("GET", f"/classes?limit={limit}"), 422)
-        assert [fault["parameter"] for fault in problem["errors"]] == ["limit"]
+async def test_refuses_limits_that_make_no_sense(call, limit):
+    problem = assert_problem(await call("GET", f"/classes?limit={limit}"), 422)
+    assert [fault["parameter"] for fault in problem["errors"]] == ["limit"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 @pytest.mark.parametrize("kind", ["classes", "features"])
-@in_loop
-async def test_unknown_and_impossible_names(method, kind):
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        before = call.digest()
-        assert_problem(await call(method, f"/{kind}/nobody"), 404)
-        assert_problem(await call(method, f"/{kind}/%FF"), 400)
-        assert_problem(await call(method, f"/{kind}/%ED%A0%80"), 400)
-        assert_problem(await call(method, f"/{kind}/"), 422)
-        assert_problem(await call(method, f"/{kind}/" + "x" * 4097), 422)
-        assert_problem(
-            await call(method, f"/{kind}/" + quote("é" * 2049)), 404 if method == "GET" else 422
-        )
-        assert call.digest() == before
-
-
-@in_loop
-async def test_keys():
-    async with calling(rank_keys=("r",), learn_keys=("l",), admin_keys=("a",)) as call:
-        admin = {"authorization": "Bearer a"}
-        await call("POST", "/learn", {"features": ["f"], "classes": ["c"]}, headers=admin)
-        for where in ("/classes", "/classes/c", "/features/f"):
-            assert_problem(await call("GET", where), 401)
-            response = await call("GET", where, headers={"authorization": "Bearer r"})
-            assert response.status_code == 200
-        for where in ("/classes/c", "/features/f"):
-            for key, status in (("r", 403), ("l", 403), ("é", 401)):
-                headers = {"authorization": f"Bearer {key}".encode()}
-                assert_problem(await call("DELETE", where, headers=headers), status)
-            assert (await call("DELETE", where, headers=admin)).status_code == 200
+async def test_unknown_and_impossible_names(call, method, kind):
+    await call.learn(("a", "x"))
+    before = call.digest()
+    assert_problem(await call(method, f"/{kind}/nobody"), 404)
+    assert_problem(await call(method, f"/{kind}/%FF"), 400)
+    assert_problem(await call(method, f"/{kind}/%ED%A0%80"), 400)
+    assert_problem(await call(method, f"/{kind}/"), 422)
+    assert_problem(await call(method, f"/{kind}/" + "x" * 4097), 422)
+    assert_problem(
+        await call(method, f"/{kind}/" + quote("é" * 2049)), 404 if method == "GET" else 422
+    )
+    assert call.digest() == before

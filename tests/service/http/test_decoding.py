@@ -5,13 +5,11 @@ import json
 import msgspec
 import pytest
 
-from manyclass.service.http.decoding import decode
-from manyclass.service.http.mismatch import _TAKES
+from manyclass.service.http.decoding import _TAKES, decode
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
-from tests.service.faulty import in_loop
-from tests.service.serving import assert_problem, calling
+from tests.service.serving import assert_problem
 
 FORMS = (RankRequest, RankInstance, LearnRequest, LearnEvent)
 TEXT = {"text": "a"}
@@ -73,24 +71,18 @@ def test_a_long_key_is_cut_short():
     assert pointer == "#"
 
 
-@in_loop
-async def test_many_unknown_parameters_make_a_short_answer():
-    async with calling() as call:
-        query = "&".join(f"{name * 50}{number}=1" for name in "ab" for number in range(100))
-        for method, path in (("GET", "/stats"), ("POST", "/rank")):
-            response = await call(method, f"{path}?{query}&{'x' * 10_000}=1")
-            assert 0 < len(assert_problem(response, 422)["errors"]) <= 10
-            assert len(response.content) < 5000
+async def test_many_unknown_parameters_make_a_short_answer(call):
+    query = "&".join(f"{name * 50}{number}=1" for name in "ab" for number in range(100))
+    for method, path in (("GET", "/stats"), ("POST", "/rank")):
+        response = await call(method, f"{path}?{query}&{'x' * 10_000}=1")
+        assert 0 < len(assert_problem(response, 422)["errors"]) <= 10
+        assert len(response.content) < 5000
 
 
-@in_loop
-async def test_features_tell_it_too():
-    async with calling() as call:
-        for features, pointer in ((5, "#/features"), ({"a": "b"}, "#/features")):
-            response = await call("POST", "/rank", {"features": features})
-            assert (
-                "`features` must be an object" in assert_problem(response, 422, pointer)["detail"]
-            )
+async def test_features_tell_it_too(call):
+    for features, pointer in ((5, "#/features"), ({"a": "b"}, "#/features")):
+        response = await call("POST", "/rank", {"features": features})
+        assert "`features` must be an object" in assert_problem(response, 422, pointer)["detail"]
 
 
 @pytest.mark.parametrize(
@@ -104,21 +96,17 @@ async def test_features_tell_it_too():
         ("/features/a?limit=5", "this call takes none"),
     ],
 )
-@in_loop
-async def test_an_unknown_parameter_is_refused(path, detail):
-    async with calling() as call:
-        await call.learn(("a", "x"))
-        problem = assert_problem(await call("GET", path), 422)
-        assert detail in problem["detail"]
-        [fault] = problem["errors"]
-        assert fault["parameter"] == path.partition("?")[2].partition("=")[0]
+async def test_an_unknown_parameter_is_refused(call, path, detail):
+    await call.learn(("a", "x"))
+    problem = assert_problem(await call("GET", path), 422)
+    assert detail in problem["detail"]
+    [fault] = problem["errors"]
+    assert fault["parameter"] == path.partition("?")[2].partition("=")[0]
 
 
-@in_loop
-async def test_the_parameters_of_hot_calls_belong_into_the_body():
-    async with calling() as call:
-        for path, body in (("/rank", TEXT), ("/learn", TEXT | {"classes": ["x"]})):
-            problem = assert_problem(await call("POST", path + "?k=5", body), 422)
-            assert "into the body" in problem["detail"]
-            assert problem["errors"][0]["parameter"] == "k"
-        assert call.app.engine.model.seq == 0
+async def test_the_parameters_of_hot_calls_belong_into_the_body(call):
+    for path, body in (("/rank", TEXT), ("/learn", TEXT | {"classes": ["x"]})):
+        problem = assert_problem(await call("POST", path + "?k=5", body), 422)
+        assert "into the body" in problem["detail"]
+        assert problem["errors"][0]["parameter"] == "k"
+    assert call.app.engine.model.seq == 0

@@ -1,4 +1,4 @@
-"""Builds events from the bodies of clients, and submits them to the engine."""
+"""Builds events from the bodies of clients."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -23,7 +23,7 @@ Known = Mapping[str, StoredInstance | Absence]  # by id
 
 
 class EventBuilder:
-    """Builds events from forms, and submits them to the engine.
+    """Builds events from forms.
 
         form ──► event                                       (features or text)
         form ──► instance of its id ──► event                (pending, or of a peer)
@@ -102,10 +102,6 @@ class EventBuilder:
         fingerprint = _fingerprint(sorted(instance.items()), classes)
         return _learn(instance, classes, form.event_id, fingerprint)
 
-    async def submit(self, entries: Sequence[Event | Result], wait: bool = False) -> list[Result]:
-        """Return the results of `Engine.submit`, which takes all entries or none."""
-        return await self._engine.submit(entries, wait)
-
     def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
         match absence:
             case Absence.NO_ANSWER:
@@ -117,7 +113,7 @@ class EventBuilder:
                 status, detail = 410, f"The instance of id {instance_id!r} is no longer kept."
             case Absence.NEVER_SEEN:
                 status, detail = 404, f"No instance was ranked under id {instance_id!r}."
-        return Problem(status, detail, [Fault(detail, ("id",))])
+        return Problem(status, detail, [Fault(detail, "#/id")])
 
     def _was_learned(self, form: LearnEvent | LearnRequest) -> bool:
         return form.event_id is not UNSET and self._engine.model.seen(form.event_id) is not None

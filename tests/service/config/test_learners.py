@@ -1,0 +1,232 @@
+"""The settings about learners, beside the stored model, and options given as settings."""
+
+import shlex
+
+import pytest
+
+from manyclass.core.learners.options import Options
+from manyclass.core.learners.registry import DEFAULT_LEARNER, NAMES
+from manyclass.core.model_set import ModelSet
+from manyclass.service.config.learners import as_variables
+from manyclass.service.config.settings import SettingError, Settings, read
+
+
+def settings_of(variables):
+    return read({f"MANYCLASS_{name}": text for name, text in variables.items()})
+
+
+def model_set(**variables):
+    return settings_of(variables).model_set()
+
+
+def refusal_of(variables):
+    with pytest.raises(SettingError) as caught:
+        settings_of(variables)
+    return caught.value
+
+
+def test_the_learner_of_a_new_store():
+    assert model_set() == ModelSet(Options.of(DEFAULT_LEARNER))
+    assert model_set(LEARNER="pa") == ModelSet(Options.of("pa"))
+    assert model_set(LEARNER="pa(replay=4)") == ModelSet(Options.of("pa", replay=4))
+
+
+def test_shadows_have_the_limits_of_the_primary_and_nothing_else_of_it():
+    made = model_set(
+        LEARNER="svm(rating=3)", SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", MAX_CLASSES="7"
+    )
+    assert made.primary == Options.of("svm", rating=3, max_classes=7)
+    assert made.shadows == (
+        Options.of("pa", replay=4, rivals=2, max_classes=7),
+        Options(rating=0, max_classes=7),
+    )
+    [own] = model_set(SHADOWS="pa(max_classes=9)", MAX_CLASSES="7").shadows
+    assert own.max_classes == 9
+
+
+@pytest.mark.parametrize(
+    ("variables", "variable", "value", "allowed"),
+    [
+        (
+            *({"LEARNER": "pa(max_classes=4)", "MAX_CLASSES": "5"}, "MAX_CLASSES", "5"),
+            "MANYCLASS_LEARNER says otherwise: 'pa(max_classes=4)'",
+        ),
+        ({"LEARNER": "pa(leak=no)"}, "LEARNER", "pa(leak=no)", "leak: has no effect"),
+        ({"LEARNER": "committee"}, "LEARNER", "committee", "members: must name"),
+        ({"LEARNER": "ff(shuffle=9)"}, "LEARNER", "ff(shuffle=9)", "shuffle: is for the members"),
+        ({"LEARNER": "ff", "SHADOWS": "ff"}, "SHADOWS", "ff", "two learners are 'ff'"),
+        ({"SHADOWS": "pa,pa"}, "SHADOWS", "pa,pa", "two learners are 'pa'"),
+        ({"SHADOWS": "pa(shuffle=9)"}, "SHADOWS", "pa(shuffle=9)", "for the members"),
+        ({"LEARNER": "pa(caution=1)"}, "LEARNER", "pa(caution=1)", "only on svm"),
+        ({"LEARNER": "svm(caution=-1)"}, "LEARNER", "svm(caution=-1)", "C_negative: must be"),
+        ({"SHADOWS": "pa(rating=-1)"}, "SHADOWS", "pa(rating=-1)", "rating: must be"),
+        ({"SHADOWS": "pa(rating=0"}, "SHADOWS", "pa(rating=0", "no closing parenthesis"),
+    ],
+)
+def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
+    variables, variable, value, allowed
+):
+    error = refusal_of(variables)
+    assert (error.variable, error.value) == (f"MANYCLASS_{variable}", repr(value))
+    assert allowed in error.allowed
+
+
+@pytest.mark.parametrize(
+    ("variables", "labels"),
+    [
+        ({}, ["pa(replay=4)", "ff", "ema"]),
+        ({"LEARNER": ""}, ["pa(replay=4)", "ff", "ema"]),
+        ({"LEARNER": "pa"}, ["pa", "ff", "ema"]),
+        ({"LEARNER": "pa(rivals=2)"}, ["pa(rivals=2)", "ff", "ema"]),
+        ({"LEARNER": "ff"}, ["ff", "pa(replay=4)", "ema"]),
+        ({"LEARNER": "arow"}, ["arow", "ff", "ema"]),
+        ({"SHADOWS": ""}, ["pa(replay=4)", "ff", "ema"]),
+        ({"SHADOWS": "none"}, ["pa(replay=4)"]),
+        ({"SHADOWS": "ind"}, ["pa(replay=4)", "ind"]),
+        ({"SHADOWS": "ff,ema"}, ["pa(replay=4)", "ff", "ema"]),
+        ({"SHADOWS": "ema, pa(replay=4)"}, ["ff", "ema", "pa(replay=4)"]),  # it was promoted
+        (
+            {"LEARNER": "ff(rating=3)", "SHADOWS": "ema, pa(replay=4)"},
+            ["ff(rating=3)", "ema", "pa(replay=4)"],
+        ),
+    ],
+)
+def test_omitted_settings_keep_their_stored_values(variables, labels):
+    stored = ModelSet(Options.of("pa", replay=4), (Options(), Options.of("ema")))
+    assert settings_of(variables).model_set(stored).labels == labels
+
+
+def test_shadows_that_need_another_learner_than_that_of_a_new_store():
+    with pytest.raises(SettingError, match="two learners are 'svm'"):
+        model_set(SHADOWS="svm")
+
+
+@pytest.mark.parametrize(
+    ("variables", "limits"),
+    [
+        ({}, [100, 200]),
+        ({"MAX_CLASSES": "50"}, [50, 50]),
+        ({"SHADOWS": "pa"}, [100, 200]),
+        ({"SHADOWS": "pa", "MAX_CLASSES": "50"}, [50, 50]),
+        ({"SHADOWS": "pa(max_classes=70)", "MAX_CLASSES": "50"}, [50, 70]),
+        ({"SHADOWS": "pa,ema"}, [100, 200, 100]),
+        ({"LEARNER": "ff", "SHADOWS": "ema,pa"}, [100, 100, 200]),
+        ({"LEARNER": "pa", "SHADOWS": "ff"}, [200, 100]),
+        ({"LEARNER": "ff(max_classes=9)", "SHADOWS": "pa,ema"}, [9, 200, 9]),
+        ({"LEARNER": "ff(rating=0)", "SHADOWS": "none"}, [100]),
+    ],
+)
+def test_a_limit_holds_for_every_learner_and_stays_where_none_is_given(variables, limits):
+    stored = ModelSet(Options(max_classes=100), (Options.of("pa", max_classes=200),))
+    assert [
+        each.max_classes for each in settings_of(variables).model_set(stored).learners
+    ] == limits
+
+
+def test_the_limits_of_a_new_store_are_those_of_the_primary():
+    made = model_set(LEARNER="pa(max_features=100)", SHADOWS="ff")
+    assert [each.max_features for each in made.learners] == [100, 100]
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked", "differs"),
+    [
+        ("svm", "svm", False),
+        ("svm(rating=3)", None, False),
+        ("svm(rating=3)", "svm", True),  # a named learner has the defaults of omitted options
+        ("svm(rating=3)", "svm(rating=3)", False),
+        ("svm(caution=0.5)", "svm(C_negative=0.5)", False),
+        ("svm(C_negative=0.5)", "svm(caution=0.5)", False),
+        ("svm(max_classes=9)", "svm", False),
+    ],
+)
+def test_when_a_start_goes_on_with_the_stored_options(stored, asked, differs):
+    before = ModelSet(Options.parse(stored))
+    after = Settings(learner=asked).model_set(before).after(before)
+    assert bool(before.differences(after)) == differs
+
+
+def test_the_stored_learners_are_written_as_they_can_be_given():
+    stored = ModelSet(
+        Options.parse("svm(rating=3,C=2,max_bytes=2097152)"), (Options.of("pa", max_classes=7),)
+    )
+    written = as_variables(stored)
+    assert written == (
+        "MANYCLASS_LEARNER='svm(rating=3,C=2,max_bytes=2097152)'"
+        " MANYCLASS_SHADOWS='pa(max_classes=7)'"
+    )
+    variables = dict(each.split("=", 1) for each in shlex.split(written))
+    assert not stored.differences(read(variables).model_set(stored))
+    assert as_variables(ModelSet(Options.of("pa"))).endswith("MANYCLASS_SHADOWS='none'")
+
+
+def test_shown_learners_read_back():
+    variables = {"LEARNER": "pa(replay=4)", "SHADOWS": "ff,pa(rating=2)", "MAX_CLASSES": "7"}
+    settings = settings_of(variables)
+    shown = settings.shown()
+    assert shown["MANYCLASS_LEARNER"] == "pa(replay=4)"
+    assert shown["MANYCLASS_MAX_BYTES"] == ""
+    assert read(shown).model_set() == settings.model_set()
+    promoted = settings.model_set().promoted("ff")
+    assert read(settings.shown(promoted)).model_set() == promoted
+
+
+FORMER_SETTINGS = (
+    *("margin_threshold", "min_weight", "max_outdegree", "rating", "leak", "boolean", "normalize"),
+    *("sublinear", "tfidf", "retrieval_window", "feature_memory", "rate", "epsilon", "tree"),
+    *("sample", "policy", "alpha", "arity", "max_leaves", "aggressiveness", "caution", "demands"),
+    *("rivals", "replay", "replay_size", "seed", "members", "vote"),
+)
+
+
+@pytest.mark.parametrize("name", FORMER_SETTINGS)
+def test_a_former_setting_of_a_learner_is_refused(name):
+    assert name in NAMES
+    assert "MANYCLASS_LEARNER=" in refusal_of({name.upper(): "1"}).allowed
+    with pytest.raises(SettingError, match="--learner "):
+        read({}, {name: "1"})
+    assert settings_of({name.upper(): " "}) == Settings()  # was as if it were not given
+
+
+@pytest.mark.parametrize(
+    ("variables", "written"),
+    [
+        ({"RATING": "7"}, "svm(rating=7)"),
+        ({"RATING": "0"}, "svm"),
+        ({"RATING": "7", "REPLAY": "4"}, "svm(rating=7,replay=4)"),
+        ({"LEARNER": "pa(replay=4)", "RIVALS": "2"}, "pa(rivals=2,replay=4)"),
+        ({"LEARNER": "pa(replay=4)", "REPLAY": "5"}, "pa(replay=4)"),
+        ({"LEARNER": "pa(max_classes=9)", "RIVALS": "2"}, "pa(rivals=2,max_classes=9)"),
+        ({"LEAK": "OFF"}, "ff(leak=no)"),
+        ({"TFIDF": "0", "SUBLINEAR": "1"}, "svm(tfidf=no)"),
+        ({"LEARNER": "committee(members=ff+pa)", "VOTE": "score"}, None),
+        ({"MEMBERS": "ff+pa", "VOTE": "score"}, "committee(members=ff+pa,vote=score)"),
+        ({"CAUTION": "0.5"}, "svm(C_negative=0.5)"),
+        ({"C": "2"}, "svm(C=2)"),
+        ({"FEATURE_MEMORY": "0"}, "ff(mass_cap=0)"),
+    ],
+)
+def test_options_of_a_learner_are_refused_with_the_specification_to_write(variables, written):
+    error = refusal_of(variables)
+    written = written or "committee(members=ff+pa,vote=score)"
+    [told] = [each for each in shlex.split(error.allowed) if each.startswith("MANYCLASS_LEARNER=")]
+    assert told.rstrip(";") == f"MANYCLASS_LEARNER={written}"
+    assert read({"MANYCLASS_LEARNER": written}).model_set().primary == Options.parse(written)
+    for name in variables.keys() - {"LEARNER"}:
+        assert f"MANYCLASS_{name}" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"RATING": "x"}, "rating: must be a whole number, not 'x'"),
+        ({"LEAK": "maybe"}, "leak: must be yes or no, not 'maybe'"),
+        ({"LEAK": "no", "VOTE": "score"}, "has no effect on learner 'svm'"),
+        ({"LEARNER": "pa", "LEAK": "no"}, "leak: has no effect on learner 'pa', only on ff"),
+        ({"LEARNER": "smv", "RATING": "3"}, "did you mean `svm`?"),
+    ],
+)
+def test_options_that_fit_no_learner_are_refused_with_the_reason(variables, message):
+    error = refusal_of(variables)
+    assert "as in MANYCLASS_LEARNER='svm(replay=4)'" in error.allowed
+    assert message in error.allowed

@@ -1,0 +1,148 @@
+"""Bounds on the lines of a stream: length, time, memory, turns of the event loop."""
+
+import asyncio
+import gzip
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyclass.service.http import line_reader, time_slice
+from manyclass.service.http.line_reader import Lines
+from manyclass.service.http.memory_budget import MemoryBudget, Reservation
+from manyclass.service.http.problems import Problem
+from manyclass.service.http.request_body import GUNZIP_BYTES
+from tests.service.faulty import Clock, many_turns
+from tests.service.serving import calling, line
+
+
+async def test_a_line_that_is_too_long_is_skipped():
+    async with calling(max_body_bytes=1024) as call:
+        talk = call.streaming()
+        talk.say(line())
+        for _ in range(50):
+            talk.say(b"x" * 100)
+        talk.say(b"\n" + line() + b"y" * 2000, more=False)
+        *faults, summary = await talk.end_lines()
+        assert [(each["line"], each["status"]) for each in faults] == [(2, 422), (4, 422)]
+        assert summary["accepted"] == 2
+
+
+async def test_others_have_their_turn_while_a_client_sends_rubbish(call, monkeypatch):
+    monkeypatch.setattr(time_slice, "SLICE_SECONDS", 0)
+    talk = call.streaming()
+    talk.say(b"\n" * 100_000 + b"x\n" * 10_000, more=False)
+    turns = 0
+    while not talk.task.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 300
+
+
+@given(
+    st.lists(st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")), max_size=8),
+    st.lists(st.integers(0, 100), max_size=10),
+    st.booleans(),
+)
+def test_lines_are_the_same_however_they_are_cut(texts, cuts, ended):
+    data = b"\n".join(texts) + (b"\n" if ended and texts else b"")
+    borders = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
+    budget = MemoryBudget(2**20)
+    reservation = Reservation(budget)
+    lines = Lines(8, reservation, Clock())
+    found = []
+    for start, end in pairwise(borders):
+        found += lines.feed(data[start:end])
+    found += lines.rest()
+    expected = data.split(b"\n")
+    if not expected[-1]:
+        expected.pop()
+    assert found == [None if len(text) > 8 else text for text in expected]
+
+
+async def test_an_unfinished_line_counts_in_the_budget_and_a_finished_one_does_not(call):
+    budget = call.app.limits.budget
+    talk = call.streaming()
+    talk.say(line("a") + line("b")[:-10])
+    await call.settled(1)
+    await many_turns()
+    assert budget.used == len(line("b")) - 10
+    talk.say(line("b")[-10:])
+    await call.settled(2)
+    await many_turns()
+    assert budget.used == 0
+    talk.say(line()[:7])
+    await many_turns()
+    assert budget.used == 7
+    talk.leave()
+    await talk.end()
+    assert budget.used == 0
+
+
+async def test_the_unpacking_of_a_stream_counts_too(call):
+    budget = call.app.limits.budget
+    talk = call.streaming(**{"content-encoding": "gzip"})
+    talk.say(gzip.compress(b" " * 5000))
+    await many_turns()
+    assert budget.used == GUNZIP_BYTES + 5000
+    talk.say(gzip.compress(b"\n"), more=False)
+    assert (await talk.end())[0] == 200
+    assert budget.used == 0
+
+
+async def test_a_line_for_which_there_is_no_memory_is_refused(call):
+    budget = call.app.limits.budget
+    budget.limit = 10_000
+    talk = call.streaming()
+    talk.say(line())
+    await call.settled(1)
+    talk.say(b" " * 10_001)
+    failure = await talk.hear_line()
+    assert (failure["kind"], failure["status"]) == ("failure", 503)
+    assert failure["learned_up_to_line"] == 1
+    await talk.end()
+    assert budget.used == 0
+    talk = call.streaming()
+    talk.say(b" " * 10_001)
+    status, headers, _ = await talk.end()
+    assert status == 503
+    assert int(headers[b"retry-after"]) >= 1
+
+
+async def test_a_line_that_does_not_end_ends_its_stream(call, report_after, monkeypatch):
+    """Nothing more comes, or a little now and then. Between lines a stream may be quiet."""
+    report_after(0.001)
+    monkeypatch.setattr(line_reader, "LINE_SECONDS", 0.05)
+    for more in (b"", b" "):
+        seq = call.app.engine.model.seq
+        talk = call.streaming()
+        talk.say(line())
+        assert (await talk.hear_line())["kind"] == "progress"
+        await asyncio.sleep(0.1)
+        assert not talk.task.done()
+        talk.say(line()[:5])
+        while not talk.unheard():
+            talk.say(more)
+            await asyncio.sleep(0.001)
+        failure = await talk.hear_line()
+        assert (failure["kind"], failure["status"]) == ("failure", 408)
+        assert failure["accepted"] == 1
+        assert call.app.engine.model.seq == seq + 1
+        await talk.end()
+
+
+def test_the_time_for_a_line_begins_with_the_line():
+    clock = Clock()
+    lines = Lines(100, Reservation(MemoryBudget(2**20)), clock)
+    for _ in range(10):
+        clock.now += 59.0
+        list(lines.feed(b"a\nb"))
+    clock.now += 61.0
+    assert list(lines.feed(b"\n")) == [b"b"]
+    list(lines.feed(b"c"))
+    clock.now += 59.0
+    list(lines.feed(b"c"))
+    clock.now += 2.0
+    with pytest.raises(Problem):
+        list(lines.feed(b""))
