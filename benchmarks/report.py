@@ -4,12 +4,22 @@ import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 Cell = str | int | float | None
+Figures = dict[str, float]
 
 
 def add_json_option(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too")
+
+
+def over_rounds(rounds: Sequence[Mapping[str, float]]) -> Figures:
+    """Return the median of each figure over the rounds, and the sum of `failed`."""
+    return {
+        name: (sum if name == "failed" else median)(each[name] for each in rounds)
+        for name in rounds[0]
+    }
 
 
 class Report:

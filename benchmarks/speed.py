@@ -7,11 +7,9 @@ made of NumPy calls, an instance at a time.
 
 import ctypes
 import gc
-import multiprocessing
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -19,14 +17,12 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import data
 from benchmarks.learner import Learner
-from benchmarks.report import Cell, Report, add_json_option
+from benchmarks.process import own_process
+from benchmarks.report import Cell, Figures, Report, add_json_option
 from manyclass.core.learners.options import Options
-from manyclass.evaluation import readers
+from manyclass.evaluation import datasets, readers
 from manyclass.training.rows import Rows
-
-EngineStats = dict[str, float]
 
 CHUNKS = 20
 SETS = {
@@ -56,7 +52,7 @@ def chunks_of(rows: Rows) -> list[Rows]:
 # --- rank and learn -----------------------------------------------------------------------------
 
 
-def measure_set(rows: Rows, options: Options) -> EngineStats:
+def measure_set(rows: Rows, options: Options) -> Figures:
     """Return the costs of ranking and learning the last tenth of the rows."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
     learner = Learner(rows, options)
@@ -137,7 +133,7 @@ def ids_of_columns(
 # --- does the number of classes matter? --------------------------------------------------------
 
 
-def measure_classes(class_count: int) -> EngineStats:
+def measure_classes(class_count: int) -> Figures:
     """Return the cost of ranking with so many classes; features and edges touched are equal."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
@@ -193,7 +189,7 @@ def resident_set() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure_memory(mean_outdegree: int) -> EngineStats:
+def measure_memory(mean_outdegree: int) -> Figures:
     """Return an index of a million features with so many edges each on average."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
@@ -233,13 +229,7 @@ def measure_memory(mean_outdegree: int) -> EngineStats:
     }
 
 
-def in_its_own_process(call: Callable[[int], EngineStats], argument: int) -> EngineStats:
-    """Return the result of the call in a fresh process, whose memory holds nothing else."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        return process.submit(call, argument).result()
-
-
-def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, Cell]]:
+def per_edge_and_feature(few: Figures, many: Figures) -> list[dict[str, Cell]]:
     """Return the bytes of an edge and of a feature, from two indexes that differ in edges."""
     rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):
@@ -249,19 +239,27 @@ def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, 
     return rows
 
 
+def own(call: Callable[[int], Figures], argument: int) -> Figures:
+    """Return the result of the call in a new process."""
+    with own_process() as process:
+        return process.submit(call, argument).result()
+
+
 def main(options: Namespace) -> None:
     report = Report(options)
     rows: list[dict[str, Cell]] = []
     for name, set_options in SETS.items():
-        rows.append({"set": name, **measure_set(data.SETS[name](options.data), set_options)})
+        rows.append(
+            {"set": name, **measure_set(datasets.read(name, options.data).rows, set_options)}
+        )
     report.table("CPU time an instance, one thread, median", rows)
 
-    by_classes = [in_its_own_process(measure_classes, count) for count in CLASS_COUNTS]
+    by_classes = [own(measure_classes, count) for count in CLASS_COUNTS]
     for row in by_classes:
         row["against fewest"] = row["rank µs"] / by_classes[0]["rank µs"]
     report.table("Ranking against the number of classes", by_classes)
 
-    few, many = (in_its_own_process(measure_memory, outdegree) for outdegree in (1, 10))
+    few, many = (own(measure_memory, outdegree) for outdegree in (1, 10))
     report.table("Memory at a million features", [few, many])
     report.table("Memory, split (a feature includes its name)", per_edge_and_feature(few, many))
     report.close()
