@@ -141,7 +141,7 @@ def measure_classes(class_count: int) -> Figures:
     numbers = random.permutation(class_count)[np.arange(edges) % class_count]
     order = random.permutation(edges)
     every = np.arange(edges + 1)
-    lessons = Rows(
+    examples = Rows(
         [f"feature {number}" for number in range(features)],
         every,
         (order // OUTDEGREE).astype(np.int32),
@@ -153,17 +153,17 @@ def measure_classes(class_count: int) -> Figures:
     always = Options.of(
         "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
     )
-    learner = Learner(lessons, always)
-    learner.learn(lessons)
+    learner = Learner(examples, always)
+    learner.learn(examples)
 
     ranks = 50_000
     instances = Rows(
-        lessons.features,
+        examples.features,
         np.arange(0, (ranks + 1) * ACTIVE, ACTIVE),
         np.concatenate([random.choice(features, ACTIVE, replace=False) for _ in range(ranks)])
         .astype(np.int32),
         np.ones(ranks * ACTIVE, np.float32),
-        lessons.classes,
+        examples.classes,
         np.zeros(ranks + 1, np.int64),
         np.empty(0, np.int32),
     )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.accuracy import best_ranks, hits_of
 from manyclass.training.rows import Rows
 
 RECALL_AT = (1, 5, 10)
@@ -45,6 +46,10 @@ class Truth:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
+    def hits(self, ranking: Ranking) -> NDArray[np.bool_]:
+        """Return (n, k), bool: whether the class at this place is true."""
+        return hits_of(ranking, self.indptr, self.indices)
+
     @property
     def counts(self) -> NDArray[np.int64]:
         """Return the number of true classes of each row."""
@@ -61,7 +66,7 @@ def measures(ranking: Ranking, truth: Truth, taxonomy: Taxonomy | None = None) -
     R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of true classes among
     the first places. PSP1, PSP3, PSP5: propensity-scored precision (Jain et al., 2016).
     """
-    hits = hits_of(ranking, truth)
+    hits = truth.hits(ranking)
     ranks = best_ranks(hits)
     found = by_ranks(ranks)
     found |= {f"P{k}": float(hits[:, :k].sum() / (k * max(len(truth), 1))) for k in PRECISION_AT}
@@ -70,25 +75,6 @@ def measures(ranking: Ranking, truth: Truth, taxonomy: Taxonomy | None = None) -
     if taxonomy is not None:
         found |= taxonomic(ranking, truth, taxonomy)
     return found
-
-
-def hits_of(ranking: Ranking, truth: Truth) -> NDArray[np.bool_]:
-    """Return (n, k), bool: whether the class at this place is true."""
-    width = len(truth.classes)
-    row_of = np.repeat(np.arange(len(truth), dtype=np.int64), truth.counts)
-    true_pairs = np.unique(row_of * width + truth.indices)
-    pairs = np.arange(len(truth), dtype=np.int64)[:, None] * width + ranking
-    places = np.searchsorted(true_pairs, pairs)
-    places[places == len(true_pairs)] = 0
-    known = true_pairs[places] == pairs if len(true_pairs) else np.zeros(pairs.shape, np.bool_)
-    hits: NDArray[np.bool_] = known & (ranking >= 0)
-    return hits
-
-
-def best_ranks(hits: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return k_x of each row: the place of its best true class, 0 if not retrieved."""
-    first = hits.argmax(axis=1) + 1
-    return np.where(hits.any(axis=1), first, 0).astype(np.int32)
 
 
 def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:

@@ -9,8 +9,9 @@ from manyclass.core.learners.options import Options
 from manyclass.evaluation.cost import mean_seconds_of, timed
 from manyclass.evaluation.estimator import Estimator, UsesTaxonomy
 from manyclass.evaluation.learner_estimator import LearnerEstimator
-from manyclass.evaluation.measures import Truth, best_ranks, by_ranks, hits_of, measures
+from manyclass.evaluation.measures import Truth, by_ranks, measures
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.accuracy import best_ranks
 from manyclass.training.rows import Rows
 
 RETRIEVED = 50  # places for MRR, as many as the paper's FF retrieves
@@ -155,7 +156,7 @@ class _Probe:
     def passed(self, estimator: Estimator, number: int, seconds: float) -> Pass:
         """Return accuracy and size after this pass."""
         ranking = estimator.rank(self.test, RETRIEVED)
-        learned = hits_of(estimator.rank(self.training, RETRIEVED), self.training_truth)
+        learned = self.training_truth.hits(estimator.rank(self.training, RETRIEVED))
         return Pass(
             number,
             seconds,

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.learner_estimator import LearnerEstimator
-from manyclass.evaluation.measures import Truth, hits_of
+from manyclass.evaluation.measures import Truth
 from manyclass.training.rows import Rows
 
 THRESHOLDS = (
@@ -50,7 +50,7 @@ class Independent:
         right = dict[float, int]()
         for threshold in self._thresholds:
             trial.learner.configure(_options(threshold))
-            right[threshold] = int(hits_of(trial.rank(held_out, 1), truth).sum())
+            right[threshold] = int(truth.hits(trial.rank(held_out, 1)).sum())
         return max(right, key=right.__getitem__)
 
 

@@ -1,7 +1,7 @@
 """Labelled sparse instances as CSR arrays: order, split, oversample."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -74,6 +74,15 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], list[str]]]:
+        """Yield each instance and its true classes by name, as `of` collects them."""
+        for row in range(len(self)):
+            active = slice(self.indptr[row], self.indptr[row + 1])
+            true = slice(self.class_indptr[row], self.class_indptr[row + 1])
+            names = [self.features[column] for column in self.indices[active]]
+            classes = [self.classes[column] for column in self.class_indices[true]]
+            yield dict(zip(names, self.values[active].tolist(), strict=True)), classes
 
     def labelled(self, features: Columns, classes: Columns) -> Labelled:
         """Return the arguments of `Learner.learn_csr`, given the columns of all names."""

@@ -4,8 +4,6 @@ Inputs are of unit l2 norm. All have an intercept and run in one thread.
 """
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -52,9 +50,7 @@ class Perceptron:
             max_iter=self.passes, tol=1e-6, n_iter_no_change=5, random_state=seed
         )
         start = None if weights is None else weights[None, :]
-        with without_convergence_warnings():
-            model.fit(matrix, positive, coef_init=start)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive, coef_init=start)
 
 
 @dataclass(frozen=True)
@@ -93,9 +89,7 @@ class SupportVectors:
 
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
         model = imported("sklearn.svm", "scikit-learn").LinearSVC(C=self.c, random_state=seed)
-        with without_convergence_warnings():
-            model.fit(matrix, positive)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive)
 
 
 @dataclass(frozen=True)
@@ -118,15 +112,13 @@ class PassiveAggressive:
             tol=1e-6,
             random_state=seed,
         )
-        with without_convergence_warnings():
-            model.fit(matrix, positive)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive)
 
 
-@contextmanager
-def without_convergence_warnings() -> Iterator[None]:
-    """Ignore warnings about the limit on passes, which is chosen."""
+def fitted(model: Any, matrix: Any, positive: NDArray[np.bool_], **given: Any) -> Linear:
+    """Fit a model; ignore warnings about the limit on passes, which is chosen."""
     exceptions = imported("sklearn.exceptions", "scikit-learn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
-        yield
+        model.fit(matrix, positive, **given)
+    return model.coef_[0].astype(np.float32), float(model.intercept_[0])

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.evaluation.measures import Truth
 from manyclass.training.rows import Rows
 from studies.peers.binary import Binary, SupportVectors
 from studies.peers.linear_model import LinearModel
@@ -64,11 +65,11 @@ class TunedSupportVectors:
 
     def fit(self, rows: Rows) -> None:
         learned, held_out = rows.shuffled(self._seed).split(0.8)
-        right = {}
+        truth, right = Truth.of(held_out, learned), {}
         for c in self._candidates:
             trial = OneVersusRest(self.name, SupportVectors(c), self._seed)
             trial.fit(learned)
-            right[c] = hits(trial.rank(held_out, 1)[:, 0], held_out)
+            right[c] = truth.hits(trial.rank(held_out, 1)).sum()
         self.c = max(self._candidates, key=right.__getitem__)
         self._chosen = OneVersusRest(self.name, SupportVectors(self.c), self._seed)
         self._chosen.fit(rows)
@@ -89,9 +90,3 @@ def members(rows: Rows) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         positive = np.zeros(len(rows), bool)
         positive[having] = True
         yield int(column), positive
-
-
-def hits(first: NDArray[np.int32], rows: Rows) -> int:
-    """Return the number of rows whose given class column is true."""
-    row = np.repeat(np.arange(len(rows)), np.diff(rows.class_indptr))
-    return int(np.unique(row[first[row] == rows.class_indices]).size)

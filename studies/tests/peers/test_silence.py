@@ -7,7 +7,7 @@ import pytest
 from studies.peers.silence import without_output
 
 
-def test_what_native_code_writes_meanwhile_goes_nowhere(capfd):
+def test_output_of_native_code_is_discarded_meanwhile(capfd):
     for stream in (1, 2):
         os.write(stream, b"before ")
     with without_output():
@@ -20,7 +20,7 @@ def test_what_native_code_writes_meanwhile_goes_nowhere(capfd):
     assert captured.out == captured.err == "before after"
 
 
-def test_what_python_has_not_written_yet_goes_where_it_belongs():
+def test_buffered_output_of_python_is_kept():
     program = """
 from studies.peers.silence import without_output
 print("before", end=" ")
