@@ -17,7 +17,6 @@ from studies.peers.folder import bytes_of, own_folder
 from studies.peers.package import imported
 from studies.peers.ranking import padded
 from studies.peers.silence import without_output
-from studies.peers.text_formats import classes_of
 from studies.peers.vectors import Vectors
 
 
@@ -55,7 +54,7 @@ class NapkinXC:
     def fit(self, rows: Rows) -> None:
         self._columns, places = np.unique(rows.class_indices, return_inverse=True)
         trained = replace(rows, class_indices=places.astype(np.int32))
-        labels = [sorted(classes.tolist()) for classes in classes_of(trained)]
+        labels = [sorted(classes.tolist()) for classes in trained.true_columns()]
         matrix = Vectors.of(rows).matrix()
         with without_output():  # it draws bars with `verbose=0` too
             self._model.fit(matrix, labels)

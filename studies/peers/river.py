@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from manyclass.training.rows import Rows
 from studies.peers.package import imported
 from studies.peers.ranking import best
-from studies.peers.text_formats import classes_of
 from studies.peers.vectors import Vectors
 
 
@@ -30,7 +29,7 @@ class River:
     def fit(self, rows: Rows) -> None:
         self._classes = len(rows.classes)
         instances = self.vectors(rows).instances()
-        for instance, true in zip(instances, classes_of(rows), strict=True):
+        for instance, true in zip(instances, rows.true_columns(), strict=True):
             self._learn(instance, true.tolist())
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
