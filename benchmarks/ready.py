@@ -10,14 +10,15 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import redis
 
+from benchmarks.learner import Learner, names_of, rows_of
 from benchmarks.process import service
 from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
-from manyclass.core.index import Columns, Index
 from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.store import open_store
@@ -36,30 +37,21 @@ def grown(edges: int) -> Model:
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
     # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
-    index = Index(Settings().model_set().primary)
-    columns = Columns([f"feature {number}" for number in range(features)])
-    classes = Columns([f"class {number}" for number in range(CLASSES)])
+    names, classes = names_of("feature", features), names_of("class", CLASSES)
+    none = np.empty((0, 1), np.int32)
+    learner = Learner(rows_of(names, none, classes, none), Settings().model_set().primary)
     for _ in range(OUTDEGREE):
-        index.learn_csr(
-            columns,
-            np.arange(instances + 1) * ACTIVE,
-            random.permutation(features).astype(np.int32),
-            np.ones(features, np.float32),
-            classes,
-            np.arange(instances + 1),
-            random.integers(0, CLASSES, instances, dtype=np.int32),
-        )
-    index.sparsify(edges)
-    return Model.of(index, OUTDEGREE * instances)
+        active = random.permutation(features).reshape(instances, ACTIVE)
+        true = random.integers(0, CLASSES, (instances, 1), dtype=np.int32)
+        learner.learn(rows_of(names, active, classes, true))
+    learner.index.sparsify(edges)
+    return Model.of(learner.index, OUTDEGREE * instances)
 
 
 def keep(model: Model, store_url: str) -> int:
     """Save a snapshot of the model in a new store; return its size."""
-    store = open_store(store_url, time.time)
-    try:
+    with closing(open_store(store_url, time.time)) as store:
         return store.save_snapshot(model.seq, model.dump()).bytes
-    finally:
-        store.close()
 
 
 # --- what is measured ---------------------------------------------------------------------------
@@ -82,14 +74,11 @@ def start(store_url: str) -> Figures:
 
 def parts(store_url: str) -> Figures:
     """Measure the parts of loading in this process: bytes from the store, a model from the core."""
-    store = open_store(store_url, time.time)
-    try:
+    with closing(open_store(store_url, time.time)) as store:
         newest = store.snapshots()[0]
         chunks: list[bytes] = []
         from_store = seconds_of(lambda: chunks.extend(store.open_snapshot(newest.seq)))
         by_core = seconds_of(lambda: Model.load(chunks))
-    finally:
-        store.close()
     return {"store s": from_store, "core s": by_core}
 
 

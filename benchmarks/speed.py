@@ -10,6 +10,7 @@ import gc
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -17,7 +18,7 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import Learner
+from benchmarks.learner import Learner, names_of, rows_of
 from benchmarks.process import own_process
 from benchmarks.report import Cell, Figures, Report, add_json_option
 from manyclass.core.learners.options import Options
@@ -140,16 +141,10 @@ def measure_classes(class_count: int) -> Figures:
     edges = features * OUTDEGREE
     numbers = random.permutation(class_count)[np.arange(edges) % class_count]
     order = random.permutation(edges)
-    every = np.arange(edges + 1)
-    examples = Rows(
-        [f"feature {number}" for number in range(features)],
-        every,
-        (order // OUTDEGREE).astype(np.int32),
-        random.uniform(0.5, 1.5, edges).astype(np.float32),  # no two edges weigh the same
-        [f"class {number}" for number in range(class_count)],
-        every,
-        numbers[order].astype(np.int32),
-    )
+    names, classes = names_of("feature", features), names_of("class", class_count)
+    examples = rows_of(names, (order // OUTDEGREE)[:, None], classes, numbers[order][:, None])
+    weights = random.uniform(0.5, 1.5, edges).astype(np.float32)  # no two edges weigh the same
+    examples = replace(examples, values=weights)
     always = Options.of(
         "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
     )
@@ -157,16 +152,8 @@ def measure_classes(class_count: int) -> Figures:
     learner.learn(examples)
 
     ranks = 50_000
-    instances = Rows(
-        examples.features,
-        np.arange(0, (ranks + 1) * ACTIVE, ACTIVE),
-        np.concatenate([random.choice(features, ACTIVE, replace=False) for _ in range(ranks)])
-        .astype(np.int32),
-        np.ones(ranks * ACTIVE, np.float32),
-        examples.classes,
-        np.zeros(ranks + 1, np.int64),
-        np.empty(0, np.int32),
-    )  # fmt: skip
+    active = [random.choice(features, ACTIVE, replace=False) for _ in range(ranks)]
+    instances = rows_of(names, np.array(active), classes, np.empty((ranks, 0), np.int32))
     learner.rank(instances)
     touched = learner.index.edges_touched
     rank = min(cpu_microseconds(learner.rank, chunks_of(instances)) for _ in range(3))
@@ -194,29 +181,18 @@ def measure_memory(mean_outdegree: int) -> Figures:
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
     outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
-    names = [f"feature {number}" for number in range(MILLION)]
-    classes = [f"class {number}" for number in range(class_count)]
-    empty = Rows(
-        names, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32),
-        classes, np.zeros(1, np.int64), np.empty(0, np.int32),
-    )  # fmt: skip
+    names, classes = names_of("feature", MILLION), names_of("class", class_count)
+    none = np.empty((0, 1), np.int32)
     always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
-    learner = Learner(empty, always)
+    learner = Learner(rows_of(names, none, classes, none), always)
     before = resident_set()
     for edge in range(outdegrees.max()):
         features = random.permutation(np.flatnonzero(outdegrees > edge))
         count = len(features) // per_instance
-        learner.learn(
-            Rows(
-                names,
-                np.arange(count + 1) * per_instance,
-                features[: count * per_instance].astype(np.int32),
-                np.ones(count * per_instance, np.float32),
-                classes,
-                np.arange(count + 1),
-                random.integers(0, class_count, count, dtype=np.int32),
-            )
-        )
+        active = features[: count * per_instance].reshape(count, per_instance)
+        true = random.integers(0, class_count, (count, 1), dtype=np.int32)
+        learner.learn(rows_of(names, active, classes, true))
+        del active, true
         del features
     index = learner.index
     return {
