@@ -40,7 +40,7 @@ UNLIMITED = 1000  # rankings at once: the cost of a request is measured, not she
 
 @dataclass(frozen=True)
 class Instance:
-    """Return an instance for a JSON body."""
+    """A labelled instance of a JSON body."""
 
     features: dict[str, float]
     classes: list[str]

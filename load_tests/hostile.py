@@ -120,6 +120,7 @@ class Hostile:
     """One connection: sends what fits, and notes how it ended."""
 
     reads = True
+    buffer_bytes = None  # of the socket; the default of the system without
 
     def __init__(self, port):
         self.port = port
@@ -131,7 +132,11 @@ class Hostile:
         self.more = iter(())
 
     def connect(self, selector):
-        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        self.socket = socket.socket()
+        if self.buffer_bytes is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.buffer_bytes)
+        self.socket.settimeout(30)
+        self.socket.connect(("127.0.0.1", self.port))
         self.socket.setblocking(False)
         self.unsent = b""
         self.received = b""
@@ -203,12 +208,8 @@ def chunk(data):
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def _endless_line():
-    packer = zlib.compressobj(9, wbits=31)
-    return packer.compress(b" " * LINE_BYTES) + packer.flush(zlib.Z_SYNC_FLUSH)
-
-
-ENDLESS_LINE = _endless_line()
+PACKER = zlib.compressobj(9, wbits=31)
+ENDLESS_LINE = PACKER.compress(b" " * LINE_BYTES) + PACKER.flush(zlib.Z_SYNC_FLUSH)
 MANY_MEMBERS = gzip.compress(b"") * GZIP_MEMBERS
 NOISE = random.Random(0).randbytes(65_536)
 
@@ -237,17 +238,10 @@ class StateReader(Hostile):
     """A reader of /state that reads nothing."""
 
     reads = False
+    buffer_bytes = 4096
 
     def pieces(self):
         yield head("/state", method="GET")
-
-    def connect(self, selector):
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(30)
-        self.socket.connect(("127.0.0.1", self.port))
-        self.socket.setblocking(False)
-        self.more = self.pieces()
 
     def end(self, selector):
         with contextlib.suppress(OSError):

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
+from studies.peers.package import bytes_of, imported, own_folder, without_output
 from studies.peers.ranking import padded
-from studies.peers.silence import without_output
 from studies.peers.text_formats import write_xmc
 from studies.peers.vectors import Vectors
 

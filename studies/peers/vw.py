@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
+from studies.peers.package import bytes_of, imported, own_folder
 from studies.peers.ranking import best, padded
 from studies.peers.text_formats import pairs, write_all_classes, write_one_class_each
 from studies.peers.vectors import Vectors
