@@ -58,7 +58,7 @@ def hits_of(
 ) -> NDArray[np.bool_]:
     """Return (n, k), bool: whether the class at this place of a ranking (n, k) is true.
 
-    `true` holds the true classes of the rows, end to end; -1 is no class.
+    `true` holds the true classes of the rows, end to end; -1 stands for none.
     """
     row_of = np.repeat(np.arange(len(ranking), dtype=np.int64), np.diff(indptr))
     width = max(ranking.max(initial=0), true.max(initial=0)) + np.int64(1)
