@@ -149,12 +149,15 @@ def service(
 
 @contextmanager
 def service_on_sqlite(
-    cores: Collection[int], folder: Path | None = None, **given: object
+    cores: Collection[int],
+    folder: Path | None = None,
+    source: Path = CHECKOUT,
+    **settings: object,
 ) -> Iterator[ServerProcess]:
     """Run a service on a new SQLite store, which is removed in the end."""
     with (
         tempfile.TemporaryDirectory(prefix="manyclass-", dir=folder) as own,
-        service(f"sqlite:{own}/manyclass.db", cores, **given) as server,  # type: ignore[arg-type]
+        service(f"sqlite:{own}/manyclass.db", cores, source, **settings) as server,
     ):
         yield server
 
