@@ -11,11 +11,7 @@ together.
 
 import argparse
 import asyncio
-import json
-import os
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,15 +20,15 @@ from hashlib import blake2b
 from pathlib import Path
 from statistics import median
 from threading import Thread
-from typing import Any
 
-from benchmarks.report import Report, add_json_option
+from benchmarks.beside import WORKER, Worker, answer_tasks
+from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
+from manyclass.service.store.sqlite.store import SqliteStore
 
 EVENT = bytes(range(256)) * 4  # 1 KiB
 CALLERS = 64
 
 Append = Callable[[Sequence[bytes]], object]
-EngineStats = dict[str, float]
 
 
 class BareStore:
@@ -53,7 +49,7 @@ class BareStore:
         self._connection.close()
 
 
-def one_by_one(append: Append, appends: int) -> EngineStats:
+def one_by_one(append: Append, appends: int) -> Figures:
     """Append single events; return the seconds of each, and the CPU seconds of all."""
     seconds = []
     cpu = time.process_time()
@@ -65,9 +61,9 @@ def one_by_one(append: Append, appends: int) -> EngineStats:
     return {"median": median(seconds), "cpu": cpu / appends, "rate": appends / sum(seconds)}
 
 
-def beside_a_busy_thread(append: Append, appends: int) -> EngineStats:
+def beside_a_busy_thread(append: Append, appends: int) -> Figures:
     """Do the same in a thread, while the main thread keeps the interpreter busy."""
-    figures: list[EngineStats] = []
+    figures: list[Figures] = []
     thread = Thread(target=lambda: figures.append(one_by_one(append, appends)))
     thread.start()
     while thread.is_alive():
@@ -76,12 +72,12 @@ def beside_a_busy_thread(append: Append, appends: int) -> EngineStats:
     return figures[0]
 
 
-def group_commit(append: Append, appends: int) -> EngineStats:
+def group_commit(append: Append, appends: int) -> Figures:
     """Append events of many callers; concurrent ones share an append."""
     return asyncio.run(_group_commit(append, appends * 8))
 
 
-async def _group_commit(append: Append, events: int) -> EngineStats:
+async def _group_commit(append: Append, events: int) -> Figures:
     waiting: list[asyncio.Future[None]] = []
     left = events
     seconds: list[float] = []
@@ -120,45 +116,10 @@ LOADS = {
 }
 
 
-def child(kind: str, path: Path) -> None:
-    """Run the measurements named on standard input, one a line."""
-    store: Any
-    if kind == "bare":
-        store = BareStore(path)
-    else:
-        from manyclass.service.store.sqlite.store import SqliteStore
-
-        store = SqliteStore(path, time.time)
-    with closing(store):
-        for line in sys.stdin:
-            load, appends = json.loads(line)
-            print(json.dumps(LOADS[load](store.append, appends)), flush=True)
-
-
-class Child:
-    """A process that measures one store."""
-
-    def __init__(self, kind: str, path: Path, source: Path | None = None) -> None:
-        environment = dict(os.environ)
-        if source is not None:
-            environment["PYTHONPATH"] = str(source.absolute())
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.append", "--child", kind, str(path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-
-    def measure(self, load: str, appends: int) -> EngineStats:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        print(json.dumps([load, appends]), file=self._process.stdin, flush=True)
-        figures: EngineStats = json.loads(self._process.stdout.readline())
-        return figures
-
-    def close(self) -> None:
-        self._process.communicate()
+def worker(kind: str, path: Path) -> None:
+    """Measure a store until the process is ended."""
+    with closing(BareStore(path) if kind == "bare" else SqliteStore(path, time.time)) as store:
+        answer_tasks(lambda load, appends: LOADS[load](store.append, appends))
 
 
 def main() -> None:
@@ -167,18 +128,19 @@ def main() -> None:
     parser.add_argument("--appends", type=int, default=300)
     parser.add_argument("--beside", type=Path, metavar="SRC")
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument(WORKER, nargs=2, help=argparse.SUPPRESS)
     add_json_option(parser)
     chosen = parser.parse_args()
-    if chosen.child:
-        child(chosen.child[0], Path(chosen.child[1]))
+    if chosen.worker:
+        worker(chosen.worker[0], Path(chosen.worker[1]))
         return
     report = Report(chosen)
+    beside = "bare" if chosen.beside is None else "older"
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
-        beside = "bare" if chosen.beside is None else "older"
+        files = Path(folder, "store.db"), Path(folder, "beside.db")
         with (
-            closing(Child("store", Path(folder, "store.db"))) as store,
-            closing(Child(beside, Path(folder, "beside.db"), chosen.beside)) as other,
+            closing(Worker("benchmarks.append", "store", files[0])) as store,
+            closing(Worker("benchmarks.append", beside, files[1], source=chosen.beside)) as other,
         ):
             for load in LOADS:
                 compare(report, load, {"store": store, beside: other}, chosen)
@@ -186,36 +148,30 @@ def main() -> None:
 
 
 def compare(
-    report: Report, load: str, children: dict[str, Child], chosen: argparse.Namespace
+    report: Report, load: str, workers: dict[str, Worker], chosen: argparse.Namespace
 ) -> None:
     """Print the medians over the rounds, and the medians of the ratios within each round."""
-    rounds: list[dict[str, EngineStats]] = []
+    rounds = dict[str, list[Figures]]((name, []) for name in (*workers, "ratio"))
     for number in range(chosen.rounds):
-        order = list(children) if number % 2 else list(reversed(children))
-        rounds.append({name: children[name].measure(load, chosen.appends) for name in order})
-    store, beside = children
-
-    def row(
-        name: str, of: Callable[[dict[str, EngineStats], str], float]
-    ) -> dict[str, str | float]:
-        return {
-            "": name,
-            "median ms": of_all(of, "median") * (1 if name == "ratio" else 1e3),
-            "CPU ms": of_all(of, "cpu") * (1 if name == "ratio" else 1e3),
-            "events/s": of_all(of, "rate"),
-        }
-
-    def of_all(of: Callable[[dict[str, EngineStats], str], float], figure: str) -> float:
-        return median(of(each, figure) for each in rounds)
-
-    report.table(
-        load,
-        [
-            row(store, lambda each, figure: each[store][figure]),
-            row(beside, lambda each, figure: each[beside][figure]),
-            row("ratio", lambda each, figure: each[store][figure] / each[beside][figure]),
-        ],
-    )
+        order = list(workers) if number % 2 else list(reversed(workers))
+        measured = {name: workers[name].measure(load, chosen.appends) for name in order}
+        store, beside = (measured[name] for name in workers)
+        measured["ratio"] = {figure: store[figure] / beside[figure] for figure in store}
+        for name, figures in measured.items():
+            rounds[name].append(figures)
+    rows: list[dict[str, Cell]] = []
+    for name, each in rounds.items():
+        figures = over_rounds(each)
+        milli = 1 if name == "ratio" else 1e3
+        rows.append(
+            {
+                "": name,
+                "median ms": figures["median"] * milli,
+                "CPU ms": figures["cpu"] * milli,
+                "events/s": figures["rate"],
+            }
+        )
+    report.table(load, rows)
 
 
 if __name__ == "__main__":

@@ -10,27 +10,26 @@ turns in processes of their own, and ratios stand beside the figures.
 """
 
 import gc
-import json
-import subprocess
-import sys
 import threading
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter, thread_time
+
+from benchmarks.beside import WORKER, Worker, answer_tasks
+from benchmarks.report import Cell, Figures, Report, add_json_option
+from manyclass.core.index import Index
+from manyclass.core.learners.options import Options
 
 FEATURES = [400_000, 10_000_000]
 EVENTS = 20_000
 NEW = 3  # features of an event that were never seen before
 LISTING_SECONDS = 5.0
 PAGE = 1000
-WORKER = "--worker"
 
 
-def ring(kind: str, limit: int, events: int) -> dict[str, float]:
+def ring(kind: str, limit: int, events: int) -> Figures:
     """Return CPU milliseconds of events with new names, at the limit."""
-    from manyclass.core.index import Index
-    from manyclass.core.learners.options import Options
-
     options = {"max_features": limit} if kind == "features" else {"max_classes": limit}
     index = Index(Options.of("ff", rating=0, margin_threshold=100.0, **options))
     if kind == "features":
@@ -58,7 +57,7 @@ def ring(kind: str, limit: int, events: int) -> dict[str, float]:
     }
 
 
-def gaps(features: int, seconds: float) -> dict[str, float]:
+def gaps(features: int, seconds: float) -> Figures:
     """Return the longest gap of a third thread, with and without a listing."""
     alone, _ = gap(features, seconds, lists=False)
     longest, listed = gap(features, seconds, lists=True)
@@ -71,9 +70,6 @@ def gaps(features: int, seconds: float) -> dict[str, float]:
 
 def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
     """Return the longest gap of a third thread, in ms, and the number of listed names."""
-    from manyclass.core.index import Index
-    from manyclass.core.learners.options import Options
-
     index = Index(Options.of("ff"))
     for begin in range(0, features, 1000):
         index.learn([f"feature {n}" for n in range(begin, begin + 1000)], ["c"])
@@ -109,41 +105,20 @@ def gap(features: int, seconds: float, lists: bool) -> tuple[float, int]:
     return longest * 1e3, listed
 
 
-def measure(task: str) -> dict[str, float]:
-    """Return the measurements of one task: `features 400000 20000`, `listing 400000 5`."""
-    kind, size, much = task.split()
-    if kind == "listing":
-        return gaps(int(size), float(much))
-    return ring(kind, int(size), int(much))
+def measured(source: Path | None, *task: object) -> Figures:
+    """Measure with the package in `source`, in a new process."""
+    with closing(Worker("benchmarks.eviction", source=source)) as worker:
+        return worker.measure(*task)
 
 
-def run(task: str, folder: Path) -> dict[str, float]:
-    """Measure with the build of a folder, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), WORKER, task],
-        env={"PYTHONPATH": str(folder / "src"), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    figures: dict[str, float] = json.loads(done.stdout)
-    return figures
-
-
-def report(tasks: list[str], beside: Path | None) -> None:
-    """Print the measurements of each task, those of the other build, and the ratio."""
-    here = Path(__file__).resolve().parent.parent
-    for task in tasks:
-        figures = run(task, here)
-        others = run(task, beside) if beside else {}
-        print(task)
-        for name, figure in figures.items():
-            line = f"  {name:24} {figure:12,.3f}"
-            if name in others:
-                line += f"   beside {others[name]:12,.3f}   ratio {figure / others[name]:.4f}"
-            print(line, flush=True)
+def compare(report: Report, kind: str, size: int, much: float, beside: Path | None) -> None:
+    """Print the figures of a task, those of the other build, and the ratios."""
+    figures = measured(None, kind, size, much)
+    others = measured(beside / "src", kind, size, much) if beside else {}
+    rows: list[dict[str, Cell]] = [{"": name, "here": here} for name, here in figures.items()]
+    for row, there in zip(rows, others.values(), strict=False):
+        row |= {"beside": there, "ratio": figures[str(row[""])] / there}
+    report.table(f"{kind}, {size:,}", rows)
 
 
 def parsed() -> Namespace:
@@ -151,18 +126,22 @@ def parsed() -> Namespace:
     parser.add_argument("--beside", type=Path, help="folder of another build to compare with")
     parser.add_argument("--features", type=int, nargs="*", default=FEATURES)
     parser.add_argument("--events", type=int, default=EVENTS)
-    parser.add_argument(WORKER, help="measure one task in this process, and print JSON")
+    parser.add_argument(WORKER, action="store_true", help=SUPPRESS)
+    add_json_option(parser)
     return parser.parse_args()
 
 
 def main() -> None:
     given = parsed()
     if given.worker:
-        print(json.dumps(measure(given.worker)))
+        answer_tasks(lambda kind, *task: gaps(*task) if kind == "listing" else ring(kind, *task))
         return
-    tasks = [f"features {features} {given.events}" for features in given.features]
-    tasks += [f"classes 100000 {given.events}", f"listing 400000 {LISTING_SECONDS}"]
-    report(tasks, given.beside)
+    report = Report(given)
+    for features in given.features:
+        compare(report, "features", features, given.events, given.beside)
+    compare(report, "classes", 100_000, given.events, given.beside)
+    compare(report, "listing", 400_000, LISTING_SECONDS, given.beside)
+    report.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The lag of a second process behind the first, measured in a process of its own.
+"""The lag of a second process behind the first.
 
 Each turn sends the first an event. After the response, the second gets a ranking request with the
 `min_seq` of this event, then one without: the difference of their times is the lag. At last the
@@ -6,9 +6,7 @@ Each turn sends the first an event. After the response, the second gets a rankin
 """
 
 import json
-import multiprocessing
 import time
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from typing import Any
@@ -22,9 +20,7 @@ class Lag:
 
     learned: list[float] = field(default_factory=list)  # seconds until the second answered
     any: list[float] = field(default_factory=list)  # the same of a ranking that may be older
-    events: list[int] = field(
-        default_factory=list
-    )  # lag of the second in events; negative if it leads
+    events: list[int] = field(default_factory=list)  # of lag; negative if the second leads
     refused: int = 0  # rankings that timed out
 
 
@@ -72,20 +68,3 @@ def watch(first_port: int, second_port: int, features: list[str], seconds: float
     first.close()
     second.close()
     return lag
-
-
-class Watcher:
-    """A process that measures the lag beside this one."""
-
-    def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._process = ProcessPoolExecutor(1, mp_context=context)
-        self._process.submit(int).result()  # it has started
-
-    def start(
-        self, first_port: int, second_port: int, features: list[str], seconds: float
-    ) -> "Future[Lag]":
-        return self._process.submit(watch, first_port, second_port, features, seconds)
-
-    def close(self) -> None:
-        self._process.shutdown()

@@ -1,4 +1,4 @@
-"""An index bound to the columns of a data set, which learns and ranks its rows."""
+"""An index bound to the columns of a data set, which learns and ranks its rows; made-up rows."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,3 +23,23 @@ class Learner:
     def rank(self, rows: Rows, k: int = 5) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return class ids (n, k) and scores (n, k)."""
         return self.index.rank_csr(self.features, rows.indptr, rows.indices, rows.values, k)
+
+
+def names_of(kind: str, count: int) -> list[str]:
+    """Return the names `kind 0`, `kind 1`, ..."""
+    return [f"{kind} {number}" for number in range(count)]
+
+
+def rows_of(
+    features: list[str], active: NDArray[np.integer], classes: list[str], true: NDArray[np.integer]
+) -> Rows:
+    """Return rows with active features (n, a), of value 1, and true classes (n, t), as columns."""
+    return Rows(
+        features,
+        np.arange(len(active) + 1, dtype=np.int64) * active.shape[1],
+        active.ravel().astype(np.int32),
+        np.ones(active.size, np.float32),
+        classes,
+        np.arange(len(true) + 1, dtype=np.int64) * true.shape[1],
+        true.ravel().astype(np.int32),
+    )

@@ -1,17 +1,24 @@
-"""A server in a process of its own, pinned to cores, with its CPU time and memory."""
+"""Servers in processes of their own, pinned to cores, with their CPU time and memory."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
+from prometheus_client.parser import text_string_to_metric_families
+
+from deploy.ports import free_port
+
+CHECKOUT: Final = Path(__file__).resolve().parents[1]
 READY_WITHIN = 60.0
 STOPPED_WITHIN = 60.0
 
@@ -22,15 +29,14 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def memory(pid: int) -> tuple[int, int]:
-    """Return the resident bytes of a process now, and at most."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
-    return int(kilobytes["VmRSS"]) * 1024, int(kilobytes["VmHWM"]) * 1024
+def pin(pid: int, cores: Collection[int]) -> None:
+    """Keep all threads of a process on these cores."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), cores)
 
 
 class ServerProcess:
-    """Runs `python -m MODULE ...` while entered; ready once GET `ready` returns 200.
+    """Runs `python -m MODULE ...` while entered; ready once GET /readyz returns 200.
 
     Its log is printed only after a failure.
     """
@@ -41,10 +47,8 @@ class ServerProcess:
         port: int,
         cores: Collection[int],
         environment: Mapping[str, str],
-        ready: str,
     ) -> None:
         self.port = port
-        self.ready = ready
         self.cores = cores
         self.process: subprocess.Popen[bytes] | None = None
         self.command = [sys.executable, "-m", *arguments]
@@ -56,7 +60,7 @@ class ServerProcess:
         self.process = subprocess.Popen(
             self.command, env=self.environment, stdout=subprocess.DEVNULL, stderr=self.log
         )
-        self.pin(self.cores)
+        pin(self.pid, self.cores)
         try:
             self._wait_until_ready()
         except BaseException:
@@ -66,12 +70,7 @@ class ServerProcess:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -83,18 +82,21 @@ class ServerProcess:
             self._show_log()
         self.log.close()
 
-    def pin(self, cores: Collection[int]) -> None:
-        """Keep all its threads on these cores."""
-        for task in Path(f"/proc/{self.pid}/task").iterdir():
-            os.sched_setaffinity(int(task.name), cores)
-
     def cpu_seconds(self) -> float:
         """Return the user and system time of all its threads so far."""
         return cpu_seconds(self.pid)
 
     def memory(self) -> tuple[int, int]:
         """Return its resident bytes now, and at most."""
-        return memory(self.pid)
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        kilobytes = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Vm")}
+        return int(kilobytes["VmRSS"]) * 1024, int(kilobytes["VmHWM"]) * 1024
+
+    def metric(self, name: str) -> list[tuple[dict[str, str], float]]:
+        """Return the labels and value of each sample of a metric."""
+        families = text_string_to_metric_families(self.request("GET", "/metrics").decode())
+        samples = (sample for family in families for sample in family.samples)
+        return [(each.labels, each.value) for each in samples if each.name == f"manyclass_{name}"]
 
     def request(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """Return the body of the response, on a connection of its own; RuntimeError unless 2xx."""
@@ -125,10 +127,41 @@ class ServerProcess:
             if self.process.poll() is not None:
                 raise RuntimeError(f"{self.command} ended with {self.process.returncode}")
             try:
-                self.request("GET", self.ready)
+                self.request("GET", "/readyz")
             except (OSError, RuntimeError):
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
             else:
                 return
+
+
+def service(
+    store: str, cores: Collection[int], source: Path = CHECKOUT, **settings: object
+) -> ServerProcess:
+    """Return the service of a checkout. It takes no snapshots unless the settings say so."""
+    port = free_port()
+    given = {"snapshot_seconds": 0, "snapshot_events": 0, **settings, "port": port, "store": store}
+    environment = {f"MANYCLASS_{name.upper()}": str(value) for name, value in given.items()}
+    environment["PYTHONPATH"] = str(source.absolute() / "src")
+    return ServerProcess(["manyclass", "serve"], port, cores, environment)
+
+
+@contextmanager
+def service_on_sqlite(
+    cores: Collection[int],
+    folder: Path | None = None,
+    source: Path = CHECKOUT,
+    **settings: object,
+) -> Iterator[ServerProcess]:
+    """Run a service on a new SQLite store, which is removed in the end."""
+    with (
+        tempfile.TemporaryDirectory(prefix="manyclass-", dir=folder) as own,
+        service(f"sqlite:{own}/manyclass.db", cores, source, **settings) as server,
+    ):
+        yield server
+
+
+def own_process() -> ProcessPoolExecutor:
+    """Return an executor of one new process, whose memory holds nothing of this one."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))

@@ -10,16 +10,15 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 import redis
 
-from benchmarks.process import ServerProcess
-from benchmarks.report import Cell, Report, add_json_option
-from deploy.ports import free_port
-from manyclass.core.index import Columns, Index
+from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.process import service
+from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
 from manyclass.core.model import Model
 from manyclass.service.config.settings import Settings
 from manyclass.service.store import open_store
@@ -38,30 +37,21 @@ def grown(edges: int) -> Model:
     instances = edges // OUTDEGREE // ACTIVE
     features = instances * ACTIVE
     # Each feature is learned once with each of OUTDEGREE classes, and gets edges to negatives too.
-    index = Index(Settings().model_set().primary)
-    columns = Columns([f"feature {number}" for number in range(features)])
-    classes = Columns([f"class {number}" for number in range(CLASSES)])
+    names, classes = names_of("feature", features), names_of("class", CLASSES)
+    none = np.empty((0, 1), np.int32)
+    learner = Learner(rows_of(names, none, classes, none), Settings().model_set().primary)
     for _ in range(OUTDEGREE):
-        index.learn_csr(
-            columns,
-            np.arange(instances + 1) * ACTIVE,
-            random.permutation(features).astype(np.int32),
-            np.ones(features, np.float32),
-            classes,
-            np.arange(instances + 1),
-            random.integers(0, CLASSES, instances, dtype=np.int32),
-        )
-    index.sparsify(edges)
-    return Model.of(index, OUTDEGREE * instances)
+        active = random.permutation(features).reshape(instances, ACTIVE)
+        true = random.integers(0, CLASSES, (instances, 1), dtype=np.int32)
+        learner.learn(rows_of(names, active, classes, true))
+    learner.index.sparsify(edges)
+    return Model.of(learner.index, OUTDEGREE * instances)
 
 
 def keep(model: Model, store_url: str) -> int:
     """Save a snapshot of the model in a new store; return its size."""
-    store = open_store(store_url, time.time)
-    try:
+    with closing(open_store(store_url, time.time)) as store:
         return store.save_snapshot(model.seq, model.dump()).bytes
-    finally:
-        store.close()
 
 
 # --- what is measured ---------------------------------------------------------------------------
@@ -73,33 +63,22 @@ def seconds_of(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def start(store_url: str) -> dict[str, float]:
+def start(store_url: str) -> Figures:
     """Start a service, wait until it is ready, read its memory, and end it."""
-    port = free_port()
-    environment = {
-        "MANYCLASS_PORT": str(port),
-        "MANYCLASS_STORE": store_url,
-        "MANYCLASS_SNAPSHOT_SECONDS": "0",
-        "MANYCLASS_SNAPSHOT_EVENTS": "0",
-    }
     began = time.perf_counter()
-    server = ServerProcess(["manyclass", "serve"], port, {0, 1}, environment, "/readyz")
-    with server:
+    with service(store_url, {0, 1}) as server:
         seconds = time.perf_counter() - began
         resident, peak = server.memory()
     return {"ready s": seconds, "resident MB": resident / 1e6, "peak MB": peak / 1e6}
 
 
-def parts(store_url: str) -> dict[str, float]:
+def parts(store_url: str) -> Figures:
     """Measure the parts of loading in this process: bytes from the store, a model from the core."""
-    store = open_store(store_url, time.time)
-    try:
+    with closing(open_store(store_url, time.time)) as store:
         newest = store.snapshots()[0]
         chunks: list[bytes] = []
         from_store = seconds_of(lambda: chunks.extend(store.open_snapshot(newest.seq)))
         by_core = seconds_of(lambda: Model.load(chunks))
-    finally:
-        store.close()
     return {"store s": from_store, "core s": by_core}
 
 
@@ -124,20 +103,6 @@ def read_values(client: "redis.Redis", keys: Iterable[bytes]) -> float:
     return seconds_of(read)
 
 
-class Rounds:
-    """The measurements of all rounds."""
-
-    def __init__(self) -> None:
-        self._figures: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-
-    def add(self, thing: str, figures: dict[str, float]) -> None:
-        for name, figure in figures.items():
-            self._figures[thing][name].append(figure)
-
-    def median(self, thing: str, name: str) -> float:
-        return median(self._figures[thing][name])
-
-
 # --- the run ------------------------------------------------------------------------------------
 
 
@@ -158,35 +123,28 @@ def measure(options: Namespace, folder: Path, server: RedisServer, report: Repor
     in_file = (folder / "full.db").stat().st_size
     plain = folder / "plain"
     plain.write_bytes(bytes(size["sqlite"]))
-    rounds = Rounds()
+    rounds = defaultdict[str, list[Figures]](list)
     with server.client() as client:
         keys = sorted(client.scan_iter("{full}:chunk:*", count=1000))
         for _ in range(options.rounds):
-            rounds.add("sqlite", {"plain s": read_file(plain)})
-            rounds.add("redis", {"plain s": read_values(client, keys)})
+            plain_read = {"sqlite": read_file(plain), "redis": read_values(client, keys)}
             for kind in full:
-                rounds.add(f"{kind}, empty", start(empty[kind]))
-                rounds.add(kind, start(full[kind]))
-                rounds.add(kind, parts(full[kind]))
+                nothing = start(empty[kind])
+                without = {"without s": nothing["ready s"], "empty MB": nothing["resident MB"]}
+                read = {"plain read s": plain_read[kind]}
+                rounds[kind].append(without | read | start(full[kind]) | parts(full[kind]))
     stored = {"sqlite": in_file, "redis": in_redis}
     rows: list[dict[str, Cell]] = []
     for kind in full:
-        ready, nothing = rounds.median(kind, "ready s"), rounds.median(f"{kind}, empty", "ready s")
-        plain_seconds = rounds.median(kind, "plain s")
+        figures = over_rounds(rounds[kind])
+        loading = figures["ready s"] - figures["without s"]
         rows.append(
             {
                 "snapshot in": kind,
                 "stored MB": stored[kind] / 1e6,
-                "ready s": ready,
-                "without s": nothing,
-                "store s": rounds.median(kind, "store s"),
-                "core s": rounds.median(kind, "core s"),
-                "plain read s": plain_seconds,
-                "ready / plain": ready / plain_seconds,
-                "loading / plain": (ready - nothing) / plain_seconds,
-                "resident MB": rounds.median(kind, "resident MB"),
-                "peak MB": rounds.median(kind, "peak MB"),
-                "empty MB": rounds.median(f"{kind}, empty", "resident MB"),
+                **figures,
+                "ready / plain": figures["ready s"] / figures["plain read s"],
+                "loading / plain": loading / figures["plain read s"],
             }
         )
     report.table("From the start of a process until it is ready", rows)

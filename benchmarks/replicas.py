@@ -17,19 +17,19 @@ import os
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from benchmarks import load
-from benchmarks.lag import Lag, Watcher
-from benchmarks.process import ServerProcess, cpu_seconds
-from benchmarks.report import Cell, Report, add_json_option
-from benchmarks.serving import BATCH, Instance, encoded, instances_of, teach
-from deploy.ports import free_port
+from benchmarks import lag, load, serving
+from benchmarks.process import ServerProcess, cpu_seconds, own_process, pin
+from benchmarks.process import service as service_process
+from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
+from benchmarks.serving import BATCH, UNLIMITED, Instance, encoded, instances_of, teach
 from manyclass.evaluation import readers
 from tests.redis_server import RedisServer
 
@@ -76,8 +76,7 @@ class Redis:
         self._server.start()
         self._client = self._server.client()
         self._pid = int(self._client.info("server")["process_id"])
-        for task in Path(f"/proc/{self._pid}/task").iterdir():
-            os.sched_setaffinity(int(task.name), {self._core})
+        pin(self._pid, {self._core})
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -92,16 +91,7 @@ class Redis:
 
 
 def service(store: str, core: int) -> ServerProcess:
-    port = free_port()
-    environment = {
-        "MANYCLASS_PORT": str(port),
-        "MANYCLASS_STORE": store,
-        "MANYCLASS_MAX_CONCURRENT": "1000",  # the cost of a request is measured, not shedding
-        "MANYCLASS_SNAPSHOT_SECONDS": "0",
-        "MANYCLASS_SNAPSHOT_EVENTS": "0",
-        "MANYCLASS_SNAPSHOT_KEEP": "1",
-    }
-    return ServerProcess(["manyclass", "serve"], port, {core}, environment, "/readyz")
+    return service_process(store, {core}, max_concurrent=UNLIMITED, snapshot_keep=1)
 
 
 @dataclass(frozen=True)
@@ -117,8 +107,8 @@ class Setup:
 def setups(folder: Path, options: Namespace) -> Iterator[list[Setup]]:
     """Start a service on each store; stop all of them at the end."""
     with ExitStack() as running:
-        made = [_on_sqlite(folder, options)]
-        running.enter_context(made[0].server)
+        on_sqlite = service(f"sqlite:{folder}/events.db", options.server_core)
+        made = [Setup("SQLite", running.enter_context(on_sqlite), None)]
         for appendfsync in ("always", "everysec"):
             redis = running.enter_context(
                 Redis(folder / appendfsync, appendfsync, options.load_core)
@@ -128,61 +118,39 @@ def setups(folder: Path, options: Namespace) -> Iterator[list[Setup]]:
         yield made
 
 
-def _on_sqlite(folder: Path, options: Namespace) -> Setup:
-    return Setup("SQLite", service(f"sqlite:{folder}/events.db", options.server_core), None)
-
-
 # --- learning -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Round:
-    """The load of one round on one service. CPU times are for one event."""
-
-    rate: float  # events a second
-    p50: float
-    p99: float
-    cpu_microseconds: float
-    redis_microseconds: float
-    log_bytes: float  # of an event, in the memory of Redis
-    events_an_append: float
-    failed: int
-
-
-def median_of(rounds: Sequence[Round]) -> Round:
-    return Round(*(median(getattr(each, name.name) for each in rounds) for name in fields(Round)))
 
 
 def appends(server: ServerProcess) -> float:
     """Return the number of successful appends so far."""
-    for line in server.request("GET", "/metrics").decode().splitlines():
-        if line.startswith('manyclass_commits_total{result="ok"}'):
-            return float(line.split()[1])
-    return 0.0
+    counts = server.metric("commits_total")
+    return sum(count for labels, count in counts if labels["result"] == "ok")
 
 
-def one_round(setup: Setup, kind: Kind, seconds: float, rate: float | None = None) -> Round:
-    """Send the load; `rate` limits the events a second."""
+def one_round(setup: Setup, kind: Kind, seconds: float, rate: float | None = None) -> Figures:
+    """Return the figures of the load of one round on one service; `rate` limits events a second.
+
+    The log is that in the memory of Redis.
+    """
     server, redis = setup.server, setup.redis
-    appends_before, cpu_before = appends(server), server.cpu_seconds()
+    appends_before = appends(server)
     redis_cpu, used = (redis.cpu_seconds(), redis.used_bytes()) if redis else (0.0, 0)
-    measured = load.run(
-        server.port, kind.requests, kind.connections, seconds, rate and rate / kind.events
+    measured = serving.one_round(
+        server, kind.requests, kind.connections, seconds, rate and rate / kind.events
     )
-    cpu = server.cpu_seconds() - cpu_before
     if redis:
         redis_cpu, used = redis.cpu_seconds() - redis_cpu, redis.used_bytes() - used
-    events = measured.count * kind.events
-    return Round(
-        measured.rate * kind.events,
-        measured.milliseconds(50),
-        measured.milliseconds(99),
-        cpu / events * 1e6,
-        redis_cpu / events * 1e6,
-        used / events,
-        events / max(1.0, appends(server) - appends_before),
-        measured.failed,
-    )
+    events = measured["requests"] * kind.events
+    return {
+        "events/s": measured["requests/s"] * kind.events,
+        "p50 ms": measured["p50 ms"],
+        "p99 ms": measured["p99 ms"],
+        "service µs/event": measured["CPU µs/request"] / kind.events,
+        "Redis µs/event": redis_cpu / events * 1e6,
+        "log bytes/event": used / events,
+        "events/append": events / max(1.0, appends(server) - appends_before),
+        "failed": measured["failed"],
+    }
 
 
 def trim(setup: Setup) -> None:
@@ -192,39 +160,29 @@ def trim(setup: Setup) -> None:
 
 def measure_learning(
     made: Sequence[Setup], kinds: Sequence[Kind], options: Namespace
-) -> dict[tuple[str, str], Round]:
-    """Return the rounds by kind of request and setup."""
-    rounds: dict[tuple[str, str], list[Round]] = {}
+) -> dict[tuple[str, str], Figures]:
+    """Return the figures by kind of request and setup."""
+    rounds: dict[tuple[str, str], list[Figures]] = {}
     for _ in range(options.rounds):
         for kind in kinds:
             for setup in made:
                 measured = one_round(setup, kind, options.seconds)
                 rounds.setdefault((kind.name, setup.name), []).append(measured)
                 trim(setup)
-    return {key: median_of(each) for key, each in rounds.items()}
+    return {key: over_rounds(each) for key, each in rounds.items()}
 
 
-def learning_rows(measured: dict[tuple[str, str], Round]) -> list[dict[str, Cell]]:
+def learning_rows(measured: dict[tuple[str, str], Figures]) -> list[dict[str, Cell]]:
     rows: list[dict[str, Cell]] = []
     for (kind, store), it in measured.items():
         sqlite = measured[kind, "SQLite"]
-        on_redis = store != "SQLite"
-        rows.append(
-            {
-                "events": kind,
-                "store": store,
-                "events/s": it.rate,
-                "x SQLite": it.rate / sqlite.rate,
-                "p50 ms": it.p50,
-                "p99 ms": it.p99,
-                "p99 x SQLite": it.p99 / sqlite.p99,
-                "service µs/event": it.cpu_microseconds,
-                "Redis µs/event": it.redis_microseconds if on_redis else None,
-                "log bytes/event": it.log_bytes if on_redis else None,
-                "events/append": it.events_an_append,
-                "failed": it.failed,
-            }
-        )
+        ratios = {
+            "x SQLite": it["events/s"] / sqlite["events/s"],
+            "p99 x SQLite": it["p99 ms"] / sqlite["p99 ms"],
+        }
+        of_redis = ("Redis µs/event", "log bytes/event")
+        unknown = dict.fromkeys(of_redis if store == "SQLite" else (), None)
+        rows.append({"events": kind, "store": store, **it, **unknown, **ratios})
     return rows
 
 
@@ -233,33 +191,31 @@ def learning_rows(measured: dict[tuple[str, str], Round]) -> list[dict[str, Cell
 
 @dataclass(frozen=True)
 class Followed:
-    """The measurements of one round with a second process."""
+    """The measurements of one round with a second process: the leader's, the costs, the lag."""
 
-    leader: Round
-    follower_microseconds: float
-    leader_megabytes: float
-    follower_megabytes: float
-    lag: Lag
+    leader: Figures
+    costs: Figures
+    lag: lag.Lag
 
 
 def follow_round(
-    setup: Setup, watcher: Watcher, kind: Kind, rate: float, options: Namespace
+    setup: Setup, watcher: Executor, kind: Kind, rate: float, options: Namespace
 ) -> Followed:
     assert setup.redis is not None
     with service(setup.redis.url, options.load_core) as second:
-        features = ["lag"]
-        watching = watcher.start(setup.server.port, second.port, features, options.seconds)
+        watching = watcher.submit(
+            lag.watch, setup.server.port, second.port, ["lag"], options.seconds
+        )
         cpu, seq = second.cpu_seconds(), _seq(second)
         leader = one_round(setup, kind, options.seconds, rate)
-        lag = watching.result()
+        found = watching.result()
         applied = max(1, _seq(second) - seq)
-        return Followed(
-            leader,
-            (second.cpu_seconds() - cpu) / applied * 1e6,
-            setup.server.memory()[0] / 1e6,
-            second.memory()[0] / 1e6,
-            lag,
-        )
+        costs = {
+            "follower µs/event": (second.cpu_seconds() - cpu) / applied * 1e6,
+            "leader MB": setup.server.memory()[0] / 1e6,
+            "follower MB": second.memory()[0] / 1e6,
+        }
+        return Followed(leader, costs, found)
 
 
 def _seq(server: ServerProcess) -> int:
@@ -269,29 +225,24 @@ def _seq(server: ServerProcess) -> int:
 def measure_following(
     setup: Setup,
     kinds: Sequence[Kind],
-    learned: dict[tuple[str, str], Round],
+    learned: dict[tuple[str, str], Figures],
     options: Namespace,
 ) -> tuple[list[dict[str, Cell]], list[dict[str, Cell]]]:
     """Measure the lag of a second process, and its cost."""
-    alone: dict[str, list[Round]] = {kind.name: [] for kind in kinds}
+    rates = {kind.name: SHARE * learned[kind.name, setup.name]["events/s"] for kind in kinds}
+    alone: dict[str, list[Figures]] = {kind.name: [] for kind in kinds}
     followed: dict[str, list[Followed]] = {kind.name: [] for kind in kinds}
-    watcher = Watcher()
-    try:
+    with own_process() as watcher:
+        watcher.submit(int).result()  # it has started
         for _ in range(options.rounds):
             for kind in kinds:
-                rate = SHARE * learned[kind.name, setup.name].rate
+                rate = rates[kind.name]
                 alone[kind.name].append(one_round(setup, kind, options.seconds, rate))
                 trim(setup)
                 followed[kind.name].append(follow_round(setup, watcher, kind, rate, options))
                 trim(setup)
-    finally:
-        watcher.close()
-    lags, costs = [], []
-    for kind in kinds:
-        rate = SHARE * learned[kind.name, setup.name].rate
-        lags.append(lag_row(kind.name, rate, followed[kind.name]))
-        costs += cost_rows(kind.name, alone[kind.name], followed[kind.name])
-    return lags, costs
+    lags = [lag_row(name, rate, followed[name]) for name, rate in rates.items()]
+    return lags, [row for name in rates for row in cost_rows(name, alone[name], followed[name])]
 
 
 def lag_row(name: str, rate: float, rounds: Sequence[Followed]) -> dict[str, Cell]:
@@ -303,7 +254,7 @@ def lag_row(name: str, rate: float, rounds: Sequence[Followed]) -> dict[str, Cel
     return {
         "events": name,
         "asked for/s": rate,
-        "learned/s": median(each.leader.rate for each in rounds),
+        "learned/s": median(each.leader["events/s"] for each in rounds),
         "turns": sum(len(each.lag.any) for each in rounds),
         "seen p50 ms": percentile(50, "learned") * 1e3,
         "p99 ms": percentile(99, "learned") * 1e3,
@@ -318,35 +269,26 @@ def lag_row(name: str, rate: float, rounds: Sequence[Followed]) -> dict[str, Cel
 
 
 def cost_rows(
-    name: str, alone: Sequence[Round], rounds: Sequence[Followed]
+    name: str, alone: Sequence[Figures], rounds: Sequence[Followed]
 ) -> list[dict[str, Cell]]:
-    by_itself = median_of(alone)
-    leader = median_of([each.leader for each in rounds])
-    follower = median(each.follower_microseconds for each in rounds)
+    costs = over_rounds([each.costs for each in rounds])
+    followed = over_rounds([each.leader for each in rounds])
+    ratio = {"follower / leader": costs["follower µs/event"] / followed["service µs/event"]}
+    unknown = dict.fromkeys([*costs, *ratio], None)
     return [
         {
             "events": name,
             "": title,
-            "leader µs/event": it.cpu_microseconds,
-            "follower µs/event": follower_cpu,
-            "follower / leader": None if follower_cpu is None else follower_cpu / leader_cpu,
-            "Redis µs/event": it.redis_microseconds,
-            "leader p50 ms": it.p50,
-            "leader p99 ms": it.p99,
-            "leader MB": leader_memory,
-            "follower MB": follower_memory,
-            "failed": it.failed,
+            "leader µs/event": leader["service µs/event"],
+            **known,
+            "Redis µs/event": leader["Redis µs/event"],
+            "leader p50 ms": leader["p50 ms"],
+            "leader p99 ms": leader["p99 ms"],
+            "failed": leader["failed"],
         }
-        for title, it, follower_cpu, leader_cpu, leader_memory, follower_memory in (
-            ("alone", by_itself, None, 1.0, None, None),
-            (
-                "followed",
-                leader,
-                follower,
-                leader.cpu_microseconds,
-                median(each.leader_megabytes for each in rounds),
-                median(each.follower_megabytes for each in rounds),
-            ),
+        for title, leader, known in (
+            ("alone", over_rounds(alone), unknown),
+            ("followed", followed, costs | ratio),
         )
     ]
 

@@ -2,14 +2,24 @@
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
 Cell = str | int | float | None
+Figures = dict[str, float]
 
 
 def add_json_option(parser: ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too")
+
+
+def over_rounds(rounds: Sequence[Mapping[str, float]]) -> Figures:
+    """Return the median of each figure over the rounds, and the sum of `failed`."""
+    return {
+        name: (sum if name == "failed" else median)(each[name] for each in rounds)
+        for name in rounds[0]
+    }
 
 
 class Report:
@@ -23,17 +33,8 @@ class Report:
         """Print and keep a table; all rows have the columns of the first."""
         self.tables[title] = list(rows)
         print(f"\n{title}")
-        columns = list(rows[0])
-        cells = [columns, *([shown(row[column]) for column in columns] for row in rows)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
-        for line in cells:
-            first, *others = zip(line, widths, strict=True)
-            print(
-                "  " + first[0].ljust(first[1]),
-                *(cell.rjust(width) for cell, width in others),
-                sep="  ",
-                flush=True,
-            )
+        for line in aligned(rows):
+            print(line, flush=True)
 
     def say(self, text: str) -> None:
         print(f"\n{text}", flush=True)
@@ -41,6 +42,16 @@ class Report:
     def close(self) -> None:
         if self.to is not None:
             self.to.write_text(json.dumps(self.tables, indent=1) + "\n", encoding="utf-8")
+
+
+def aligned(rows: Sequence[Mapping[str, Cell]]) -> Iterator[str]:
+    """Yield the lines of a table: the columns of the first row, then each row."""
+    columns = list(rows[0])
+    lines = [columns, *([shown(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+    for first, *others in lines:
+        cells = map(str.rjust, others, widths[1:])
+        yield "  ".join(["", first.ljust(widths[0]), *cells])
 
 
 def shown(cell: Cell) -> str:

@@ -8,12 +8,11 @@ measured with each learner that is named; snapshots are taken of what the first 
 
 import json
 import os
-import tempfile
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -22,8 +21,8 @@ from threading import Event, Thread
 import numpy as np
 
 from benchmarks import load
-from benchmarks.process import ServerProcess
-from benchmarks.report import Cell, Report, add_json_option
+from benchmarks.process import ServerProcess, pin, service_on_sqlite
+from benchmarks.report import Cell, Figures, Report, add_json_option, over_rounds
 from deploy.ports import free_port
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import features_of
@@ -36,11 +35,12 @@ RANK_CONNECTIONS, BATCH_CONNECTIONS, LEARN_CONNECTIONS = 30, 4, 32
 MILLION = 1_000_000
 SNAPSHOTS = 10
 LEARNERS = (DEFAULT_LEARNER, "ff")
+UNLIMITED = 1000  # rankings at once: the cost of a request is measured, not shedding
 
 
 @dataclass(frozen=True)
 class Instance:
-    """Return an instance for a JSON body."""
+    """A labelled instance of a JSON body."""
 
     features: dict[str, float]
     classes: list[str]
@@ -69,22 +69,15 @@ def encoded(value: object) -> bytes:
 # --- the two servers ----------------------------------------------------------------------------
 
 
-def service(core: int, folder: str, learner: str) -> ServerProcess:
-    port = free_port()
-    environment = {
-        "MANYCLASS_PORT": str(port),
-        "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
-        "MANYCLASS_LEARNER": learner,
-        "MANYCLASS_MAX_CONCURRENT": "1000",  # the cost of a request is measured, not shedding
-        "MANYCLASS_SNAPSHOT_SECONDS": "0",
-        "MANYCLASS_SNAPSHOT_EVENTS": "0",
-    }
-    return ServerProcess(["manyclass", "serve"], port, {core}, environment, "/readyz")
+def service_of(learner: str, options: Namespace) -> AbstractContextManager[ServerProcess]:
+    return service_on_sqlite(
+        {options.server_core}, options.folder, learner=learner, max_concurrent=UNLIMITED
+    )
 
 
 def bare(core: int, answer_bytes: int) -> ServerProcess:
     port = free_port()
-    return ServerProcess(["benchmarks.bare", str(port), str(answer_bytes)], port, {core}, {}, "/")
+    return ServerProcess(["benchmarks.bare", str(port), str(answer_bytes)], port, {core}, {})
 
 
 def teach(server: ServerProcess, events: Sequence[dict[str, object]]) -> None:
@@ -106,40 +99,24 @@ def teach_edges(server: ServerProcess, events: Sequence[dict[str, object]], want
 # --- one kind of request --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Round:
-    """The load of one round on one server."""
-
-    cpu_microseconds: float  # of the server, per request
-    rate: float
-    p50: float
-    p99: float
-    failed: int
-
-
 def one_round(
-    server: ServerProcess, requests: Sequence[bytes], connections: int, seconds: float
-) -> Round:
+    server: ServerProcess,
+    requests: Sequence[bytes],
+    connections: int,
+    seconds: float,
+    rate: float | None = None,
+) -> Figures:
+    """Return the figures of the load of one round on one server; CPU time is the server's."""
     before = server.cpu_seconds()
-    measured = load.run(server.port, requests, connections, seconds)
-    cpu = server.cpu_seconds() - before
-    return Round(
-        cpu / measured.count * 1e6,
-        measured.rate,
-        measured.milliseconds(50),
-        measured.milliseconds(99),
-        measured.failed,
-    )
-
-
-def median_of(rounds: Sequence[Round]) -> Round:
-    return Round(
-        median(each.cpu_microseconds for each in rounds),
-        median(each.rate for each in rounds),
-        median(each.p50 for each in rounds),
-        median(each.p99 for each in rounds),
-        sum(each.failed for each in rounds),
-    )
+    measured = load.run(server.port, requests, connections, seconds, rate)
+    return {
+        "CPU µs/request": (server.cpu_seconds() - before) / measured.count * 1e6,
+        "requests": measured.count,
+        "requests/s": measured.rate,
+        "p50 ms": measured.milliseconds(50),
+        "p99 ms": measured.milliseconds(99),
+        "failed": measured.failed,
+    }
 
 
 def beside_bare(
@@ -147,7 +124,7 @@ def beside_bare(
     requests: Sequence[bytes],
     connections: int,
     options: Namespace,
-) -> tuple[Round, Round]:
+) -> tuple[Figures, Figures]:
     """Measure the service and a bare application with the same requests, in turns."""
     answer_bytes = load.run(server.port, requests, connections, 0.5).answer_bytes
     ours, theirs = [], []
@@ -156,19 +133,17 @@ def beside_bare(
         for _ in range(options.rounds):
             theirs.append(one_round(other, requests, connections, options.seconds))
             ours.append(one_round(server, requests, connections, options.seconds))
-    return median_of(ours), median_of(theirs)
+    return over_rounds(ours), over_rounds(theirs)
 
 
-def row(name: str, measured: Round, instances: int, bare_cpu: float | None) -> dict[str, Cell]:
+def row(name: str, measured: Figures, instances: int, bare_cpu: float | None) -> dict[str, Cell]:
+    cpu = measured["CPU µs/request"]
     return {
         "": name,
-        "CPU µs/request": measured.cpu_microseconds,
-        "µs/instance": measured.cpu_microseconds / instances,
-        "x bare": None if bare_cpu is None else measured.cpu_microseconds / bare_cpu,
-        "requests/s": measured.rate,
-        "p50 ms": measured.p50,
-        "p99 ms": measured.p99,
-        "failed": measured.failed,
+        "CPU µs/request": cpu,
+        "µs/instance": cpu / instances,
+        "x bare": None if bare_cpu is None else cpu / bare_cpu,
+        **{each: measured[each] for each in ("requests/s", "p50 ms", "p99 ms", "failed")},
     }
 
 
@@ -187,7 +162,7 @@ def measure_rank(
     ):
         ours, theirs = beside_bare(server, requests, connections, options)
         rows.append(row(f"bare, as {name}", theirs, size, None))
-        rows.append(row(name, ours, size, theirs.cpu_microseconds))
+        rows.append(row(name, ours, size, theirs["CPU µs/request"]))
     return rows
 
 
@@ -201,9 +176,9 @@ def measure_learn(
     for _ in range(options.rounds):
         ranked.append(one_round(server, ranks, LEARN_CONNECTIONS, options.seconds))
         learned.append(one_round(server, learns, LEARN_CONNECTIONS, options.seconds))
-    rank, learn = median_of(ranked), median_of(learned)
+    rank, learn = over_rounds(ranked), over_rounds(learned)
     rows = [row("/rank, 32 clients", rank, 1, None), row("/learn, 32 clients", learn, 1, None)]
-    for each, against in zip(rows, (None, learn.rate / rank.rate), strict=True):
+    for each, against in zip(rows, (None, learn["requests/s"] / rank["requests/s"]), strict=True):
         del each["x bare"]
         each["rate / rank's"] = against
     return rows
@@ -258,7 +233,7 @@ def snapshots(
 def measure_snapshots(
     server: ServerProcess, requests: Sequence[bytes], connections: int, cores: set[int], title: str
 ) -> dict[str, Cell]:
-    server.pin(cores)
+    pin(server.pid, cores)
     windows: list[tuple[float, float]] = []
     ended, took = [], []
     with snapshots(server, SNAPSHOTS, windows) as done:
@@ -290,10 +265,7 @@ def snapshot_rows(options: Namespace, learner: str) -> tuple[int, list[dict[str,
         load.post("/rank", encoded({"features": event["features"]})) for event in events[:PREBUILT]
     ]
     one, both = {options.server_core}, {options.server_core, options.load_core}
-    with (
-        tempfile.TemporaryDirectory(dir=options.folder) as folder,
-        service(options.server_core, folder, learner) as server,
-    ):
+    with service_of(learner, options) as server:
         edges = teach_edges(server, events, MILLION)
         rows = [
             measure_snapshots(server, requests, connections, cores, title)
@@ -316,10 +288,7 @@ def main(options: Namespace) -> None:
     report.say(f"{len(instances):,} instances of {ACTIVE} features; a body has {len(body)} bytes")
     learners = options.learner or LEARNERS
     for learner in learners:
-        with (
-            tempfile.TemporaryDirectory(dir=options.folder) as folder,
-            service(options.server_core, folder, learner) as server,
-        ):
+        with service_of(learner, options) as server:
             teach(server, [one.learned() for one in instances])
             ranking = measure_rank(server, instances, options)
             report.table(f"Ranking beside a bare application, {learner}", ranking)

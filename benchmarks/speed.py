@@ -7,11 +7,10 @@ made of NumPy calls, an instance at a time.
 
 import ctypes
 import gc
-import multiprocessing
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -19,14 +18,12 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import data
-from benchmarks.learner import Learner
-from benchmarks.report import Cell, Report, add_json_option
+from benchmarks.learner import Learner, names_of, rows_of
+from benchmarks.process import own_process
+from benchmarks.report import Cell, Figures, Report, add_json_option
 from manyclass.core.learners.options import Options
-from manyclass.evaluation import readers
+from manyclass.evaluation import datasets, readers
 from manyclass.training.rows import Rows
-
-EngineStats = dict[str, float]
 
 CHUNKS = 20
 SETS = {
@@ -56,7 +53,7 @@ def chunks_of(rows: Rows) -> list[Rows]:
 # --- rank and learn -----------------------------------------------------------------------------
 
 
-def measure_set(rows: Rows, options: Options) -> EngineStats:
+def measure_set(rows: Rows, options: Options) -> Figures:
     """Return the costs of ranking and learning the last tenth of the rows."""
     training, held_out = rows.shuffled(0).split(TRAINING_SHARE)
     learner = Learner(rows, options)
@@ -137,40 +134,26 @@ def ids_of_columns(
 # --- does the number of classes matter? --------------------------------------------------------
 
 
-def measure_classes(class_count: int) -> EngineStats:
+def measure_classes(class_count: int) -> Figures:
     """Return the cost of ranking with so many classes; features and edges touched are equal."""
     random = np.random.default_rng(0)
     features = -(-MILLION // OUTDEGREE)
     edges = features * OUTDEGREE
     numbers = random.permutation(class_count)[np.arange(edges) % class_count]
     order = random.permutation(edges)
-    every = np.arange(edges + 1)
-    lessons = Rows(
-        [f"feature {number}" for number in range(features)],
-        every,
-        (order // OUTDEGREE).astype(np.int32),
-        random.uniform(0.5, 1.5, edges).astype(np.float32),  # no two edges weigh the same
-        [f"class {number}" for number in range(class_count)],
-        every,
-        numbers[order].astype(np.int32),
-    )
+    names, classes = names_of("feature", features), names_of("class", class_count)
+    examples = rows_of(names, (order // OUTDEGREE)[:, None], classes, numbers[order][:, None])
+    weights = random.uniform(0.5, 1.5, edges).astype(np.float32)  # no two edges weigh the same
+    examples = replace(examples, values=weights)
     always = Options.of(
         "ff", normalize="none", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0
     )
-    learner = Learner(lessons, always)
-    learner.learn(lessons)
+    learner = Learner(examples, always)
+    learner.learn(examples)
 
     ranks = 50_000
-    instances = Rows(
-        lessons.features,
-        np.arange(0, (ranks + 1) * ACTIVE, ACTIVE),
-        np.concatenate([random.choice(features, ACTIVE, replace=False) for _ in range(ranks)])
-        .astype(np.int32),
-        np.ones(ranks * ACTIVE, np.float32),
-        lessons.classes,
-        np.zeros(ranks + 1, np.int64),
-        np.empty(0, np.int32),
-    )  # fmt: skip
+    active = [random.choice(features, ACTIVE, replace=False) for _ in range(ranks)]
+    instances = rows_of(names, np.array(active), classes, np.empty((ranks, 0), np.int32))
     learner.rank(instances)
     touched = learner.index.edges_touched
     rank = min(cpu_microseconds(learner.rank, chunks_of(instances)) for _ in range(3))
@@ -193,34 +176,23 @@ def resident_set() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def measure_memory(mean_outdegree: int) -> EngineStats:
+def measure_memory(mean_outdegree: int) -> Figures:
     """Return an index of a million features with so many edges each on average."""
     random = np.random.default_rng(0)
     per_instance, class_count = 10, 1000
     outdegrees = random.integers(1, 2 * mean_outdegree, MILLION)
-    names = [f"feature {number}" for number in range(MILLION)]
-    classes = [f"class {number}" for number in range(class_count)]
-    empty = Rows(
-        names, np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32),
-        classes, np.zeros(1, np.int64), np.empty(0, np.int32),
-    )  # fmt: skip
+    names, classes = names_of("feature", MILLION), names_of("class", class_count)
+    none = np.empty((0, 1), np.int32)
     always = Options.of("ff", rating=0, min_weight=0, margin_threshold=1e9, feature_memory=0)
-    learner = Learner(empty, always)
+    learner = Learner(rows_of(names, none, classes, none), always)
     before = resident_set()
     for edge in range(outdegrees.max()):
         features = random.permutation(np.flatnonzero(outdegrees > edge))
         count = len(features) // per_instance
-        learner.learn(
-            Rows(
-                names,
-                np.arange(count + 1) * per_instance,
-                features[: count * per_instance].astype(np.int32),
-                np.ones(count * per_instance, np.float32),
-                classes,
-                np.arange(count + 1),
-                random.integers(0, class_count, count, dtype=np.int32),
-            )
-        )
+        active = features[: count * per_instance].reshape(count, per_instance)
+        true = random.integers(0, class_count, (count, 1), dtype=np.int32)
+        learner.learn(rows_of(names, active, classes, true))
+        del active, true
         del features
     index = learner.index
     return {
@@ -233,13 +205,7 @@ def measure_memory(mean_outdegree: int) -> EngineStats:
     }
 
 
-def in_its_own_process(call: Callable[[int], EngineStats], argument: int) -> EngineStats:
-    """Return the result of the call in a fresh process, whose memory holds nothing else."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        return process.submit(call, argument).result()
-
-
-def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, Cell]]:
+def per_edge_and_feature(few: Figures, many: Figures) -> list[dict[str, Cell]]:
     """Return the bytes of an edge and of a feature, from two indexes that differ in edges."""
     rows: list[dict[str, Cell]] = []
     for measure in ("counted MB", "arenas MB", "process MB"):
@@ -249,19 +215,27 @@ def per_edge_and_feature(few: EngineStats, many: EngineStats) -> list[dict[str, 
     return rows
 
 
+def own(call: Callable[[int], Figures], argument: int) -> Figures:
+    """Return the result of the call in a new process."""
+    with own_process() as process:
+        return process.submit(call, argument).result()
+
+
 def main(options: Namespace) -> None:
     report = Report(options)
     rows: list[dict[str, Cell]] = []
     for name, set_options in SETS.items():
-        rows.append({"set": name, **measure_set(data.SETS[name](options.data), set_options)})
+        rows.append(
+            {"set": name, **measure_set(datasets.read(name, options.data).rows, set_options)}
+        )
     report.table("CPU time an instance, one thread, median", rows)
 
-    by_classes = [in_its_own_process(measure_classes, count) for count in CLASS_COUNTS]
+    by_classes = [own(measure_classes, count) for count in CLASS_COUNTS]
     for row in by_classes:
         row["against fewest"] = row["rank µs"] / by_classes[0]["rank µs"]
     report.table("Ranking against the number of classes", by_classes)
 
-    few, many = (in_its_own_process(measure_memory, outdegree) for outdegree in (1, 10))
+    few, many = (own(measure_memory, outdegree) for outdegree in (1, 10))
     report.table("Memory at a million features", [few, many])
     report.table("Memory, split (a feature includes its name)", per_edge_and_feature(few, many))
     report.close()

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.learner import Learner
+from benchmarks.learner import Learner, names_of, rows_of
 from benchmarks.report import Cell, Report, add_json_option
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
@@ -47,16 +47,9 @@ def synthetic(class_count: int) -> Rows:
     classes = random.integers(0, class_count, count)
     signs = 3 * classes[:, None] + np.array([[0, 1], [0, 2], [1, 2]])[random.integers(0, 3, count)]
     noise = 3 * class_count + random.integers(0, 300, (count, 3)) + np.array([0, 300, 600])
-    features = np.concatenate([signs, noise], axis=1).astype(np.int32)
-    return Rows(
-        [f"feature {number}" for number in range(3 * class_count + 900)],
-        np.arange(count + 1, dtype=np.int64) * features.shape[1],
-        features.ravel(),
-        np.ones(features.size, np.float32),
-        [f"class {number}" for number in range(class_count)],
-        np.arange(count + 1, dtype=np.int64),
-        classes.astype(np.int32),
-    )
+    features = np.concatenate([signs, noise], axis=1)
+    names = names_of("feature", 3 * class_count + 900)
+    return rows_of(names, features, names_of("class", class_count), classes[:, None])
 
 
 def untrained(state: State) -> State:

@@ -5,10 +5,11 @@ alone are the same in each, so a panel shows the maximum over processes, never t
 process's own clients are summed. A ratio of sums is right for both.
 """
 
+from dataclasses import dataclass
+
 RATE = "[$__rate_interval]"
+SHARES = (0.5, 0.9, 0.99)
 SELECTED = 'job="$job", instance=~"$instance"'
-ROW_WIDTH = 24  # of Grafana's grid
-HEIGHT = 8
 
 
 def series(name, **labels):
@@ -32,47 +33,68 @@ def per_second(name, **labels):
     return f"rate({series(name, **labels)}{RATE})"
 
 
-def mean(name, **labels):
-    total, number = (per_second(f"{name}_{part}", **labels) for part in ("sum", "count"))
-    return f"sum({total}) / sum({number})"
+def total(name, by="", **labels):
+    """Return the rate of a counter over all processes, for each value of the labels `by`."""
+    return f"sum{f' by ({by}) ' if by else ''}({per_second(name, **labels)})"
+
+
+def requests(**given):
+    return total("request_duration_seconds_count", **given)
+
+
+def by(label, name, **labels):
+    """Return the rate of a counter as legend -> expression for each value of the label."""
+    return {f"{{{{{label}}}}}": total(name, by=label, **labels)}
+
+
+def largest(name, **labels):
+    """Return the maximum of a metric over the processes."""
+    return f"max({series(name, **labels)})"
+
+
+def of_each_process(name):
+    return {"{{instance}}": series(name)}
+
+
+def mean(name):
+    return f"{total(f'{name}_sum')} / {total(f'{name}_count')}"
 
 
 def quantile(share, name, by="le", **labels):
-    return f"histogram_quantile({share}, sum by ({by}) ({per_second(name + '_bucket', **labels)}))"
+    return f"histogram_quantile({share}, {total(f'{name}_bucket', by=by, **labels)})"
 
 
 def quantiles(name, **labels):
-    return {f"p{share * 100:g}": quantile(share, name, **labels) for share in (0.5, 0.9, 0.99)}
+    return {f"p{share * 100:g}": quantile(share, name, **labels) for share in SHARES}
 
 
 def of_the_examples(name, **labels):
     """Return the rate of `name` per learned event, for the primary learner."""
-    examples = per_second("progressive_examples_total", role="primary")
-    return f"sum({per_second(name, **labels, role='primary')}) / sum({examples})"
+    examples = total("progressive_examples_total", role="primary")
+    return f"{total(name, **labels, role='primary')} / {examples}"
 
 
 def of_each_learner(name, **labels):
     """Return the rate of `name` per learned event, as legend -> expression for each learner."""
-    parts = (per_second(name, **labels), per_second("progressive_examples_total"))
-    counted, examples = (f"sum by (learner) ({part})" for part in parts)
-    return {"{{learner}}": f"{counted} / {examples}"}
+    examples = total("progressive_examples_total", by="learner")
+    return {"{{learner}}": f"{total(name, by='learner', **labels)} / {examples}"}
 
 
-def panel(title, unit, lines, description="", width=8, kind="timeseries", least=0):
-    """Describe a panel. `lines` is legend -> expression; a legend may name labels: {{label}}."""
-    return {
-        "title": title,
-        "unit": unit,
-        "lines": lines,
-        "description": description,
-        "width": width,
-        "kind": kind,
-        "least": least,
-    }
+@dataclass(frozen=True)
+class Panel:
+    """A panel. `lines` is legend -> expression; a legend may name labels: {{label}}."""
+
+    title: str
+    unit: str
+    lines: dict[str, str]
+    description: str = ""
+    width: int = 8
+    kind: str = "timeseries"
+    least: int | None = 0
 
 
 def figure(title, unit, expression, description=""):
-    return panel(title, unit, {"": expression}, description, width=4, kind="stat")
+    return Panel(title, unit, {"": expression}, description, width=4, kind="stat")
 
 
 REQUESTS = [
@@ -83,12 +105,8 @@ REQUESTS = [
         f"count({series('seq')})",
         "The others still restore theirs, and rank nothing yet.",
     ),
-    figure("Requests", "reqps", f"sum({per_second('request_duration_seconds_count')})"),
-    figure(
-        "/rank, p99",
-        "s",
-        quantile(0.99, "request_duration_seconds", endpoint="/rank"),
-    ),
+    figure("Requests", "reqps", requests()),
+    figure("/rank, p99", "s", quantile(0.99, "request_duration_seconds", endpoint="/rank")),
     figure(
         "/learn, p99",
         "s",
@@ -98,84 +116,71 @@ REQUESTS = [
     figure(
         "Answered with an error of ours",
         "percentunit",
-        f"(sum({per_second('request_duration_seconds_count', status='~5..')}) or vector(0))"
-        f" / sum({per_second('request_duration_seconds_count')})",
+        f"({requests(status='~5..')} or vector(0)) / {requests()}",
         "Status 500 and above, of all requests.",
     ),
-    panel(
+    Panel(
         "Latency of /rank",
         "s",
         quantiles("request_duration_seconds", endpoint="/rank"),
         "Includes the wait of rankings that ask for a seq.",
     ),
-    panel(
+    Panel(
         "Latency of /learn",
         "s",
         quantiles("request_duration_seconds", endpoint="/learn"),
         "Until the events are durable and learned. Without streams.",
     ),
-    panel(
+    Panel(
         "Latency by endpoint, p99",
         "s",
         {"{{endpoint}}": quantile(0.99, "request_duration_seconds", by="le, endpoint")},
     ),
-    panel(
-        "Requests by endpoint",
-        "reqps",
-        {"{{endpoint}}": f"sum by (endpoint) ({per_second('request_duration_seconds_count')})"},
-    ),
-    panel(
+    Panel("Requests by endpoint", "reqps", {"{{endpoint}}": requests(by="endpoint")}),
+    Panel(
         "Requests by status",
         "reqps",
-        {"{{status}}": f"sum by (status) ({per_second('request_duration_seconds_count')})"},
+        {"{{status}}": requests(by="status")},
         "499: the client left before it could be answered.",
     ),
-    panel(
-        "Requests by process",
-        "reqps",
-        {"{{instance}}": f"sum by (instance) ({per_second('request_duration_seconds_count')})"},
-    ),
-    panel(
+    Panel("Requests by process", "reqps", {"{{instance}}": requests(by="instance")}),
+    Panel(
         "Errors by endpoint",
         "reqps",
-        {
-            "{{endpoint}} {{status}}": "sum by (endpoint, status)"
-            f" ({per_second('request_duration_seconds_count', status='~[45]..')})"
-        },
+        {"{{endpoint}} {{status}}": requests(by="endpoint, status", status="~[45]..")},
     ),
-    panel(
+    Panel(
         "Events refused",
         "ops",
         {
-            "{{reason}}": f"sum by (reason) ({per_second('refused_total')})",
-            "rejected": f"sum({per_second('learn_events_total', result='rejected')})",
+            "{{reason}}": total("refused_total", by="reason"),
+            "rejected": total("learn_events_total", result="rejected"),
         },
         "Well formed but refused, by reason; rejected: not well formed.",
     ),
-    panel(
+    Panel(
         "Load shed",
         "ops",
-        {"{{reason}}": f"sum by (reason) ({per_second('shed_total')})"},
+        by("reason", "shed_total"),
         "Refused or closed to limit the load: too many rankings in work or connections, no memory"
         " left in MANYCLASS_MAX_BUFFERED_BYTES, answers that were not read.",
     ),
-    panel(
+    Panel(
         "Rankings shed",
         "percentunit",
         {
-            "shed": f"sum({per_second('shed_total', reason='concurrency')})"
-            f" / (sum({per_second('shed_total', reason='concurrency')})"
-            f" + sum({per_second('request_duration_seconds_count', endpoint='/rank')}))"
+            "shed": f"{total('shed_total', reason='concurrency')}"
+            f" / ({total('shed_total', reason='concurrency')} + {requests(endpoint='/rank')})"
         },
         "Of all rankings: refused because too many were in work.",
     ),
-    panel(
+    Panel(
         "Open connections",
         "short",
-        {"{{instance}}": series("connections")},
+        of_each_process("connections"),
         "MANYCLASS_MAX_CONNECTIONS bounds those of each process.",
     ),
-    panel(
+    Panel(
         "Memory of requests and answers",
         "bytes",
         {
@@ -184,28 +189,20 @@ REQUESTS = [
         },
         "Bodies, unfinished lines and unsent answers. At the limit requests get 503.",
     ),
-    panel(
+    Panel(
         "Faults of requests and memory",
         "ops",
         {
-            "bad requests": f"sum({per_second('bad_requests_total')})",
-            "out of memory": f"sum({per_second('out_of_memory_total')})",
+            "bad requests": total("bad_requests_total"),
+            "out of memory": total("out_of_memory_total"),
         },
         "Bad requests are not HTTP or have a head that is too large.",
     ),
-    panel(
-        "Ranking itself",
-        "s",
-        quantiles("rank_duration_seconds"),
-        "One instance, without HTTP.",
-    ),
-    panel(
+    Panel("Ranking itself", "s", quantiles("rank_duration_seconds"), "One instance, without HTTP."),
+    Panel(
         "Abstentions",
         "percentunit",
-        {
-            "abstained": f"sum({per_second('abstained_total')})"
-            f" / sum({per_second('rank_duration_seconds_count')})"
-        },
+        {"abstained": f"{total('abstained_total')} / {total('rank_duration_seconds_count')}"},
         "Of all rankings: less sure than their min_confidence, or of unknown confidence.",
     ),
 ]
@@ -215,16 +212,16 @@ LEARNING = [
         "Events learned", "ops", f"max({per_second('progressive_examples_total', role='primary')})"
     ),
     figure("Recall at 1", "percentunit", of_the_examples("progressive_hits_total", k="1")),
-    figure("Features", "short", f"max({series('features')})"),
-    figure("Classes", "short", f"max({series('classes')})"),
-    figure("Edges", "short", f"max({series('edges')})"),
+    figure("Features", "short", largest("features")),
+    figure("Classes", "short", largest("classes")),
+    figure("Edges", "short", largest("edges")),
     figure(
         "Memory of the model",
         "percentunit",
-        f"max({series('memory_bytes')}) / max({series('memory_limit_bytes')})",
+        f"{largest('memory_bytes')} / {largest('memory_limit_bytes')}",
         "Of MANYCLASS_MAX_BYTES. At 100 % features are evicted.",
     ),
-    panel(
+    Panel(
         "Progressive accuracy",
         "percentunit",
         {
@@ -236,27 +233,22 @@ LEARNING = [
         "Of the events learned: where a true class stood before the event was learned.",
         width=12,
     ),
-    panel(
+    Panel(
         "Events sent to be learned",
         "ops",
         {
             "learned": f"max({per_second('learn_events_total', result='learned')})",
-            "duplicate": f"sum({per_second('learn_events_total', result='duplicate')})",
-            "rejected": f"sum({per_second('learn_events_total', result='rejected')})",
+            "duplicate": total("learn_events_total", result="duplicate"),
+            "rejected": total("learn_events_total", result="rejected"),
         },
         "Duplicates are retries. Rejected ones did not make sense.",
         width=12,
     ),
-    panel(
-        "Features and edges",
-        "short",
-        {
-            "features": f"max({series('features')})",
-            "edges": f"max({series('edges')})",
-        },
+    Panel(
+        "Features and edges", "short", {"features": largest("features"), "edges": largest("edges")}
     ),
-    panel("Classes", "short", {"classes": f"max({series('classes')})"}),
-    panel(
+    Panel("Classes", "short", {"classes": largest("classes")}),
+    Panel(
         "Growth",
         "short",
         {
@@ -267,106 +259,103 @@ LEARNING = [
         "By the hour.",
         least=None,
     ),
-    panel(
+    Panel(
         "Outdegree",
         "short",
         {
-            "mean": f"max({series('outdegree_sum')}) / max({series('outdegree_count')})",
+            "mean": f"{largest('outdegree_sum')} / {largest('outdegree_count')}",
             **{
                 f"p{share * 100:g}": f"histogram_quantile({share},"
                 f" max by (le) ({series('outdegree_bucket')}))"
-                for share in (0.5, 0.9, 0.99)
+                for share in SHARES
             },
         },
         "Edges of a feature, over all features.",
     ),
-    panel(
+    Panel(
         "Edges touched by a feature that is ranked",
         "short",
         {"mean": mean("edges_touched")},
         "Ranking costs as much as this is large.",
     ),
-    panel(
+    Panel(
         "Learning itself",
         "s",
         quantiles("learn_duration_seconds"),
         "One event, once it is durable.",
     ),
-    panel(
+    Panel(
         "Memory of the model",
         "bytes",
-        {
-            "needed": f"max({series('memory_bytes')})",
-            "limit": f"max({series('memory_limit_bytes')})",
-        },
+        {"needed": largest("memory_bytes"), "limit": largest("memory_limit_bytes")},
         "By the rule MANYCLASS_MAX_BYTES is held against.",
     ),
-    panel(
+    Panel(
         "Evicted",
         "ops",
         {"{{kind}}": f"max by (kind) ({per_second('evicted_total')})"},
         "To stay within MANYCLASS_MAX_FEATURES, MANYCLASS_MAX_CLASSES and MANYCLASS_MAX_BYTES.",
     ),
-    panel(
+    Panel(
         "Delay of late labels",
         "s",
         quantiles("label_delay_seconds"),
         "From ranking an instance to its label by id.",
     ),
-    panel(
+    Panel(
         "Late labels",
         "ops",
         {
-            "in time": f"sum({per_second('label_delay_seconds_count')})",
-            "too late": f"sum({per_second('delayed_labels_expired_total')})",
+            "in time": total("label_delay_seconds_count"),
+            "too late": total("delayed_labels_expired_total"),
         },
         "Too late: the instance was no longer kept.",
         width=12,
     ),
-    panel(
+    Panel(
         "Ids asked of other processes",
         "ops",
-        {"{{result}}": f"sum by (result) ({per_second('peer_lookups_total')})"},
+        by("result", "peer_lookups_total"),
         "A label came to a process that had not ranked the instance.",
         width=12,
     ),
-    panel(
+    Panel(
         "Recall at 1 by learner",
         "percentunit",
         of_each_learner("progressive_hits_total", k="1"),
         "Of the same events, but for a shadow that was added since.",
     ),
-    panel(
+    Panel(
         "Recall at 5 by learner",
         "percentunit",
         of_each_learner("progressive_hits_total", k="5"),
         "Of the same events.",
     ),
-    panel(
+    Panel(
         "Mean reciprocal rank by learner",
         "percentunit",
         of_each_learner("progressive_reciprocal_rank_total"),
         "Of the same events.",
     ),
-    panel(
+    Panel(
         "Time to learn an event, by learner",
         "s",
         of_each_learner("learner_seconds_total"),
         "On the mean. An event takes what all learners take together.",
     ),
-    panel(
+    Panel(
         "Memory by learner",
         "bytes",
         {"{{learner}}": f"max by (learner) ({series('learner_memory_bytes')})"},
         "By the rule MANYCLASS_MAX_BYTES is held against, for each by itself.",
     ),
-    panel(
+    Panel(
         "Calibration error by learner",
         "percentunit",
         {"{{learner}}": f"max by (learner) ({series('calibration_error')})"},
         "How far confidence is from what comes true, over the last 10,000 outcomes.",
     ),
-    panel(
+    Panel(
         "Learner that answers",
         "short",
         {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='primary')})"},
@@ -375,209 +364,108 @@ LEARNING = [
 ]
 
 LOG = [
-    figure("Processes on this store", "short", f"max({series('processes')})"),
+    figure("Processes on this store", "short", largest("processes")),
     figure(
         "Leaders", "short", f"sum({series('leader')})", "One takes snapshots and trims the log."
     ),
-    figure("Last event learned", "none", f"max({series('seq')})"),
-    figure("Furthest behind", "short", f"max({series('log_lag_events')})", "Events."),
-    figure("Store unreachable", "s", f"max({series('store_unreachable_seconds')})"),
+    figure("Last event learned", "none", largest("seq")),
+    figure("Furthest behind", "short", largest("log_lag_events"), "Events."),
+    figure("Store unreachable", "s", largest("store_unreachable_seconds")),
     figure("Age of the newest snapshot", "s", f"min({series('snapshot_age_seconds')})"),
-    panel(
+    Panel(
         "Events behind the log",
         "short",
-        {"{{instance}}": series("log_lag_events")},
+        of_each_process("log_lag_events"),
         "In the log, and not learned yet by this process.",
     ),
-    panel("Last event learned", "none", {"{{instance}}": series("seq")}),
-    panel(
-        "Leader",
-        "bool_yes_no",
-        {"{{instance}}": series("leader")},
-        "Who takes snapshots and trims the log.",
+    Panel("Last event learned", "none", of_each_process("seq")),
+    Panel(
+        "Leader", "bool_yes_no", of_each_process("leader"), "Who takes snapshots and trims the log."
     ),
-    panel(
+    Panel(
         "Events in the queue",
         "short",
-        {
-            "{{instance}}": series("queue_events"),
-            "limit": f"min({series('queue_limit_events')})",
-        },
+        {"{{instance}}": series("queue_events"), "limit": f"min({series('queue_limit_events')})"},
         "Admitted and not answered yet.",
     ),
-    panel("Queue", "bytes", {"{{instance}}": series("queue_bytes")}),
-    panel(
+    Panel("Queue", "bytes", of_each_process("queue_bytes")),
+    Panel(
         "Appends to the log",
         "ops",
         {
-            "{{result}}": f"sum by (result) ({per_second('commits_total')})",
-            "uncertain": f"sum({per_second('append_outcome_unknown_total')})",
+            "{{result}}": total("commits_total", by="result"),
+            "uncertain": total("append_outcome_unknown_total"),
         },
         "Requests that come together share one. Uncertain: the events may be in the log or not.",
     ),
-    panel("Time of an append", "s", {"mean": mean("commit_duration_seconds")}),
-    panel(
+    Panel("Time of an append", "s", {"mean": mean("commit_duration_seconds")}),
+    Panel(
         "Events by append",
         "short",
         {
             "mean": f"max({per_second('learn_events_total', result='learned')})"
-            f" / sum({per_second('commits_total', result='ok')})"
+            f" / {total('commits_total', result='ok')}"
         },
         "How many share one.",
     ),
-    panel(
+    Panel(
         "Store unreachable",
         "s",
-        {"{{instance}}": series("store_unreachable_seconds")},
+        of_each_process("store_unreachable_seconds"),
         "How long it has not answered. Ranking goes on; learning does not.",
     ),
-    panel(
+    Panel(
         "Store full",
         "bool_yes_no",
-        {"store": f"max({series('store_full')})"},
+        {"store": largest("store_full")},
         "Redis has no memory for an event. Ranking goes on; learning does not.",
     ),
-    panel(
+    Panel(
         "Foreign entries in the log",
         "short",
-        {"{{instance}}": series("foreign_entries_total")},
+        of_each_process("foreign_entries_total"),
         "Written by another program and skipped, since the process began.",
     ),
-    panel(
+    Panel(
         "Log rewound",
         "short",
-        {"{{instance}}": series("log_rewinds_total")},
+        of_each_process("log_rewinds_total"),
         "Times the log had lost events that were answered for. Each is a loss of data.",
     ),
-    panel(
+    Panel(
         "Processes on this store",
         "short",
-        {"alive": f"max({series('processes')})", "scraped": f"sum({own('up')})"},
+        {"alive": largest("processes"), "scraped": f"sum({own('up')})"},
     ),
-    panel(
-        "Age of the newest snapshot",
-        "s",
-        {"age": f"min({series('snapshot_age_seconds')})"},
-    ),
-    panel(
+    Panel("Age of the newest snapshot", "s", {"age": f"min({series('snapshot_age_seconds')})"}),
+    Panel(
         "Time for a snapshot",
         "s",
         {
-            "in all": f"max({series('snapshot_duration_seconds')})",
-            "learning waits": f"max({series('snapshot_pause_seconds')})",
+            "in all": largest("snapshot_duration_seconds"),
+            "learning waits": largest("snapshot_pause_seconds"),
         },
         "The newest one.",
     ),
-    panel("Size of the newest snapshot", "bytes", {"": f"max({series('snapshot_bytes')})"}),
-    panel(
-        "Snapshots that failed",
-        "short",
-        {"{{instance}}": series("snapshot_failures_total")},
-    ),
-    panel(
+    Panel("Size of the newest snapshot", "bytes", {"": largest("snapshot_bytes")}),
+    Panel("Snapshots that failed", "short", of_each_process("snapshot_failures_total")),
+    Panel(
         "Resident memory",
         "bytes",
         {"{{instance}}": own("process_resident_memory_bytes")},
         "Of the whole process: model, late labels, queue, and a copy while a snapshot is taken.",
     ),
-    panel(
+    Panel(
         "Processor time",
         "percentunit",
         {"{{instance}}": f"rate({own('process_cpu_seconds_total')}{RATE})"},
         "100 % is one core.",
     ),
-    panel("Open files and connections", "short", {"{{instance}}": own("process_open_fds")}),
+    Panel("Open files and connections", "short", {"{{instance}}": own("process_open_fds")}),
 ]
 
 DASHBOARDS = {  # name of the file -> title, panels
     "requests": ("Manyclass: requests", REQUESTS),
     "learning": ("Manyclass: learning", LEARNING),
     "log": ("Manyclass: log and processes", LOG),
-}
-
-
-def dashboard(name):
-    """Return the JSON model of the dashboard of this name."""
-    title, panels = DASHBOARDS[name]
-    source = {"type": "prometheus", "uid": "${datasource}"}
-    return {
-        "uid": f"manyclass-{name}",
-        "title": title,
-        "tags": ["manyclass"],
-        "schemaVersion": 39,
-        "editable": False,
-        "refresh": "10s",
-        "time": {"from": "now-1h", "to": "now"},
-        "links": [{"type": "dashboards", "title": "Manyclass", "tags": ["manyclass"]}],
-        "templating": {"list": [*_variables(source)]},
-        "panels": [*_laid_out(panels, source)],
-    }
-
-
-def _variables(source):
-    yield {
-        "name": "datasource",
-        "label": "Data source",
-        "type": "datasource",
-        "query": "prometheus",
-    }
-    for name, metric, labels, several in (
-        ("job", "manyclass_delayed_labels_expired_total", "", False),
-        ("instance", "manyclass_delayed_labels_expired_total", '{job="$job"}', True),
-    ):
-        query = f"label_values({metric}{labels}, {name})"
-        yield {
-            "name": name,
-            "label": name.capitalize(),
-            "type": "query",
-            "datasource": source,
-            "definition": query,
-            "query": {"query": query, "refId": name},
-            "refresh": 2,  # on every change of the time range, because processes come and go
-            "sort": 1,
-            "multi": several,
-            "includeAll": several,
-            **({"current": {"text": "All", "value": "$__all"}} if several else {}),
-        }
-
-
-def _laid_out(panels, source):
-    """Yield the panels with their places: from left to right, row by row."""
-    x = y = 0
-    height = HEIGHT
-    for number, described in enumerate(panels, 1):
-        if x + described["width"] > ROW_WIDTH:
-            x, y = 0, y + height
-        height = HEIGHT // 2 if described["kind"] == "stat" else HEIGHT
-        place = {"x": x, "y": y, "w": described["width"], "h": height}
-        yield _panel(number, described, place, source)
-        x += described["width"]
-
-
-def _panel(number, described, place, source):
-    return {
-        "id": number,
-        "type": described["kind"],
-        "title": described["title"],
-        "description": described["description"],
-        "datasource": source,
-        "gridPos": place,
-        "fieldConfig": {
-            "defaults": {"unit": described["unit"], "min": described["least"]},
-            "overrides": [],
-        },
-        "options": _OPTIONS[described["kind"]],
-        "targets": [
-            {"refId": chr(ord("A") + n), "datasource": source, "expr": line, "legendFormat": legend}
-            for n, (legend, line) in enumerate(described["lines"].items())
-        ],
-    }
-
-
-_OPTIONS = {
-    "stat": {"reduceOptions": {"calcs": ["lastNotNull"]}, "graphMode": "area"},
-    "timeseries": {
-        "legend": {"displayMode": "list", "placement": "bottom"},
-        "tooltip": {"mode": "multi", "sort": "desc"},
-    },
 }

@@ -8,13 +8,22 @@ from pathlib import Path
 
 import yaml
 
-from deploy.dashboards import DASHBOARDS, dashboard
+from deploy.dashboards import DASHBOARDS
 from manyclass.core.learners.reference import with_tables
 from manyclass.service.config.reference import with_settings
 from manyclass.service.observability.catalogue import BY_ROLE, OLD_NAMES, PREFIX
 
 HERE = Path(__file__).resolve().parent  # the same when it is imported through a link
 DOCS = HERE.parent / "docs"
+ROW_WIDTH = 24  # of Grafana's grid
+HEIGHT = 8  # of a panel
+OPTIONS = {
+    "stat": {"reduceOptions": {"calcs": ["lastNotNull"]}, "graphMode": "area"},
+    "timeseries": {
+        "legend": {"displayMode": "list", "placement": "bottom"},
+        "tooltip": {"mode": "multi", "sort": "desc"},
+    },
+}
 
 
 OLD_NAMES_HEAD = """\
@@ -38,6 +47,84 @@ def old_names():
     ]
     groups = {"manyclass-old-names": names, "manyclass-old-roles": roles}
     return {"groups": [{"name": name, "rules": rules} for name, rules in groups.items()]}
+
+
+def dashboard(name):
+    """Return the JSON model of the dashboard of this name."""
+    title, panels = DASHBOARDS[name]
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    return {
+        "uid": f"manyclass-{name}",
+        "title": title,
+        "tags": ["manyclass"],
+        "schemaVersion": 39,
+        "editable": False,
+        "refresh": "10s",
+        "time": {"from": "now-1h", "to": "now"},
+        "links": [{"type": "dashboards", "title": "Manyclass", "tags": ["manyclass"]}],
+        "templating": {"list": [*_variables(source)]},
+        "panels": [*_laid_out(panels, source)],
+    }
+
+
+def _variables(source):
+    yield {
+        "name": "datasource",
+        "label": "Data source",
+        "type": "datasource",
+        "query": "prometheus",
+    }
+    for name, metric, labels, several in (
+        ("job", "manyclass_delayed_labels_expired_total", "", False),
+        ("instance", "manyclass_delayed_labels_expired_total", '{job="$job"}', True),
+    ):
+        query = f"label_values({metric}{labels}, {name})"
+        yield {
+            "name": name,
+            "label": name.capitalize(),
+            "type": "query",
+            "datasource": source,
+            "definition": query,
+            "query": {"query": query, "refId": name},
+            "refresh": 2,  # on every change of the time range, because processes come and go
+            "sort": 1,
+            "multi": several,
+            "includeAll": several,
+            **({"current": {"text": "All", "value": "$__all"}} if several else {}),
+        }
+
+
+def _laid_out(panels, source):
+    """Yield the panels with their places: from left to right, row by row."""
+    x = y = 0
+    height = HEIGHT
+    for number, described in enumerate(panels, 1):
+        if x + described.width > ROW_WIDTH:
+            x, y = 0, y + height
+        height = HEIGHT // 2 if described.kind == "stat" else HEIGHT
+        place = {"x": x, "y": y, "w": described.width, "h": height}
+        yield _panel(number, described, place, source)
+        x += described.width
+
+
+def _panel(number, described, place, source):
+    return {
+        "id": number,
+        "type": described.kind,
+        "title": described.title,
+        "description": described.description,
+        "datasource": source,
+        "gridPos": place,
+        "fieldConfig": {
+            "defaults": {"unit": described.unit, "min": described.least},
+            "overrides": [],
+        },
+        "options": OPTIONS[described.kind],
+        "targets": [
+            {"refId": chr(ord("A") + n), "datasource": source, "expr": line, "legendFormat": legend}
+            for n, (legend, line) in enumerate(described.lines.items())
+        ],
+    }
 
 
 def generated():

@@ -213,27 +213,22 @@ def delicious(data: Path) -> Dataset:
 
 
 def _xmc(name: str, data: Path) -> Dataset:
-    return Dataset.of_parts(
-        name,
-        (
-            (part, instance, classes)
-            for part in ("train", "test")
-            for instance, classes in readers.xmc(data / f"{name}_{part}.xmc.gz")
-        ),
-    )
+    files = {part: data / f"{name}_{part}.xmc.gz" for part in ("train", "test")}
+    return Dataset.of_parts(name, _of_files(files, readers.xmc))
 
 
 def satimage(data: Path) -> Dataset:
     """Statlog's satellite image: 36 numbers, 6 kinds of ground."""
     files = {"train": data / "satimage" / "sat.trn", "test": data / "satimage" / "sat.tst"}
-    return Dataset.of_parts(
-        "satimage",
-        (
-            (part, instance, classes)
-            for part, path in files.items()
-            for instance, classes in readers.satimage(path)
-        ),
-    )
+    return Dataset.of_parts("satimage", _of_files(files, readers.satimage))
+
+
+def _of_files(
+    files: Mapping[str, Path], read: Callable[[Path], Iterator[readers.Labelled]]
+) -> Iterator[Part]:
+    for part, path in files.items():
+        for instance, classes in read(path):
+            yield part, instance, classes
 
 
 DATASETS: Final[dict[str, Callable[[Path], Dataset]]] = {

@@ -5,13 +5,13 @@ stands in a row twice. A class beyond k counts as not retrieved. All measures bu
 harmonic rank lie in 0 to 1.
 """
 
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.accuracy import best_ranks, hits_of
 from manyclass.training.rows import Rows
 
 RECALL_AT = (1, 5, 10)
@@ -21,74 +21,29 @@ PROPENSITY_A, PROPENSITY_B = 0.55, 1.5  # of Jain et al., 2016, for sets not nam
 Ranking = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class Truth:
-    """The true classes of the ranked rows, and the training rows of each class."""
+def measures(
+    ranking: Ranking, tested: Rows, training: Rows, taxonomy: Taxonomy | None = None
+) -> dict[str, float]:
+    """Return every measure of ranked rows by its name; the taxonomic ones only with a taxonomy.
 
-    classes: list[str]
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    trained: NDArray[np.int64]
-    training_rows: int
-
-    @classmethod
-    def of(cls, tested: Rows, training: Rows) -> "Truth":
-        """Return the truth about `tested` rows; both have the same columns."""
-        return cls(
-            tested.classes,
-            tested.class_indptr,
-            tested.class_indices,
-            np.bincount(training.class_indices, minlength=len(training.classes)),
-            len(training),
-        )
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Return the number of true classes of each row."""
-        return np.diff(self.indptr)
-
-    def of_row(self, row: int) -> NDArray[np.int32]:
-        """Return the true classes of one row."""
-        return self.indices[self.indptr[row] : self.indptr[row + 1]]
-
-
-def measures(ranking: Ranking, truth: Truth, taxonomy: Taxonomy | None = None) -> dict[str, float]:
-    """Return every measure by its name; the taxonomic ones only with a taxonomy.
-
+    Tested and training rows have the same columns.
     R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of true classes among
     the first places. PSP1, PSP3, PSP5: propensity-scored precision (Jain et al., 2016).
     """
-    hits = hits_of(ranking, truth)
+    hits = hits_in(ranking, tested)
     ranks = best_ranks(hits)
     found = by_ranks(ranks)
-    found |= {f"P{k}": float(hits[:, :k].sum() / (k * max(len(truth), 1))) for k in PRECISION_AT}
-    found |= propensity_scored(ranking, hits, truth)
-    found |= f1_scores(ranking, hits, truth)
+    found |= {f"P{k}": float(hits[:, :k].sum() / (k * max(len(tested), 1))) for k in PRECISION_AT}
+    found |= propensity_scored(ranking, hits, tested, training)
+    found |= f1_scores(ranking, hits, tested)
     if taxonomy is not None:
-        found |= taxonomic(ranking, truth, taxonomy)
+        found |= taxonomic(ranking, tested, taxonomy)
     return found
 
 
-def hits_of(ranking: Ranking, truth: Truth) -> NDArray[np.bool_]:
-    """Return (n, k), bool: whether the class at this place is true."""
-    width = len(truth.classes)
-    row_of = np.repeat(np.arange(len(truth), dtype=np.int64), truth.counts)
-    true_pairs = np.unique(row_of * width + truth.indices)
-    pairs = np.arange(len(truth), dtype=np.int64)[:, None] * width + ranking
-    places = np.searchsorted(true_pairs, pairs)
-    places[places == len(true_pairs)] = 0
-    known = true_pairs[places] == pairs if len(true_pairs) else np.zeros(pairs.shape, np.bool_)
-    hits: NDArray[np.bool_] = known & (ranking >= 0)
-    return hits
-
-
-def best_ranks(hits: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return k_x of each row: the place of its best true class, 0 if not retrieved."""
-    first = hits.argmax(axis=1) + 1
-    return np.where(hits.any(axis=1), first, 0).astype(np.int32)
+def hits_in(ranking: Ranking, rows: Rows) -> NDArray[np.bool_]:
+    """Return (n, k), bool: whether the class at this place is a true one of the row."""
+    return hits_of(ranking, rows.class_indptr, rows.class_indices)
 
 
 def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
@@ -104,38 +59,43 @@ def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
     return {**recalls, "MRR": mean_reciprocal_rank, "HR": harmonic_rank}
 
 
-def inverse_propensities(truth: Truth) -> NDArray[np.float64]:
+def inverse_propensities(training: Rows) -> NDArray[np.float64]:
     """Return 1 + C (n_c + B)^-A of each class, C = (log n - 1) (B + 1)^A (Jain et al., 2016)."""
-    scale = (np.log(max(truth.training_rows, 3)) - 1) * (PROPENSITY_B + 1) ** PROPENSITY_A
-    weights: NDArray[np.float64] = 1 + scale * (truth.trained + PROPENSITY_B) ** -PROPENSITY_A
+    counts = np.bincount(training.class_indices, minlength=len(training.classes))
+    scale = (np.log(max(len(training), 3)) - 1) * (PROPENSITY_B + 1) ** PROPENSITY_A
+    weights: NDArray[np.float64] = 1 + scale * (counts + PROPENSITY_B) ** -PROPENSITY_A
     return weights
 
 
-def propensity_scored(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[str, float]:
+def propensity_scored(
+    ranking: Ranking, hits: NDArray[np.bool_], tested: Rows, training: Rows
+) -> dict[str, float]:
     """Return PSP1, PSP3, PSP5: the weight of the hits as a share of the greatest possible."""
-    worth = inverse_propensities(truth)
+    worth = inverse_propensities(training)
     gained = np.where(hits, worth[ranking], 0.0)
-    row_of = np.repeat(np.arange(len(truth)), truth.counts)
-    heaviest_first = np.lexsort((-worth[truth.indices], row_of))
-    place = np.arange(len(row_of)) - np.repeat(truth.indptr[:-1], truth.counts)
-    ideal = worth[truth.indices][heaviest_first]
+    counts = np.diff(tested.class_indptr)
+    row_of = np.repeat(np.arange(len(tested)), counts)
+    ideal = worth[tested.class_indices]
+    heaviest_first = np.lexsort((-ideal, row_of))
+    place = np.arange(len(row_of)) - np.repeat(tested.class_indptr[:-1], counts)
+    ideal = ideal[heaviest_first]
     return {
         f"PSP{k}": float(gained[:, :k].sum() / max(ideal[place < k].sum(), 1e-300))
         for k in PRECISION_AT
     }
 
 
-def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[str, float]:
+def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], tested: Rows) -> dict[str, float]:
     """Return F1 of the first place as the one predicted class.
 
     micro F1: over all decisions. macro F1: the mean over the classes that are true or predicted in
     some row.
     """
-    width = len(truth.classes)
+    width = len(tested.classes)
     first = ranking[:, 0]
     predicted = np.bincount(first[first >= 0], minlength=width)
     right = np.bincount(first[hits[:, 0]], minlength=width)
-    true = np.bincount(truth.indices, minlength=width)
+    true = np.bincount(tested.class_indices, minlength=width)
     decisions = predicted + true
     seen = decisions > 0
     each = 2 * right[seen] / decisions[seen]
@@ -145,23 +105,23 @@ def f1_scores(ranking: Ranking, hits: NDArray[np.bool_], truth: Truth) -> dict[s
     }
 
 
-def taxonomic(ranking: Ranking, truth: Truth, taxonomy: Taxonomy) -> dict[str, float]:
+def taxonomic(ranking: Ranking, tested: Rows, taxonomy: Taxonomy) -> dict[str, float]:
     """Return taxo-loss and parent accuracy of the first place against the nearest true class.
 
     taxo-loss: half the edges of the path between the two (Seeger, 2006), the mean over rows; the
     path from the root where nothing was retrieved. parent: the share of rows where the two are
     equal or have a common parent.
     """
-    names = truth.classes
+    names = tested.classes
     losses, parents = 0.0, 0
-    for row, first in enumerate(ranking[:, 0].tolist()):
+    for first, columns in zip(ranking[:, 0].tolist(), tested.true_columns(), strict=True):
         predicted = names[first] if first >= 0 else None
-        true = [names[column] for column in truth.of_row(row).tolist()]
+        true = [names[column] for column in columns]
         losses += min((taxonomy.distance(predicted, each) for each in true), default=0.0) / 2
         parents += predicted is not None and any(
             predicted == each or taxonomy.siblings(predicted, each) for each in true
         )
-    rows = max(len(truth), 1)
+    rows = max(len(tested), 1)
     return {"taxo-loss": losses / rows, "parent": parents / rows}
 
 

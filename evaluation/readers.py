@@ -47,6 +47,13 @@ def add_data_option(parser: ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, default=data_folder(), help="folder of the data sets")
 
 
+def existing(path: Path) -> Path:
+    """Return the path of a file that is there; DataMissing."""
+    if not path.exists():
+        raise DataMissing(path)
+    return path
+
+
 # --- Jane Austen: which word stands here? -----------------------------------------------------
 
 
@@ -106,18 +113,14 @@ def word_and_pair_counts(text: str) -> dict[str, int]:
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a gzipped file of JSON lines."""
-    if not path.exists():
-        raise DataMissing(path)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+    with gzip.open(existing(path), "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
 
 
 def json_object(path: Path) -> dict[str, Any]:
     """Return the JSON object of a file."""
-    if not path.exists():
-        raise DataMissing(path)
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(existing(path).read_text(encoding="utf-8"))
     return found
 
 
@@ -126,9 +129,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 def satimage(path: Path) -> Iterator[Labelled]:
     """Yield rows of Statlog's satellite image: 36 numbers of 0 to 255, then the class."""
-    if not path.exists():
-        raise DataMissing(path)
-    with path.open(encoding="ascii") as lines:
+    with existing(path).open(encoding="ascii") as lines:
         for line in lines:
             *numbers, true = line.split()
             yield {f"band {at}": float(each) for at, each in enumerate(numbers)}, [true]
@@ -136,9 +137,7 @@ def satimage(path: Path) -> Iterator[Labelled]:
 
 def xmc(path: Path) -> Iterator[Labelled]:
     """Yield the instances with a class of a file of the XMC repository."""
-    if not path.exists():
-        raise DataMissing(path)
-    for each in xmc_format.read(Source(str(path))):
+    for each in xmc_format.read(Source(str(existing(path)))):
         if isinstance(each, Given) and isinstance(each.features, Mapping):
             yield each.features, [str(name) for name in each.classes]
 

@@ -170,7 +170,7 @@ def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool
     if comparison.facts.has_taxonomy:
         names += ["taxo-loss", "parent"]
     columns = [Column("pass", "", lambda result, number: Cell(str(number)))]
-    columns += [_measured(name) for name in names]
+    columns += [_tested(name) for name in names]
     columns += [
         _cost("T_train s", "less", lambda each: each.train_seconds),
         _cost("d", "less", lambda each: each.touched),
@@ -194,27 +194,29 @@ def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool
 def _of_streams() -> list[Column]:
     """Return columns of progressive accuracy, then of cost."""
     return [
-        *(_progressive(name, name) for name in ("R1", "R5", "R10", "HR")),
+        *(_progressive(name) for name in ("R1", "R5", "R10", "HR")),
         _cost_of_stream("T s", lambda stream: stream.seconds),
         _cost_of_stream("|W|", lambda stream: stream.edges),
         _cost_of_stream("bytes", lambda stream: stream.bytes),
     ]
 
 
-def _measured(name: str) -> Column:
-    better: Better = "less" if name in LESS_IS_BETTER else "more"
-    deviation = name in WITH_DEVIATION
-    return Column(
-        name, better, lambda result, number: Cell.of(result.test(number, name), deviation)
-    )
-
-
-def _progressive(measure: str, name: str) -> Column:
+def _accuracy(
+    measure: str, spread: Callable[[Result, int], Spread | None], name: str = ""
+) -> Column:
     better: Better = "less" if measure in LESS_IS_BETTER else "more"
     deviation = measure in WITH_DEVIATION
     return Column(
-        name, better, lambda result, number: Cell.of(result.progressive(measure), deviation)
+        name or measure, better, lambda result, number: Cell.of(spread(result, number), deviation)
     )
+
+
+def _tested(measure: str) -> Column:
+    return _accuracy(measure, lambda result, number: result.test(number, measure))
+
+
+def _progressive(measure: str, name: str = "") -> Column:
+    return _accuracy(measure, lambda result, number: result.progressive(measure), name)
 
 
 def _cost(name: str, better: Better, cost: Callable[[Pass], float | None]) -> Column:

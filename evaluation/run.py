@@ -9,8 +9,9 @@ from manyclass.core.learners.options import Options
 from manyclass.evaluation.cost import mean_seconds_of, timed
 from manyclass.evaluation.estimator import Estimator, UsesTaxonomy
 from manyclass.evaluation.learner_estimator import LearnerEstimator
-from manyclass.evaluation.measures import Truth, best_ranks, by_ranks, hits_of, measures
+from manyclass.evaluation.measures import by_ranks, hits_in, measures
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.accuracy import best_ranks
 from manyclass.training.rows import Rows
 
 RETRIEVED = 50  # places for MRR, as many as the paper's FF retrieves
@@ -139,9 +140,8 @@ class _Probe:
     """The rows that are ranked after each pass."""
 
     test: Rows
-    truth: Truth
-    training: Rows  # a sample of the learned rows
-    training_truth: Truth
+    training: Rows
+    sample: Rows  # of the training rows
     taxonomy: Taxonomy | None
 
     @classmethod
@@ -150,16 +150,16 @@ class _Probe:
         if len(training) > TRAINING_ROWS:
             chosen = np.random.default_rng(seed).choice(len(training), TRAINING_ROWS, replace=False)
             sample = training.take(np.sort(chosen))
-        return cls(test, Truth.of(test, training), sample, Truth.of(sample, training), taxonomy)
+        return cls(test, training, sample, taxonomy)
 
     def passed(self, estimator: Estimator, number: int, seconds: float) -> Pass:
         """Return accuracy and size after this pass."""
         ranking = estimator.rank(self.test, RETRIEVED)
-        learned = hits_of(estimator.rank(self.training, RETRIEVED), self.training_truth)
+        learned = hits_in(estimator.rank(self.sample, RETRIEVED), self.sample)
         return Pass(
             number,
             seconds,
-            measures(ranking, self.truth, self.taxonomy),
+            measures(ranking, self.test, self.training, self.taxonomy),
             by_ranks(best_ranks(learned)),
             estimator.bytes(),
         )

@@ -1,6 +1,6 @@
 """Damages the files of a SQLite store at random and checks each start on them.
 
-python load_tests/damage.py [--count 5000] [--seed 1] [--folder /dev/shm]
+python -m load_tests.damage [--count 5000] [--seed 1] [--folder /dev/shm]
 
 Bits are flipped, ends cut, blocks of 512 and 4,096 bytes zeroed, doubled, and replaced by those of
 another store or of the same one some time before: in the database after a clean stop, in the
@@ -22,11 +22,12 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
+from benchmarks.report import Report, add_json_option
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -42,7 +43,7 @@ BLOCKS = (512, 4096)
 OPTIONS = Options()
 
 
-def lesson(random, seq):
+def example(random, seq):
     features = [f"f{random.randrange(300)}" for _ in range(12)]
     return Event.learn(Instance(features), [f"c{random.randrange(40)}"], f"id {seq}", seq)
 
@@ -51,15 +52,15 @@ def clock():
     return 1.0
 
 
-def recovered(store, recovery=None):
-    return recover(store, OPTIONS, clock, recovery or Recovery())
+def recovered(store):
+    return recover(store, OPTIONS, clock, Recovery())
 
 
 def learn(store, model, random, events):
     """Append events as the service does, several of them at a time, and apply them."""
     while events > 0:
         count = min(events, random.randrange(1, 6))
-        batch = [lesson(random, model.seq + 1 + number) for number in range(count)]
+        batch = [example(random, model.seq + 1 + number) for number in range(count)]
         store.append([bytes(event) for event in batch])
         for event in batch:
             model.apply(model.seq + 1, event)
@@ -126,12 +127,9 @@ class Subject:
     file: str  # in the folder
     digest: str
     ranges: list[tuple[int, int]]  # of the file, one of which a damage hits
-    foreign: bytes = b""  # the same file of another store
-    earlier: bytes = b""  # the same file some time before
-
-    @property
-    def whole(self):
-        return (self.folder / self.file).read_bytes()
+    whole: bytes  # its content
+    foreign: bytes  # the same file of another store
+    earlier: bytes  # the same file some time before
 
 
 def snapshot_ranges(path):
@@ -158,19 +156,16 @@ def subjects(folder, seed):
     killed = build(folder / "kill", seed, "kill")
 
     def subject(label, name, file, digest, ranges=None):
-        part = folder / name
-        size = (part / file).stat().st_size
-        earlier = part / "earlier" / file
-        foreign = folder / "foreign" / file
-        return Subject(
-            label,
-            part,
-            file,
-            digest,
-            ranges or [(0, size)],
-            foreign.read_bytes(),
-            earlier.read_bytes() if earlier.exists() else b"",
+        whole, earlier, foreign = (
+            each.read_bytes() if each.exists() else b""
+            for each in (
+                folder / name / file,
+                folder / name / "earlier" / file,
+                folder / "foreign" / file,
+            )
         )
+        ranges = ranges or [(0, len(whole))]
+        return Subject(label, folder / name, file, digest, ranges, whole, foreign, earlier)
 
     log, mark = f"{NAME}-wal", f"{NAME}.mark"
     copy = folder / "copy.db"
@@ -186,11 +181,11 @@ def subjects(folder, seed):
 
 
 def damage(subject, random):
-    """Return what was done, and the bytes it made of the file, at least one of them another."""
+    """Return the kind of a damage, and the damaged bytes, which differ from those of the file."""
     while True:
-        what, content = _damage(subject, random)
+        kind, content = _damage(subject, random)
         if content != subject.whole:
-            return what, content
+            return kind, content
 
 
 def _damage(subject, random):
@@ -200,18 +195,18 @@ def _damage(subject, random):
     size = random.choice(BLOCKS)
     aligned = random.random() < 0.5 and end - begin > size
     place = place // size * size if aligned else place
-    what = random.choice(["flip", "flip", "cut", "cut", "zero", "double", "foreign", "earlier"])
-    if what == "flip":
+    kind = random.choice(["flip", "flip", "cut", "cut", "zero", "double", "foreign", "earlier"])
+    if kind == "flip":
         content[place] ^= 1 << random.randrange(8)
-    elif what == "cut":
+    elif kind == "cut":
         most = len(content) - 1 if random.random() < 0.2 else min(LARGEST_CUT, len(content) - 1)
         del content[len(content) - random.randint(1, most) :]
-    elif what == "zero":
+    elif kind == "zero":
         length = min(size, len(content) - place)
         content[place : place + length] = bytes(length)
     else:
         source = {"double": subject.whole, "foreign": subject.foreign, "earlier": subject.earlier}
-        other = source[what] or subject.whole
+        other = source[kind] or subject.whole
         at = random.randrange(max(1, len(other) - size))
         at = at // size * size if aligned else at
         if random.random() < 0.4 and place + size <= len(other):
@@ -221,10 +216,10 @@ def _damage(subject, random):
             content[place:place] = block  # all behind it is moved
         else:
             content[place : place + len(block)] = block
-    return what, bytes(content)
+    return kind, bytes(content)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
     """The outcome of a start after a damage."""
 
@@ -232,29 +227,22 @@ class Outcome:
     reason: str = ""
     later: str = ""  # the same, after the store went on learning
 
-
-@dataclass
-class Tally:
-    """The outcomes of all damages, by subject and kind."""
-
-    count: int = 0
-    verdicts: Counter = field(default_factory=Counter)
-    later: Counter = field(default_factory=Counter)
-    reasons: Counter = field(default_factory=Counter)
-    wrong: list = field(default_factory=list)
-
-    def add(self, subject, what, number, outcome):
-        self.count += 1
-        self.verdicts[subject.label, what, outcome.verdict] += 1
-        if outcome.later:
-            self.later[subject.label, outcome.later] += 1
-        if outcome.reason:
-            self.reasons[outcome.reason] += 1
-        if outcome.verdict not in ("equal", "refused") or outcome.later not in ("", "equal"):
-            self.wrong.append((number, subject.label, what, outcome))
+    @property
+    def is_wrong(self):
+        return self.verdict not in ("equal", "refused") or self.later not in ("", "equal")
 
 
-def start(subject, content, folder, goes_on=True):
+@dataclass(frozen=True)
+class Damage:
+    """A damage, and its outcome."""
+
+    number: int
+    file: str
+    kind: str
+    outcome: Outcome
+
+
+def start(subject, content, folder):
     """Start the store with this content in place of the subject's file; return the outcome."""
     if subject.file.endswith(".snapshot"):
         return _load(subject, content, folder)
@@ -272,8 +260,6 @@ def start(subject, content, folder, goes_on=True):
                 return Outcome(f"wrong state at event {model.seq}")
             if store.last_seq != model.seq:
                 return Outcome(f"the next number would be {store.last_seq + 1}")
-            if not goes_on:
-                return Outcome("equal")
             digest = _go_on(store, model)
     except (StoreError, RecoveryError) as error:
         return _refused(error)
@@ -317,9 +303,8 @@ def _refused(error):
     return Outcome("refused", type(error).__name__)
 
 
-def run(folder, seed, count, say=None):
-    """Damage the stores `count` times; equal seeds give equal results."""
-    tally = Tally()
+def run(folder, seed, count):
+    """Yield each of `count` damages to the stores; equal seeds give equal results."""
     chosen = subjects(folder, seed)
     for subject in chosen:
         if not subject.file.endswith(".snapshot"):
@@ -327,11 +312,8 @@ def run(folder, seed, count, say=None):
     for number in range(count):
         random = Random(f"{seed} {number}")
         subject = chosen[number % len(chosen)]
-        what, content = damage(subject, random)
-        tally.add(subject, what, number, start(subject, content, folder))
-        if say is not None:
-            say(number, tally)
-    return tally
+        kind, content = damage(subject, random)
+        yield Damage(number, subject.label, kind, start(subject, content, folder))
 
 
 def main():
@@ -339,42 +321,46 @@ def main():
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where the stores are made")
+    add_json_option(parser)
     chosen = parser.parse_args()
     logging.disable(logging.CRITICAL)  # recovery tells of each damaged snapshot
     began = time.monotonic()
-
-    def say(number, tally):
-        if (number + 1) % 500 == 0:
-            seconds = time.monotonic() - began
-            print(f"{number + 1} damages, {len(tally.wrong)} wrong, {seconds:.0f} s", flush=True)
-
+    done = []
     with tempfile.TemporaryDirectory(prefix="manyclass-damage-", dir=chosen.folder) as folder:
-        tally = run(Path(folder), chosen.seed, chosen.count, say)
-    report(tally)
-    sys.exit(1 if tally.wrong else 0)
+        for each in run(Path(folder), chosen.seed, chosen.count):
+            done.append(each)
+            if len(done) % 500 == 0:
+                wrong = sum(each.outcome.is_wrong for each in done)
+                seconds = time.monotonic() - began
+                print(f"{len(done)} damages, {wrong} wrong, {seconds:.0f} s", flush=True)
+    report = Report(chosen)
+    show(done, report)
+    report.close()
+    sys.exit(any(each.outcome.is_wrong for each in done))
 
 
-def report(tally):
-    print(f"\n{tally.count} damages")
-    table = Counter()
-    for (subject, what, verdict), count in tally.verdicts.items():
-        table[subject, what, verdict if verdict in ("equal", "refused") else "WRONG"] += count
-    print(f"{'file':28} {'damage':8} {'refused':>8} {'equal':>8} {'wrong':>8}")
-    for subject, what in sorted({(subject, what) for subject, what, _ in table}):
-        counts = [table[subject, what, verdict] for verdict in ("refused", "equal", "WRONG")]
-        print(f"{subject:28} {what:8} {counts[0]:8} {counts[1]:8} {counts[2]:8}")
-    totals = Counter()
-    for (_, _, verdict), count in table.items():
-        totals[verdict] += count
-    print(f"{'all':37} {totals['refused']:8} {totals['equal']:8} {totals['WRONG']:8}")
-    later = Counter()
-    for (_, verdict), count in tally.later.items():
-        later[verdict.partition(":")[0]] += count
+def show(done, report):
+    """Print the outcomes by file and kind of damage, then the wrong ones."""
+    found = {("all", ""): Counter()}
+    for each in sorted(done, key=lambda each: (each.file, each.kind)):
+        verdict = each.outcome.verdict
+        for key in ((each.file, each.kind), ("all", "")):
+            counts = found.setdefault(key, Counter())
+            counts[verdict if verdict in ("equal", "refused") else "wrong"] += 1
+    rows = [
+        {"file": file, "damage": kind, **{v: counts[v] for v in ("refused", "equal", "wrong")}}
+        for (file, kind), counts in found.items()
+    ]
+    report.table(f"{len(done)} damages", [*rows[1:], rows[0]])
+    outcomes = [each.outcome for each in done]
+    later = Counter(each.later.partition(":")[0] for each in outcomes if each.later)
+    reasons = Counter(each.reason for each in outcomes if each.reason)
     print("learned on and started again:", ", ".join(f"{k} {v}" for k, v in sorted(later.items())))
-    print("refused by:", ", ".join(f"{k} {v}" for k, v in sorted(tally.reasons.items())))
-    for number, subject, what, outcome in tally.wrong[:40]:
-        print(f"WRONG {number}: {subject}, {what}: {outcome}")
-    print("verdict:", "broken" if tally.wrong else "kept")
+    print("refused by:", ", ".join(f"{k} {v}" for k, v in sorted(reasons.items())))
+    wrong = [each for each in done if each.outcome.is_wrong]
+    for each in wrong[:40]:
+        print(f"WRONG {each.number}: {each.file}, {each.kind}: {each.outcome}")
+    print("verdict:", "broken" if wrong else "kept")
 
 
 if __name__ == "__main__":

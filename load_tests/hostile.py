@@ -1,6 +1,6 @@
 """A thousand hostile connections on a service of its own, while others rank.
 
-python load_tests/hostile.py [--connections 1000] [--seconds 90] [--source DIR] [--json FILE]
+python -m load_tests.hostile [--connections 1000] [--seconds 90] [--source DIR] [--json FILE]
 
 A fifth of the connections each: streams of gzip with one line that does not end; bodies that never
 come to their end; readers of /state that do not read; bodies of many small gzip members, again and
@@ -9,23 +9,21 @@ and at its most, what became of the connections, how ranking went on meanwhile, 
 logged. `--source` runs the service of another checkout instead, for a comparison.
 """
 
-import argparse
 import contextlib
 import gzip
-import json
 import os
 import random
 import selectors
 import socket
-import sys
-import threading
 import time
 import zlib
 from collections import Counter
-from pathlib import Path
-from statistics import median
+from concurrent.futures import ThreadPoolExecutor
 
-from load_tests.own_service import own_service
+from benchmarks import load
+from benchmarks.report import Report
+from benchmarks.serving import teach
+from load_tests.own_service import own_service, parser_of
 
 LINE_BYTES = 8 * 2**20 - 1024  # of a line that does not end
 SLOW_BODY_BYTES = 8 * 2**20 - 1024
@@ -36,74 +34,72 @@ MEBIBYTE = 2**20
 
 
 def main():
-    chosen = arguments()
-    with own_service(chosen.source) as (server, _):
-        teach(server)
-        result = attack(server, chosen)
-    show(result)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(result, indent=1) + "\n")
-
-
-def arguments():
-    parser = argparse.ArgumentParser(description="Attack a service of its own.")
+    parser = parser_of("Attack a service of its own.")
     parser.add_argument("--connections", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=90.0)
-    parser.add_argument("--source", type=Path, default=Path(__file__).parents[1])
-    parser.add_argument("--json", type=Path)
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    report = Report(chosen)
+    with own_service(chosen.source) as server:
+        teach(
+            server,
+            [
+                {"features": [f"{'x' * 300} {number}"], "classes": [f"class {number % 100}"]}
+                for number in range(STATE_FEATURES)
+            ],
+        )
+        server.request("GET", "/state")  # once, so that the base includes a copy
+        attack(server, chosen, report)
+    report.close()
 
 
-def teach(server):
-    """Teach a state of some megabytes and copy it once, so that the base includes a copy."""
-    for begin in range(0, STATE_FEATURES, 1000):
-        events = [
-            {"features": [f"{'x' * 300} {begin + at}"], "classes": [f"class {at % 100}"]}
-            for at in range(1000)
-        ]
-        server.request("POST", "/learn", json.dumps({"events": events}).encode())
-    server.request("GET", "/state")
-
-
-def attack(server, chosen):
-    """Run one attack and return its figures."""
+def attack(server, chosen, report):
+    """Run one attack and print its figures."""
     base = server.memory()[0]
     log_before = os.fstat(server.log.fileno()).st_size
-    end = time.monotonic() + chosen.seconds
-    ranking = Ranking(server.port, end)
     each = chosen.connections // len(KINDS)
     clients = [kind(server.port) for kind in KINDS for _ in range(each)]
-    ranking.start()
     cpu = server.cpu_seconds()
-    peak = drive(server, clients, end)
-    ranking.join()
-    result = {
-        "base": base,
-        "peak": max(peak, server.memory()[0]),
-        "grown": max(peak, server.memory()[0]) - base,
-        "connections": len(clients),
-        "became": {
-            kind.__name__: Counter(
-                client.fate for client in clients if isinstance(client, kind)
-            ).most_common()
-            for kind in KINDS
-        },
-        "rankings": ranking.result(),
-        "cpu seconds": server.cpu_seconds() - cpu,
-        "log bytes": os.fstat(server.log.fileno()).st_size - log_before,
-        "shed": shed(server),
-        "bad requests": sum(client.rounds for client in clients if isinstance(client, Garbage)),
+    with ThreadPoolExecutor(1) as ranking:
+        requests = [load.post("/rank", b'{"features":["a"]}')]
+        rankings = ranking.submit(
+            load.run, server.port, requests, 1, chosen.seconds, 1 / PAUSE_SECONDS
+        )
+        peak = drive(server, clients, time.monotonic() + chosen.seconds)
+        ranked = rankings.result()
+    peak = max(peak, server.memory()[0])
+    rounds = sum(client.rounds for client in clients if isinstance(client, Garbage))
+    logged = os.fstat(server.log.fileno()).st_size - log_before
+    report.table(
+        f"{len(clients)} hostile connections",
+        [
+            {
+                "memory before MiB": base / MEBIBYTE,
+                "at most": peak / MEBIBYTE,
+                "so more": (peak - base) / MEBIBYTE,
+                "CPU s": server.cpu_seconds() - cpu,
+                "rounds of garbage": rounds,
+                "bytes logged": logged,
+                "a round": logged / max(rounds, 1),
+            }
+        ],
+    )
+    fates = {
+        kind.__name__: Counter(client.fate for client in clients if isinstance(client, kind))
+        for kind in KINDS
     }
+    report.table("Ends", [{"kind": kind, "ends": listed(each)} for kind, each in fates.items()])
+    answers = {"answers": listed(ranked.statuses)}
+    times = {"p50": 50, "p99": 99, "longest": 100}
+    milliseconds = {f"{name} ms": ranked.milliseconds(share) for name, share in times.items()}
+    report.table("Rankings meanwhile", [answers | milliseconds])
+    shed = Counter({labels["reason"]: int(count) for labels, count in server.metric("shed_total")})
+    report.table("Refusals that limit the load", [{"shed": listed(+shed)}])
     for client in clients:
         client.close()
-    return result
 
 
-def shed(server):
-    """Return the refusals that limit the load, by reason; empty if the service counts none."""
-    lines = server.request("GET", "/metrics").decode().splitlines()
-    pairs = (line.split('reason="')[1].split('"} ') for line in lines if "shed_total{" in line)
-    return {reason: int(float(count)) for reason, count in pairs}
+def listed(counts):
+    return ", ".join(f"{what}: {count:,}" for what, count in counts.most_common())
 
 
 def drive(server, clients, end):
@@ -124,6 +120,7 @@ class Hostile:
     """One connection: sends what fits, and notes how it ended."""
 
     reads = True
+    buffer_bytes = None  # of the socket; the default of the system without
 
     def __init__(self, port):
         self.port = port
@@ -135,7 +132,11 @@ class Hostile:
         self.more = iter(())
 
     def connect(self, selector):
-        self.socket = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        self.socket = socket.socket()
+        if self.buffer_bytes is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.buffer_bytes)
+        self.socket.settimeout(30)
+        self.socket.connect(("127.0.0.1", self.port))
         self.socket.setblocking(False)
         self.unsent = b""
         self.received = b""
@@ -207,12 +208,8 @@ def chunk(data):
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def _endless_line():
-    packer = zlib.compressobj(9, wbits=31)
-    return packer.compress(b" " * LINE_BYTES) + packer.flush(zlib.Z_SYNC_FLUSH)
-
-
-ENDLESS_LINE = _endless_line()
+PACKER = zlib.compressobj(9, wbits=31)
+ENDLESS_LINE = PACKER.compress(b" " * LINE_BYTES) + PACKER.flush(zlib.Z_SYNC_FLUSH)
 MANY_MEMBERS = gzip.compress(b"") * GZIP_MEMBERS
 NOISE = random.Random(0).randbytes(65_536)
 
@@ -241,17 +238,10 @@ class StateReader(Hostile):
     """A reader of /state that reads nothing."""
 
     reads = False
+    buffer_bytes = 4096
 
     def pieces(self):
         yield head("/state", method="GET")
-
-    def connect(self, selector):
-        self.socket = socket.socket()
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        self.socket.settimeout(30)
-        self.socket.connect(("127.0.0.1", self.port))
-        self.socket.setblocking(False)
-        self.more = self.pieces()
 
     def end(self, selector):
         with contextlib.suppress(OSError):
@@ -280,89 +270,11 @@ class Garbage(Hostile):
 
     def again(self):
         self.rounds += 1
-        self.answers = self.fate
         self.fate = "open"
 
 
 KINDS = (EndlessLine, SlowBody, StateReader, ManyMembers, Garbage)
 
 
-class Ranking(threading.Thread):
-    """A well-behaved client that ranks on one connection and reopens it when it is closed."""
-
-    def __init__(self, port, end):
-        super().__init__()
-        self.port = port
-        self.end = end
-        self.took = []
-        self.statuses = Counter()
-
-    def run(self):
-        body = b'{"features":["a"]}'
-        lines = ("content-type: application/json", f"content-length: {len(body)}")
-        request = head("/rank", *lines) + body
-        connection = None
-        while time.monotonic() < self.end:
-            began = time.perf_counter()
-            try:
-                if connection is None:
-                    connection = socket.create_connection(("127.0.0.1", self.port), timeout=30)
-                connection.sendall(request)
-                answer = whole_answer(connection)
-            except OSError:
-                answer = b""
-            status = answer[9:12].decode() or "none"
-            self.statuses[status] += 1
-            if status == "200":
-                self.took.append(time.perf_counter() - began)
-            if not answer:
-                connection.close()
-                connection = None
-            time.sleep(PAUSE_SECONDS)
-
-    def result(self):
-        ordered = sorted(self.took) or [float("nan")]
-        return {
-            "answers": dict(self.statuses),
-            "p50 ms": median(ordered) * 1e3,
-            "p99 ms": ordered[int(len(ordered) * 0.99)] * 1e3,
-            "longest ms": ordered[-1] * 1e3,
-        }
-
-
-def whole_answer(connection):
-    """Read an answer with a content-length; return b"" if the server closes before its end."""
-    answer = b""
-    while True:
-        head, found, body = answer.partition(b"\r\n\r\n")
-        if found and len(body) >= int(head.lower().split(b"content-length: ")[1].split()[0]):
-            return answer
-        received = connection.recv(65_536)
-        if not received:
-            return b""
-        answer += received
-
-
-def show(result):
-    print(f"{result['connections']} hostile connections")
-    print(
-        f"memory: {result['base'] / MEBIBYTE:.0f} MiB before, at most"
-        f" {result['peak'] / MEBIBYTE:.0f} MiB, so {result['grown'] / MEBIBYTE:.0f} MiB more"
-    )
-    for kind, fates in result["became"].items():
-        print(f"  {kind:14}" + ", ".join(f"{count} {fate}" for fate, count in fates))
-    ranked = result["rankings"]
-    print(
-        f"rankings meanwhile: {ranked['answers']}, p50 {ranked['p50 ms']:.1f} ms,"
-        f" p99 {ranked['p99 ms']:.1f} ms, longest {ranked['longest ms']:.0f} ms"
-    )
-    print(f"shed: {result['shed']}")
-    bad = result["bad requests"]
-    print(
-        f"log: {result['log bytes']} bytes for {bad} rounds of garbage"
-        f" ({result['log bytes'] / max(bad, 1):.0f} each); CPU {result['cpu seconds']:.1f} s"
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,6 +1,6 @@
 """Two processes open one SQLite store under every name of its file, while appends fail.
 
-python load_tests/interleavings.py [--count 200] [--seed 1] [--folder FOLDER]
+python -m load_tests.interleavings [--count 200] [--seed 1] [--folder FOLDER]
 
 Each interleaving is a random order of steps of two processes: open the store by its name, a
 symbolic link, a linked folder, a hard link or a bind mount; remove the lock file; append; append
@@ -72,12 +72,11 @@ def work(pipe):
                     store.close()
                 store = opened
                 pipe.send(("done", store.last_seq))
-            elif command == "append":
-                pipe.send(("done", store.append(argument)))
-            elif command in ("before", "after"):
-                with store._file.writing() as connection:
-                    pass
-                store._file._connection = FailingConnection(connection, command)
+            elif command in ("append", "before", "after"):
+                if command != "append":
+                    with store._file.writing() as connection:
+                        pass
+                    store._file._connection = FailingConnection(connection, command)
                 pipe.send(("done", store.append(argument)))
             elif command == "read":
                 pipe.send(("done", list(store.read(0))))
@@ -107,13 +106,17 @@ class Worker:
         self._pipe.send((command, argument))
         return self._pipe.recv()
 
+    def close(self):
+        self.ask("close")
+        self.has_store = False
+
     def kill(self):
         self._process.kill()
         self._process.join()
         self._pipe.close()
         self.has_store = False
 
-    def kill_and_begin(self):
+    def restart(self):
         self.kill()
         self._begin()
 
@@ -168,23 +171,20 @@ class Interleaving:
     def run(self):
         first = self.workers[0]
         self.open(first, "its name")
-        self.append(first)
+        self.append(first, "append")
         self.names.make()
         for _ in range(STEPS):
             self.step(self.random.choice(self.workers))
         for worker in self.workers:
-            worker.ask("close")
-            worker.has_store = False
+            worker.close()
         self.excused.update(*self.pending.values())
         self.check(first)
         self.names.remove()
 
     def step(self, worker):
         kind = self.random.choice(list(self.names.by_kind))
-        what = self.random.choices(
-            ["open", "append", "before", "after", "close", "kill", "lock"],
-            [6, 6, 2, 3, 1, 1, 1],
-        )[0]
+        steps = {"open": 6, "append": 6, "before": 2, "after": 3, "close": 1, "kill": 1, "lock": 1}
+        [what] = self.random.choices([*steps], steps.values())
         if what == "open":
             self.open(worker, kind)
         elif what == "lock":
@@ -192,15 +192,12 @@ class Interleaving:
                 each.with_name(each.name + ".lock").unlink(missing_ok=True)
             self.happened["lock file removed"] += 1
         elif what == "kill":
-            worker.kill_and_begin()
+            worker.restart()
             self.excused |= self.pending.pop(worker, set())
             self.happened["killed"] += 1
         elif worker.has_store and what == "close":
-            worker.ask("close")
-            worker.has_store = False
+            worker.close()
             self.excused |= self.pending.pop(worker, set())
-        elif worker.has_store and what == "append":
-            self.append(worker)
         elif worker.has_store:
             self.append(worker, what)
 
@@ -213,7 +210,7 @@ class Interleaving:
             if in_use:
                 self.broken.append(f"two stores were open at once, the second by {kind}")
 
-    def append(self, worker, how="append"):
+    def append(self, worker, how):
         events = []
         for _ in range(self.random.randrange(1, 4)):
             self.made += 1

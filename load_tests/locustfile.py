@@ -9,10 +9,12 @@ import os
 from itertools import count, cycle, islice
 
 import msgspec
+import numpy as np
 from locust import FastHttpUser, constant, events, stats, task
 
 from manyclass.cli.demo.novel import text
 from manyclass.core.words import instances, sentences
+from manyclass.training.accuracy import Accuracy
 
 PREPARED = 20_000  # bodies made before the start, so that the load does not include making them
 
@@ -28,18 +30,7 @@ USERS = count()
 stats.STATS_NAME_WIDTH = 30  # the tables fit a page also where there is no terminal to measure
 
 
-class Progress:
-    """Ranks of the true classes before learning: proof that the service really learns."""
-
-    learned = first = among_five = 0
-
-    def add(self, rank):
-        self.learned += 1
-        self.first += rank == 1
-        self.among_five += rank is not None and rank <= 5
-
-
-PROGRESS = Progress()
+RANKS = []  # of the true classes before learning: proof that the service really learns
 
 
 class Mixed(FastHttpUser):
@@ -62,7 +53,7 @@ class Mixed(FastHttpUser):
     def learn(self):
         answer = self.ask("/learn", LEARN[next(self.places)])
         if answer:
-            PROGRESS.add(answer["rank_before"])
+            RANKS.append(answer["rank_before"] or 0)
 
     @task(1)
     def learn_late(self):
@@ -90,6 +81,9 @@ class Mixed(FastHttpUser):
 
 @events.quitting.add_listener
 def say_what_was_learned(environment, **_):
-    if PROGRESS.learned:
-        r1, r5 = PROGRESS.first / PROGRESS.learned, PROGRESS.among_five / PROGRESS.learned
-        print(f"learned at once: {PROGRESS.learned:,} events, progressive R1 {r1:.3f}, R5 {r5:.3f}")
+    if RANKS:
+        found = Accuracy.of(np.array(RANKS, np.int32))
+        print(
+            f"learned at once: {found.rows:,} events,"
+            f" progressive R1 {found.r1:.3f}, R5 {found.r5:.3f}"
+        )

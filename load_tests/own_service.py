@@ -1,26 +1,27 @@
 """The service of a load test, on one core; its clients have the other."""
 
 import os
-import tempfile
+from argparse import ArgumentParser
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from benchmarks.process import ServerProcess
-from deploy.ports import free_port
+from benchmarks.process import CHECKOUT, ServerProcess, service_on_sqlite
+from benchmarks.report import add_json_option
+
+
+def parser_of(about: str) -> ArgumentParser:
+    """Return a command line with `--source` and `--json`."""
+    parser = ArgumentParser(description=about)
+    parser.add_argument("--source", type=Path, default=CHECKOUT)
+    add_json_option(parser)
+    return parser
 
 
 @contextmanager
-def own_service(source):
-    """Serve from the checkout `source`, with a new SQLite store; yield the server and its port."""
+def own_service(source: Path) -> Iterator[ServerProcess]:
+    """Serve from the checkout `source`, with a new SQLite store; yield the server."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[-1]})
-    with tempfile.TemporaryDirectory(prefix="manyclass-load-") as folder:
-        port = free_port()
-        environment = {
-            "MANYCLASS_PORT": str(port),
-            "MANYCLASS_STORE": f"sqlite:{folder}/manyclass.db",
-            "MANYCLASS_SNAPSHOT_SECONDS": "0",
-            "PYTHONPATH": str(source / "src"),
-        }
-        command = ["manyclass", "serve"]
-        with ServerProcess(command, port, {cores[0]}, environment, "/readyz") as server:
-            yield server, port
+    with service_on_sqlite({cores[0]}, source=source) as server:
+        yield server

@@ -18,8 +18,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
+from benchmarks.report import aligned
 from tests.system.replica import FAULTS
 from tests.system.replicas import WHOLE_LOG, Run
 from tests.system.scenarios import SCENARIOS
@@ -154,7 +156,7 @@ def summary(recorded):
     lines = ["", f"{recorded['seconds']:.0f} s, {recorded['machine']}", ""]
     rows = [
         ("processes", recorded["processes"]),
-        *totals(_Counts(recorded["done"])).items(),
+        *totals(Counter(recorded["done"])).items(),
         ("Redis away", f"{recorded['redis away, seconds']} s"),
         ("  ranked meanwhile", f"{recorded['ranked without Redis']:,}"),
         ("events acknowledged", f"{recorded['events acknowledged']:,}"),
@@ -167,27 +169,22 @@ def summary(recorded):
         ("replayed from", ", ".join(str(each["from"]) for each in recorded["replayed"])),
     ]
     lines += [f"{name:32}{value}" for name, value in rows]
-    lines += [
-        "",
-        f"{'request':16}{'p50 ms':>9}{'p99 ms':>9}{'longest s':>11}{'limit s':>9}  answers",
+    requests = [
+        {
+            "request": kind,
+            "p50 ms": each["p50"] * 1000,
+            "p99 ms": each["p99"] * 1000,
+            "longest s": each["longest"],
+            "limit s": each["limit"],
+            "answers": ", ".join(f"{status}: {n:,}" for status, n in each["answers"].items()),
+        }
+        for kind, each in recorded["requests"].items()
     ]
-    for kind, each in recorded["requests"].items():
-        answers = ", ".join(f"{status}: {count:,}" for status, count in each["answers"].items())
-        lines.append(
-            f"{kind:16}{each['p50'] * 1000:9.1f}{each['p99'] * 1000:9.1f}{each['longest']:11.2f}"
-            f"{each['limit']:9.1f}  {answers}"
-        )
+    lines += ["", *aligned(requests)]
     lines += ["", *recorded["broken"], f"verdict: every promise was {recorded['verdict']}"]
     if recorded["broken"]:
         lines[-1] = f"verdict: {len(recorded['broken'])} promises were broken"
     return "\n".join(lines)
-
-
-class _Counts(dict):
-    """0 for what is not there."""
-
-    def __missing__(self, name):
-        return 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The longest time the event loop spends on one callback, for the worst bodies of 8 MiB.
 
-python load_tests/stretches.py [--learner svm] [--only TEXT] [--bytes 8388608]
+python -m load_tests.stretches [--learner svm] [--only TEXT] [--bytes 8388608]
 
 Each body is sent to a service of its own in this process. CPU time is that of the event loop's
 thread in one callback; the last column divides it by that of an empty request on the same service.
@@ -61,8 +61,7 @@ def text_of(path: str, text: str) -> Body:
 
 
 def features_of(path: str, features: bytes) -> Body:
-    labels = b'"classes":["a"],' if path == LEARN else b""
-    return Body(path, b"{" + labels + b'"features":' + features + b"}")
+    return Body(path, b"{" + _labels_begun(path) + b'"features":' + features + b"}")
 
 
 def many_of(path: str, each: bytes, size: int) -> Body:
@@ -70,6 +69,10 @@ def many_of(path: str, each: bytes, size: int) -> Body:
     place = b"events" if path == LEARN else b"instances"
     count = max(1, (size - 32) // (len(each) + 1))
     return Body(path, b'{"%s":[' % place + b",".join([each] * count) + b"]}")
+
+
+def gzipped(path: str, data: bytes, media_type: str = JSON) -> Body:
+    return Body(path, gzip.compress(data), media_type, gzipped=True)
 
 
 def numbered(count: int, size: int, prefix: str = "") -> dict[str, int]:
@@ -82,140 +85,126 @@ def bodies(size: int, most_features: int = 10_000) -> Iterator[tuple[str, Body]]
     """Yield the worst bodies of at most `size` bytes, by name."""
     room = size - 200
     for path in (RANK, LEARN):
-        texts = {
-            "text without words": "." * room,
-            "text of blanks": " " * room,
-            "text without words, two bytes a character": "¡" * (room // 2),
-            "text of dots with a sigma": "." * (room - 4) + "Σ",
-            "text of one word": "a" * room,
-            "text of many words": "a " * (room // 2),
-            "text of few words far apart": ("a" + " " * 2000) * (room // 2001),
-        }
-        for name, text in texts.items():
-            yield f"{path} {name}", text_of(path, text)
-        escaped = b'"' + b"\\u00e9" * (room // 6) + b'"'
-        labels = b'"classes":["a"],' if path == LEARN else b""
-        yield f"{path} text of escapes", Body(path, b"{" + labels + b'"text":' + escaped + b"}")
-        many = b"{" + b",".join(b'"%d":1' % number for number in range(room // 12)) + b"}"
-        yield f"{path} 700,000 features", features_of(path, many)
-        names = b"[" + b'"a",' * (room // 4) + b'"a"]'
-        yield f"{path} an array of 2,000,000 names", features_of(path, names)
-        odd = b'{"\\u0061":1,' + many[1:]
-        yield f"{path} 700,000 features, one escaped", features_of(path, odd)
-        most = numbered(most_features - 1, room)
-        yield f"{path} the most features", features_of(path, _json(most))
-        twice = _json(most)[:-1] + b"," + _json(dict([next(iter(most.items()))]))[1:]
-        yield f"{path} the most features, one twice", features_of(path, twice)
-        yield f"{path} a number of 8 MiB", features_of(path, b'{"a":1' + b"0" * room + b"}")
-        yield f"{path} deep JSON", features_of(path, b"[" * room)
-        element = _json({"features": ["a"]} | _labels(path))
-        yield f"{path} 300,000 elements", many_of(path, element, room)
-        yield f"{path} 4,000,000 elements", many_of(path, b"1", room)
-        each = (room - 1000 * 40) // 1000
-        wide = _json({"features": numbered(each // 14, each)} | _labels(path))
-        yield f"{path} 1,000 elements of many features", many_of(path, wide, 1000 * (len(wide) + 1))
-        odd = wide.replace(b"0", b"\\u0030")
-        odd_count = room // (len(odd) + 1)
-        yield (
-            f"{path} elements of features with escapes",
-            many_of(path, odd, odd_count * (len(odd) + 1)),
-        )
-        dots = _json({"text": "." * (each - 30)} | _labels(path))
-        yield f"{path} 1,000 texts without words", many_of(path, dots, 1000 * (len(dots) + 1))
-        yield (
-            f"{path} two long texts",
-            many_of(path, _json({"text": "." * (room // 2 - 60)} | _labels(path)), room),
-        )
-        yield f"{path} gzip of zeros", Body(path, gzip.compress(b"0" * room), gzipped=True)
-        bomb = gzip.compress(gzip.compress(b" " * (1 << 30))) if size > 1 << 20 else b""
-        yield f"{path} gzip of 1 GiB", Body(path, gzip.decompress(bomb), gzipped=True)
-        empty = gzip.compress(b"")
-        yield (
-            f"{path} gzip of empty members",
-            Body(path, empty * (room // 4 // len(empty)), gzipped=True),
-        )
-        yield (
-            f"{path} gzip of a text",
-            Body(path, gzip.compress(_json({"text": "." * room} | _labels(path))), gzipped=True),
-        )
-    yield (
-        "/learn 2,000,000 classes",
-        Body(LEARN, b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'),
-    )
+        for name, body in of_both(path, room, most_features):
+            yield f"{path} {name}", body
+    for name, body in (*of_learning(room, most_features), *of_streams(room)):
+        yield f"/learn {name}", body
+    for name, body in of_ranking(room, most_features):
+        yield f"/rank {name}", body
+
+
+def of_both(path: str, room: int, most_features: int) -> Iterator[tuple[str, Body]]:
+    """Yield bodies to rank or to learn."""
+    texts = {
+        "text without words": "." * room,
+        "text of blanks": " " * room,
+        "text without words, two bytes a character": "¡" * (room // 2),
+        "text of dots with a sigma": "." * (room - 4) + "Σ",
+        "text of one word": "a" * room,
+        "text of many words": "a " * (room // 2),
+        "text of few words far apart": ("a" + " " * 2000) * (room // 2001),
+    }
+    for name, text in texts.items():
+        yield name, text_of(path, text)
+    escaped = b'"text":"' + b"\\u00e9" * (room // 6) + b'"}'
+    yield "text of escapes", Body(path, b"{" + _labels_begun(path) + escaped)
+    many = b"{" + b",".join(b'"%d":1' % number for number in range(room // 12)) + b"}"
+    yield "700,000 features", features_of(path, many)
+    names = b"[" + b'"a",' * (room // 4) + b'"a"]'
+    yield "an array of 2,000,000 names", features_of(path, names)
+    yield "700,000 features, one escaped", features_of(path, b'{"\\u0061":1,' + many[1:])
+    most = numbered(most_features - 1, room)
+    yield "the most features", features_of(path, _json(most))
+    twice = _json(most)[:-1] + b"," + _json(dict([next(iter(most.items()))]))[1:]
+    yield "the most features, one twice", features_of(path, twice)
+    yield "a number of 8 MiB", features_of(path, b'{"a":1' + b"0" * room + b"}")
+    yield "deep JSON", features_of(path, b"[" * room)
+    element = _json({"features": ["a"]} | _labels(path))
+    yield "300,000 elements", many_of(path, element, room)
+    yield "4,000,000 elements", many_of(path, b"1", room)
+    each = (room - 1000 * 40) // 1000
+    wide = _json({"features": numbered(each // 14, each)} | _labels(path))
+    yield "1,000 elements of many features", many_of(path, wide, 1000 * (len(wide) + 1))
+    odd = wide.replace(b"0", b"\\u0030")
+    fitting = room // (len(odd) + 1) * (len(odd) + 1)
+    yield "elements of features with escapes", many_of(path, odd, fitting)
+    dots = _json({"text": "." * (each - 30)} | _labels(path))
+    yield "1,000 texts without words", many_of(path, dots, 1000 * (len(dots) + 1))
+    half = _json({"text": "." * (room // 2 - 60)} | _labels(path))
+    yield "two long texts", many_of(path, half, room)
+    yield "gzip of zeros", gzipped(path, b"0" * room)
+    bomb = gzip.compress(b" " * (1 << 30)) if room > 1 << 20 else b""
+    yield "gzip of 1 GiB", Body(path, bomb, gzipped=True)
+    empty = gzip.compress(b"")
+    yield "gzip of empty members", Body(path, empty * (room // 4 // len(empty)), gzipped=True)
+    yield "gzip of a text", gzipped(path, _json({"text": "." * room} | _labels(path)))
+
+
+def of_learning(room: int, most_features: int) -> Iterator[tuple[str, Body]]:
+    """Yield bodies with many classes or many events."""
+    begun = b'{"features":["a"],'
+    many = b'"classes":[' + b'"a",' * (room // 4) + b'"a"]}'
+    yield "2,000,000 classes", Body(LEARN, begun + many)
     crowded = _json({"features": ["a"], "classes": [f"{n:05}" for n in range(950)]})
-    yield "/learn 1,000 events of 950 classes", many_of(LEARN, crowded, room)
+    yield "1,000 events of 950 classes", many_of(LEARN, crowded, room)
     again = b'"classes":[' + b'"a",' * 990 + b'"a"],'
-    yield (
-        "/learn classes again and again",
-        Body(LEARN, b'{"features":["a"],' + again * (room // len(again)) + b'"classes":["a"]}'),
-    )
+    repeated = again * (room // len(again)) + b'"classes":["a"]}'
+    yield "classes again and again", Body(LEARN, begun + repeated)
     once = b'{"features":["a"],"classes":["b"],"event_id":"%d"}'
+    events = b",".join(once % number for number in range(1000))
+    yield "1,000 events with ids", Body(LEARN, b'{"events":[' + events + b"]}")
+    large = {"features": numbered(most_features, room - 20_000)}
+    labels = {"classes": [str(number) for number in range(20)]}
+    yield "the most features and classes", Body(LEARN, _json(large | labels))
+    few = {"id": "i", "features": numbered(most_features, most_features * 15)}
+    late = [{"id": "i", "classes": ["a"], "event_id": str(number)} for number in range(1000)]
     yield (
-        "/learn 1,000 events with ids",
-        Body(LEARN, b'{"events":[' + b",".join(once % number for number in range(1000)) + b"]}"),
+        "1,000 labels of a ranked instance",
+        Body(LEARN, _json({"events": late}), before=[Body(RANK, _json(few))]),
     )
-    large = _json(numbered(most_features, room - 20_000))
-    labels_of_all = _json([str(number) for number in range(20)])
-    yield (
-        "/learn the most features and classes",
-        Body(LEARN, b'{"features":' + large + b',"classes":' + labels_of_all + b"}"),
-    )
-    few = _json(numbered(most_features, most_features * 15))
-    yield (
-        "/learn 1,000 labels of a ranked instance",
-        Body(
-            LEARN,
-            _json(
-                {"events": [{"id": "i", "classes": ["a"], "event_id": str(n)} for n in range(1000)]}
-            ),
-            before=[Body(RANK, b'{"id":"i","features":' + few + b"}")],
-        ),
-    )
+
+
+def of_ranking(room: int, most_features: int) -> Iterator[tuple[str, Body]]:
+    """Yield bodies with long answers, after the events that they need."""
     for count, instances in ((most_features, 1), (1000, 20)):
-        features = numbered(count, room // instances)
+        one = {"features": numbered(count, room // instances)}
         taught = [
-            Body(LEARN, _json({"features": features, "classes": [f"{n:03}" for n in group]}))
-            for group in (range(first, first + 10) for first in range(0, CLASSES, 10))
+            Body(LEARN, _json(one | {"classes": [f"{n:03}" for n in range(first, first + 10)]}))
+            for first in range(0, CLASSES, 10)
         ]
-        one = {"features": features}
-        yield (
-            f"/rank explain of {instances} x {CLASSES}",
-            Body(
-                RANK,
-                _json({"instances": [one] * instances, "k": CLASSES, "explain": True}),
-                before=taught,
-            ),
-        )
+        asked = {"instances": [one] * instances, "k": CLASSES, "explain": True}
+        yield f"explain of {instances} x {CLASSES}", Body(RANK, _json(asked), before=taught)
     named = [f"{number:03}" + "\\" * 4000 for number in range(1000)]
-    yield (
-        "/rank an answer of 160 MB",
-        Body(
-            RANK,
-            _json({"instances": [{"features": ["a"]}] * 20, "k": 1000}),
-            before=[
-                Body(LEARN, _json({"features": ["a"], "classes": named[i : i + 200]}))
-                for i in range(0, 1000, 200)
-            ],
-        ),
-    )
+    taught = [
+        Body(LEARN, _json({"features": ["a"], "classes": named[first : first + 200]}))
+        for first in range(0, 1000, 200)
+    ]
+    asked = {"instances": [{"features": ["a"]}] * 20, "k": 1000}
+    yield "an answer of 160 MB", Body(RANK, _json(asked), before=taught)
+
+
+def of_streams(room: int) -> Iterator[tuple[str, Body]]:
+    """Yield streams of events, and single lines."""
     line = _json({"features": ["a"], "classes": ["a"]}) + b"\n"
-    yield "/learn a stream of short lines", Body(LEARN, line * (room // len(line)), NDJSON)
-    yield "/learn a stream of empty lines", Body(LEARN, b"\n" * room, NDJSON)
-    yield "/learn a stream of bad lines", Body(LEARN, b"1\n" * (room // 2), NDJSON)
+    yield "a stream of short lines", Body(LEARN, line * (room // len(line)), NDJSON)
+    yield "a stream of empty lines", Body(LEARN, b"\n" * room, NDJSON)
+    yield "a stream of bad lines", Body(LEARN, b"1\n" * (room // 2), NDJSON)
     long_line = _json({"text": "." * room, "classes": ["a"]}) + b"\n"
-    yield "/learn a line without words", Body(LEARN, long_line, NDJSON)
+    yield "a line without words", Body(LEARN, long_line, NDJSON)
     wide_line = b'{"features":["a"],"classes":[' + b'"a",' * (room // 4) + b'"a"]}'
-    yield "/learn a line of 2,000,000 classes", Body(LEARN, wide_line, NDJSON)
-    lines = _json({"features": numbered(1000, 60_000), "classes": ["a"]}) + b"\n"
-    yield "/learn a stream of wide lines", Body(LEARN, lines * (room // len(lines)), NDJSON)
-    yield (
-        "/learn a gzipped stream of wide lines",
-        Body(LEARN, gzip.compress(lines * (room // len(lines))), NDJSON, gzipped=True),
-    )
+    yield "a line of 2,000,000 classes", Body(LEARN, wide_line, NDJSON)
+    line = _json({"features": numbered(1000, 60_000), "classes": ["a"]}) + b"\n"
+    lines = line * (room // len(line))
+    yield "a stream of wide lines", Body(LEARN, lines, NDJSON)
+    yield "a gzipped stream of wide lines", gzipped(LEARN, lines, NDJSON)
 
 
 def _labels(path: str) -> dict[str, object]:
     return {"classes": ["a"]} if path == LEARN else {}
+
+
+def _labels_begun(path: str) -> bytes:
+    return b'"classes":["a"],' if path == LEARN else b""
 
 
 def _json(value: object) -> bytes:

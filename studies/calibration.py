@@ -76,23 +76,13 @@ class Outcomes:
         return replace(self, confidence=np.full(len(self.right), self.right.mean()))
 
 
-def events_of(rows: Rows) -> Iterator[Event]:
-    """Yield the rows as the events of a service."""
-    for row in range(len(rows)):
-        active = slice(rows.indptr[row], rows.indptr[row + 1])
-        names = (rows.features[column] for column in rows.indices[active])
-        values = map(float, rows.values[active])
-        true = rows.class_indices[rows.class_indptr[row] : rows.class_indptr[row + 1]]
-        instance = Instance(dict(zip(names, values, strict=True)))
-        yield Event.learn(instance, [rows.classes[column] for column in true])
-
-
 def outcomes(rows: Rows, name: str) -> Outcomes:
     """Return the confidence of each event before it is learned, and whether it came true."""
     options = Options.parse(name)
     enrolled = Enrolled.begun(options.specification, make(options))
     found = list[tuple[float, bool, int]]()
-    for number, event in enumerate(events_of(rows)):
+    events = (Event.learn(Instance(instance), classes) for instance, classes in rows)
+    for number, event in enumerate(events):
         before = enrolled.answer(event.instance, 1, None)
         learned = enrolled.apply(event)
         if number >= FIRST_COUNTED and before.confidence is not None:

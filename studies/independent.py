@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.learner_estimator import LearnerEstimator
-from manyclass.evaluation.measures import Truth, hits_of
+from manyclass.evaluation.measures import hits_in
 from manyclass.training.rows import Rows
 
 THRESHOLDS = (
@@ -46,11 +46,10 @@ class Independent:
         """Return the best threshold; only ranking reads it, so one trained index tries all."""
         trial = LearnerEstimator(learned, _options(self._thresholds[0]))
         trial.fit(learned)
-        truth = Truth.of(held_out, learned)
         right = dict[float, int]()
         for threshold in self._thresholds:
             trial.learner.configure(_options(threshold))
-            right[threshold] = int(hits_of(trial.rank(held_out, 1), truth).sum())
+            right[threshold] = int(hits_in(trial.rank(held_out, 1), held_out).sum())
         return max(right, key=right.__getitem__)
 
 

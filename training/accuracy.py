@@ -48,22 +48,26 @@ def ranks_of(
     for begin in range(0, len(rows), RANKED_AT_ONCE):
         some = rows.take(np.arange(begin, min(begin + RANKED_AT_ONCE, len(rows))))
         ids, _ = learner.rank_csr(features, some.indptr, some.indices, some.values, PLACES)
-        ranks[begin : begin + len(some)] = best_places(
-            ids, some.class_indptr, ids_of_classes[some.class_indices]
-        )
+        hits = hits_of(ids, some.class_indptr, ids_of_classes[some.class_indices])
+        ranks[begin : begin + len(some)] = best_ranks(hits)
     return ranks
 
 
-def best_places(
-    ranked: NDArray[np.int32], class_indptr: NDArray[np.int64], true: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return (n,) the place of the first true class in each row of class ids (n, k), else 0.
+def hits_of(
+    ranking: NDArray[np.int32], indptr: NDArray[np.int64], true: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Return (n, k), bool: whether the class at this place of a ranking (n, k) is true.
 
-    `true` holds the ids of the rows' true classes, end to end; -1 is an unknown class.
+    `true` holds the true classes of the rows, end to end; -1 stands for none.
     """
-    row_of = np.repeat(np.arange(len(ranked)), np.diff(class_indptr))
-    hits = (ranked[row_of] == true[:, None]) & (true[:, None] >= 0)
-    beyond = ranked.shape[1] + 1
-    places = np.full(len(ranked), beyond, np.int32)
-    np.minimum.at(places, row_of[hits.any(axis=1)], hits.argmax(axis=1)[hits.any(axis=1)] + 1)
-    return np.where(places == beyond, 0, places)
+    row_of = np.repeat(np.arange(len(ranking), dtype=np.int64), np.diff(indptr))
+    width = max(ranking.max(initial=0), true.max(initial=0)) + np.int64(1)
+    true_pairs = (row_of * width + true)[true >= 0]
+    pairs = np.arange(len(ranking), dtype=np.int64)[:, None] * width + ranking
+    return np.isin(pairs, true_pairs) & (ranking >= 0)
+
+
+def best_ranks(hits: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return k_x of each row: the place of its best true class, 0 if not retrieved."""
+    first = hits.argmax(axis=1) + 1
+    return np.where(hits.any(axis=1), first, 0).astype(np.int32)

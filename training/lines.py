@@ -2,11 +2,12 @@
 
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BufferedIOBase
+from gzip import GzipFile
+from io import BufferedIOBase, BufferedReader, RawIOBase
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, cast
+from typing import BinaryIO, Final, cast
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -15,10 +16,9 @@ else:
 
 STANDARD_INPUT: Final = "-"
 CHUNK_BYTES = 64 * 1024
-EXPANDED_AT_ONCE = 512  # compressed bytes: up to 128 KiB of zeros are stored in 4 bytes of zstd
+HEADER_BYTES = 16  # of a part of gzip at most, as far as it is read at once
 LONGEST_LINE: Final = 16 * 2**20  # bytes, its end not counted; twice what a service takes at once
 GZIP_BEGINS = b"\x1f\x8b"
-GZIP_PADDING = b"\0"  # may follow, as tapes are padded
 ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -90,110 +90,63 @@ class Source:
                     yield from self._lines(opened)
         except OSError as error:
             raise FileFault(self.name, error.strerror or str(error)) from error
-        except (EOFError, zlib.error, zstd.ZstdError) as error:
+        except EOFError as error:
+            raise FileFault(self.name, "the compressed file ends in the middle") from error
+        except (zlib.error, zstd.ZstdError) as error:
             raise FileFault(self.name, str(error)) from error
 
     def _lines(self, opened: BinaryIO) -> Iterator[Line]:
-        for number, data in enumerate(_split(_plain(self._chunks(opened))), 1):
+        stored = _Stored(self, opened)
+        for number, data in enumerate(_split(stored.plain()), 1):
             if number == 1 and data is not None:
                 data = data.removeprefix(BYTE_ORDER_MARK)
             if data is None or (data and not data.isspace()):
                 yield Line(self.name, number, data)
 
-    def _chunks(self, opened: BinaryIO) -> Iterator[bytes]:
-        """Yield the stored bytes as they arrive; the first chunk determines the compression."""
-        buffered = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
-        chunk = buffered.read(len(ZSTD_BEGINS))
-        while chunk:
-            self.position += len(chunk)
-            yield chunk
-            chunk = buffered.read1(CHUNK_BYTES)
 
+class _Stored(RawIOBase):
+    """The stored bytes of a source as they arrive. Adds those read to its position."""
 
-def _plain(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the chunks, decompressed if they begin with a signature of gzip or zstd."""
-    first = next(chunks, b"")
-    if first.startswith(ZSTD_BEGINS):
-        yield from _decompressed(first, _cut(chunks), zstd.ZstdDecompressor)
-    elif first.startswith(GZIP_BEGINS):
-        yield from _decompressed(
-            first, _cut(chunks), lambda: zlib.decompressobj(wbits=31), GZIP_PADDING
-        )
-    else:
-        yield first
-        yield from chunks
+    def __init__(self, source: Source, opened: BinaryIO) -> None:
+        self._source = source
+        self._opened = cast(BufferedIOBase, opened)  # typeshed gives BinaryIO no read1
+        self._begin = opened.read(len(ZSTD_BEGINS))
 
+    def plain(self) -> BinaryIO:
+        """Return the bytes, decompressed if they begin with a signature of gzip or zstd.
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+        Compressed files may have several parts, those of gzip with zeros behind, as on tapes. What
+        is decompressed at once is bounded.
+        """
+        stored = cast(BinaryIO, self)
+        if self._begin.startswith(ZSTD_BEGINS):
+            return cast(BinaryIO, zstd.ZstdFile(stored))
+        if self._begin.startswith(GZIP_BEGINS):
+            return cast(BinaryIO, GzipFile(fileobj=stored))
+        return BufferedReader(self, CHUNK_BYTES)
 
+    def readable(self) -> bool:
+        return True
 
-def _cut(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Cut the chunks so small that their expanded bytes fit into memory."""
-    for chunk in chunks:
-        for begin in range(0, len(chunk), EXPANDED_AT_ONCE):
-            yield chunk[begin : begin + EXPANDED_AT_ONCE]
-
-
-def _decompressed(
-    first: bytes,
-    chunks: Iterator[bytes],
-    begin: Callable[[], _Decompressor],
-    padding: bytes = b"",
-) -> Iterator[bytes]:
-    """Yield the bytes of one or more compressed parts; EOFError if the last is cut short.
-
-    Bytes of `padding` behind a part are skipped.
-    """
-    part: _Decompressor | None = None
-    chunk = first
-    while chunk or (chunk := next(chunks, b"")):
-        if part is None:
-            chunk = chunk.lstrip(padding)
-            if not chunk:
-                continue
-            part = begin()
-        yield part.decompress(chunk)
-        chunk = b""
-        if part.eof:
-            chunk, part = part.unused_data, None
-    if part is not None:
-        raise EOFError("the compressed file ends in the middle")
-
-
-def _split(chunks: Iterator[bytes]) -> Iterator[bytes | None]:
-    """Yield the lines without their ends; None for a line longer than LONGEST_LINE."""
-    line = _Unfinished()
-    for chunk in chunks:
-        *ends, rest = chunk.split(b"\n")
-        for end in ends:
-            line.add(end)
-            yield line.ended()
-        line.add(rest)
-    yield line.ended()
-
-
-class _Unfinished:
-    """The pieces of an incomplete line, joined once at its end: a line may have many."""
-
-    def __init__(self) -> None:
-        self._pieces = list[bytes]()
-        self._size = 0
-
-    def add(self, piece: bytes) -> None:
-        self._size += len(piece)
-        if self._size > LONGEST_LINE:
-            self._pieces.clear()
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = len(buffer)
+        if self._begin:
+            data, self._begin = self._begin[:size], self._begin[size:]
+        elif size <= HEADER_BYTES:  # a reader of gzip needs all of a header
+            data = self._opened.read(size)
         else:
-            self._pieces.append(piece)
+            data = self._opened.read1(size)
+        buffer[: len(data)] = data
+        self._source.position += len(data)
+        return len(data)
 
-    def ended(self) -> bytes | None:
-        """Return the line, None if it is too long, and begin the next one."""
-        line = b"".join(self._pieces) if self._size <= LONGEST_LINE else None
-        self._pieces.clear()
-        self._size = 0
-        return line
+
+def _split(plain: BinaryIO) -> Iterator[bytes | None]:
+    """Yield the lines without their ends; None for a line longer than LONGEST_LINE."""
+    while line := plain.readline(LONGEST_LINE + 1):
+        if len(line) <= LONGEST_LINE or line.endswith(b"\n"):
+            yield line.removesuffix(b"\n")
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = plain.readline(CHUNK_BYTES)

@@ -37,11 +37,12 @@ def json_of(learner: Learner) -> Iterator[str]:
     {"feature": NAME, "times_seen": 7, "rating": 0.7, "edges": [{"class": …, "weight": …}, …]}
     """
     for name, learned in classes_of(learner):
-        yield _line({"class": name, "learned": learned})
+        yield json.dumps({"class": name, "learned": learned}, ensure_ascii=False)
     for name, detail in features_of(learner):
         edges = [{"class": to, "weight": weight} for to, weight in detail["edges"]]
         counted = {"times_seen": detail["times_seen"], "rating": detail["rating"]}
-        yield _line({"feature": name, **counted, "edges": edges})
+        line = {"feature": name, **counted, "edges": edges}
+        yield json.dumps(line, ensure_ascii=False)
 
 
 def classes_of(learner: Learner) -> Iterator[tuple[str, int]]:
@@ -67,7 +68,3 @@ def _pages(
     while page := page_of("", after, NAMES_AT_ONCE):
         yield from page
         after, _ = page[-1]
-
-
-def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False)

@@ -1,8 +1,9 @@
 """Labelled sparse instances as CSR arrays: order, split, oversample."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -74,6 +75,19 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    def __iter__(self) -> Iterator[tuple[dict[str, float], list[str]]]:
+        """Yield each instance and its true classes by name, as `of` collects them."""
+        for row, true in enumerate(self.true_columns()):
+            active = slice(self.indptr[row], self.indptr[row + 1])
+            names = [self.features[column] for column in self.indices[active]]
+            instance = dict(zip(names, self.values[active].tolist(), strict=True))
+            yield instance, [self.classes[column] for column in true]
+
+    def true_columns(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the columns of each row's true classes."""
+        for first, end in pairwise(self.class_indptr):
+            yield self.class_indices[first:end]
 
     def labelled(self, features: Columns, classes: Columns) -> Labelled:
         """Return the arguments of `Learner.learn_csr`, given the columns of all names."""

@@ -1,6 +1,6 @@
 """Learns rows in passes and stops early when held-out accuracy no longer rises."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -163,17 +163,13 @@ def _learn(
 ) -> NDArray[np.int32]:
     """Learn the rows in this order; return the rank of each before it was learned."""
     ranks = np.empty(len(order), np.int32)
-    for begin, some in _portions(rows, order):
+    for begin in range(0, len(order), LEARNED_AT_ONCE):
+        some = rows.take(order[begin : begin + LEARNED_AT_ONCE])
         ranks[begin : begin + len(some)] = learner.learn_csr(
             *some.labelled(features, classes), passes_done=number - 1
         )
         on_progress(number, begin + len(some), len(order))
     return ranks
-
-
-def _portions(rows: Rows, order: NDArray[np.int64]) -> Iterator[tuple[int, Rows]]:
-    for begin in range(0, len(order), LEARNED_AT_ONCE):
-        yield begin, rows.take(order[begin : begin + LEARNED_AT_ONCE])
 
 
 def _r1(made: Pass) -> float:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -13,6 +14,8 @@ from deploy.ports import free_port
 
 DEPLOY = Path(__file__).parents[1]
 PATIENCE = 30
+INSTANCE = {"features": ["a", "b"]}
+EVENT = {"features": ["a", "b"], "classes": ["x"]}
 
 
 def program(name):
@@ -63,9 +66,10 @@ class Program:
         self.process.wait(PATIENCE)
 
     def is_up(self):
+        """Return whether it gives any answer but 503, with which Prometheus begins."""
         assert self.process.poll() is None, self.log.read_text()
         try:
-            return httpx.get(f"{self.url}{self.health}").status_code == 200
+            return httpx.get(f"{self.url}{self.health}").status_code != 503
         except httpx.TransportError:
             return False
 
@@ -99,13 +103,19 @@ class Nginx(Program):
             command += ["-g", "user root;"]  # or the workers could not write below `folder`
         super().__init__(folder, *command)
 
-    def is_up(self):
-        """Return whether it gives any answer."""
-        assert self.process.poll() is None, self.log.read_text()
-        try:
-            return httpx.get(self.url + self.health).status_code > 0
-        except httpx.TransportError:
-            return False
+    def rank(self, **given):
+        return httpx.post(f"{self.url}/rank", json=INSTANCE, **given)
+
+    def learn(self, **given):
+        return httpx.post(f"{self.url}/learn", json=EVENT, **given)
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def head(self, path, *lines):
+        """Return the head of a POST as text."""
+        host = f"Host: 127.0.0.1:{self.port}"
+        return "\r\n".join([f"POST {path} HTTP/1.1", host, *lines, "", ""])
 
 
 class Prometheus(Program):

@@ -4,8 +4,6 @@ Inputs are of unit l2 norm. All have an intercept and run in one thread.
 """
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from studies.peers.package import imported
+
+MOST_PASSES = 100
 
 Linear = tuple[NDArray[np.float32], float]
 """The weight of each column, and the intercept."""
@@ -25,16 +25,13 @@ class Binary(Protocol):
         """Return the classifier of the positive rows of a CSR matrix; both kinds exist."""
 
 
-@dataclass(frozen=True)
 class Perceptron:
     """`sklearn.linear_model.Perceptron`, until five passes in a row do not improve it (§5).
 
     The paper stops by the 0/1 error on the training set; scikit-learn stops by the summed
     perceptron loss, which is 0 exactly when the error is. `tol` is 1e-6 a row: the default of 1e-3
-    stops a rare class at once. At most `passes` passes.
+    stops a rare class at once. At most 100 passes.
     """
-
-    passes: int = 100
 
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
         return self.started_from(None, matrix, positive, seed)
@@ -49,15 +46,12 @@ class Perceptron:
         """Return the perceptron trained from these weights; from zero without them."""
         models = imported("sklearn.linear_model", "scikit-learn")
         model = models.Perceptron(
-            max_iter=self.passes, tol=1e-6, n_iter_no_change=5, random_state=seed
+            max_iter=MOST_PASSES, tol=1e-6, n_iter_no_change=5, random_state=seed
         )
         start = None if weights is None else weights[None, :]
-        with without_convergence_warnings():
-            model.fit(matrix, positive, coef_init=start)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive, coef_init=start)
 
 
-@dataclass(frozen=True)
 class Committee:
     """Perceptrons that start from random weights in [-1, 1] and sum their scores (§5).
 
@@ -66,19 +60,18 @@ class Committee:
     loses it in the end without an update.
     """
 
-    members: int = 10
-    member: Perceptron = Perceptron()
+    MEMBERS = 10
 
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
         draw = np.random.default_rng(seed)
         weights = np.zeros(matrix.shape[1], np.float32)
         bias = 0.0
-        for _ in range(self.members):
+        for _ in range(self.MEMBERS):
             start = draw.uniform(-1, 1, matrix.shape[1])
             member_seed = int(draw.integers(2**31))
-            end, intercept = self.member.started_from(start, matrix, positive, member_seed)
-            weights += np.where(end == start.astype(np.float32), 0, end) / self.members
-            bias += intercept / self.members
+            end, intercept = Perceptron().started_from(start, matrix, positive, member_seed)
+            weights += np.where(end == start.astype(np.float32), 0, end) / self.MEMBERS
+            bias += intercept / self.MEMBERS
         return weights, bias
 
 
@@ -93,12 +86,9 @@ class SupportVectors:
 
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
         model = imported("sklearn.svm", "scikit-learn").LinearSVC(C=self.c, random_state=seed)
-        with without_convergence_warnings():
-            model.fit(matrix, positive)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive)
 
 
-@dataclass(frozen=True)
 class PassiveAggressive:
     """PA-II of scikit-learn: `SGDClassifier(loss="hinge", learning_rate="pa2")`.
 
@@ -106,27 +96,23 @@ class PassiveAggressive:
     by `tol`, here 1e-6 a row as for Perceptron.
     """
 
-    passes: int = 100
-
     def train(self, matrix: Any, positive: NDArray[np.bool_], seed: int) -> Linear:
         model = imported("sklearn.linear_model", "scikit-learn").SGDClassifier(
             loss="hinge",
             penalty=None,
             learning_rate="pa2",
             eta0=1.0,
-            max_iter=self.passes,
+            max_iter=MOST_PASSES,
             tol=1e-6,
             random_state=seed,
         )
-        with without_convergence_warnings():
-            model.fit(matrix, positive)
-        return model.coef_[0].astype(np.float32), float(model.intercept_[0])
+        return fitted(model, matrix, positive)
 
 
-@contextmanager
-def without_convergence_warnings() -> Iterator[None]:
-    """Ignore warnings about the limit on passes, which is chosen."""
+def fitted(model: Any, matrix: Any, positive: NDArray[np.bool_], **given: Any) -> Linear:
+    """Fit a model; ignore warnings about the limit on passes, which is chosen."""
     exceptions = imported("sklearn.exceptions", "scikit-learn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
-        yield
+        model.fit(matrix, positive, **given)
+    return model.coef_[0].astype(np.float32), float(model.intercept_[0])

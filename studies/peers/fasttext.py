@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
+from studies.peers.package import bytes_of, imported, own_folder
+from studies.peers.ranking import padded
 from studies.peers.text_formats import tokens, write_labelled_tokens
 from studies.peers.vectors import Vectors
 
@@ -49,12 +49,10 @@ class FastText:
         self._predict = model.f.predict
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        ranked = np.full((len(rows), k), -1, np.int32)
-        for at, text in enumerate(tokens(Vectors.unscaled(rows))):
-            found = self._predict(f"{text}\n", k, 0.0, "strict")
-            columns = [int(label.removeprefix(LABEL)) for _, label in found]
-            ranked[at, : len(columns)] = columns
-        return ranked
+        texts = tokens(Vectors.unscaled(rows))
+        found = (self._predict(f"{text}\n", k, 0.0, "strict") for text in texts)
+        columns = ([int(label.removeprefix(LABEL)) for _, label in each] for each in found)
+        return padded(columns, len(rows), k)
 
     def bytes(self) -> int:
         """Return the size of the model file, not quantized."""

@@ -24,12 +24,11 @@ class LinearModel:
         self._found = list[tuple[int, NDArray[np.int32], NDArray[np.float32]]]()
         self._bias = np.full(columns, -np.inf, np.float32)
 
-    def add(self, column: int, linear: Linear, features: NDArray[np.int32] | None = None) -> None:
-        """Add the classifier of a column; `features` are those of its weights, if not all."""
+    def add(self, column: int, linear: Linear) -> None:
+        """Add the classifier of a column."""
         weights, bias = linear
-        places = np.flatnonzero(weights).astype(np.int32)
-        named = places if features is None else features[places]
-        self._found.append((column, named, weights[places]))
+        features = np.flatnonzero(weights).astype(np.int32)
+        self._found.append((column, features, weights[features]))
         self._bias[column] = bias
 
     def close(self) -> None:

@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
-from studies.peers.silence import without_output
-from studies.peers.text_formats import classes_of
+from studies.peers.package import bytes_of, imported, own_folder, without_output
+from studies.peers.ranking import padded
 from studies.peers.vectors import Vectors
 
 
@@ -54,20 +52,17 @@ class NapkinXC:
     def fit(self, rows: Rows) -> None:
         self._columns, places = np.unique(rows.class_indices, return_inverse=True)
         trained = replace(rows, class_indices=places.astype(np.int32))
-        labels = [sorted(classes.tolist()) for classes in classes_of(trained)]
+        labels = [sorted(classes.tolist()) for classes in trained.true_columns()]
         matrix = Vectors.of(rows).matrix()
         with without_output():  # it draws bars with `verbose=0` too
             self._model.fit(matrix, labels)
             self._model.load()
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        ranked = np.full((len(rows), k), -1, np.int32)
         matrix = Vectors.of(rows).matrix()
         with without_output():
             found = self._model.predict(matrix, top_k=k)
-        for at, labels in enumerate(found):
-            ranked[at, : len(labels)] = self._columns[labels]
-        return ranked
+        return padded((self._columns[labels] for labels in found), len(rows), k)
 
     def bytes(self) -> int:
         """Return the size of the written folder: tree, weights and parameters."""

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
-from studies.peers.silence import without_output
+from studies.peers.package import bytes_of, imported, own_folder, without_output
+from studies.peers.ranking import padded
 from studies.peers.text_formats import write_xmc
 from studies.peers.vectors import Vectors
 
@@ -38,9 +37,7 @@ class Omikuji:
 
     def fit(self, rows: Rows) -> None:
         data = self._folder / "learned"
-        write_xmc(
-            data, rows.take(np.flatnonzero(np.diff(rows.indptr)))
-        )  # it cannot read empty rows
+        write_xmc(data, rows.take(np.flatnonzero(np.diff(rows.indptr))))  # it fails at empty rows
         with without_output():  # it always logs to standard output
             self._model = self._package.Model.train_on_data(
                 str(data), self._parameters, n_threads=1
@@ -49,14 +46,11 @@ class Omikuji:
             self._model.save(str(self._folder / "model"))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        vectors = Vectors.of(rows)
-        ranked = np.full((len(rows), k), -1, np.int32)
-        for at in range(len(rows)):
-            columns, values = vectors.row(at)
-            pairs = list(zip(columns.tolist(), values.tolist(), strict=True))
-            found = [column for column, _ in self._model.predict(pairs, top_k=k)]
-            ranked[at, : len(found)] = found
-        return ranked
+        found = (
+            self._model.predict([*instance.items()], top_k=k)
+            for instance in Vectors.of(rows).instances()
+        )
+        return padded(([column for column, _ in each] for each in found), len(rows), k)
 
     def bytes(self) -> int:
         """Return the size of the saved folder."""

@@ -5,11 +5,12 @@ rank better there (footnote 18). An instance with several true classes is
 positive for each.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.evaluation.measures import hits_in
 from manyclass.training.rows import Rows
 from studies.peers.binary import Binary, SupportVectors
 from studies.peers.linear_model import LinearModel
@@ -54,22 +55,21 @@ class TunedSupportVectors:
     reports the best C on the test set.
     """
 
-    def __init__(
-        self, name: str, seed: int, candidates: Sequence[float] = (0.1, 1.0, 10.0)
-    ) -> None:
+    CANDIDATES = (0.1, 1.0, 10.0)
+
+    def __init__(self, name: str, seed: int) -> None:
         imported("sklearn", "scikit-learn")
         self.name = name
         self._seed = seed
-        self._candidates = candidates
 
     def fit(self, rows: Rows) -> None:
         learned, held_out = rows.shuffled(self._seed).split(0.8)
         right = {}
-        for c in self._candidates:
+        for c in self.CANDIDATES:
             trial = OneVersusRest(self.name, SupportVectors(c), self._seed)
             trial.fit(learned)
-            right[c] = hits(trial.rank(held_out, 1)[:, 0], held_out)
-        self.c = max(self._candidates, key=right.__getitem__)
+            right[c] = hits_in(trial.rank(held_out, 1), held_out).sum()
+        self.c = max(self.CANDIDATES, key=right.__getitem__)
         self._chosen = OneVersusRest(self.name, SupportVectors(self.c), self._seed)
         self._chosen.fit(rows)
 
@@ -89,9 +89,3 @@ def members(rows: Rows) -> Iterator[tuple[int, NDArray[np.bool_]]]:
         positive = np.zeros(len(rows), bool)
         positive[having] = True
         yield int(column), positive
-
-
-def hits(first: NDArray[np.int32], rows: Rows) -> int:
-    """Return the number of rows whose given class column is true."""
-    row = np.repeat(np.arange(len(rows)), np.diff(rows.class_indptr))
-    return int(np.unique(row[first[row] == rows.class_indices]).size)

@@ -1,5 +1,7 @@
 """Ranked class columns of scores."""
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,6 +29,14 @@ def best(scores: NDArray[np.floating], k: int) -> NDArray[np.int32]:
     ranked[:, :some] = np.take_along_axis(columns, order, axis=1)
     ranked[:, :some][np.take_along_axis(chosen_scores, order, axis=1) == -np.inf] = -1
     return ranked
+
+
+def padded(ranked: Iterable[Sequence[int]], n: int, k: int) -> NDArray[np.int32]:
+    """Return columns (n, k) of n rankings of at most k columns each, -1 where there are fewer."""
+    found = np.full((n, k), -1, np.int32)
+    for at, columns in enumerate(ranked):
+        found[at, : len(columns)] = columns
+    return found
 
 
 def best_pairs(

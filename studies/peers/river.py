@@ -6,7 +6,6 @@ said below. River keeps its weights in dictionaries; the bytes are those of the 
 """
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,41 @@ from numpy.typing import NDArray
 from manyclass.training.rows import Rows
 from studies.peers.package import imported
 from studies.peers.ranking import best
-from studies.peers.text_formats import classes_of
 from studies.peers.vectors import Vectors
 
 
-class RiverOneVersusRest:
+class River:
+    """A model of River that predicts probabilities of classes."""
+
+    vectors = staticmethod(Vectors.of)
+
+    def __init__(self, name: str, model: Any) -> None:
+        self.name = name
+        self._model = model
+
+    def fit(self, rows: Rows) -> None:
+        self._classes = len(rows.classes)
+        instances = self.vectors(rows).instances()
+        for instance, true in zip(instances, rows.true_columns(), strict=True):
+            self._learn(instance, true.tolist())
+
+    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        ranked = np.full((len(rows), k), -1, np.int32)
+        for at, instance in enumerate(self.vectors(rows).instances()):
+            scores = np.full((1, self._classes), -np.inf)
+            found = self._model.predict_proba_one(instance)
+            scores[0, list(found)] = list(found.values())
+            ranked[at] = best(scores, k)[0]
+        return ranked
+
+    def bytes(self) -> int:
+        return len(pickle.dumps(self._model))
+
+    def _learn(self, instance: dict[int, float], labels: list[int]) -> None:
+        raise NotImplementedError
+
+
+class RiverOneVersusRest(River):
     """`multiclass.OneVersusRestClassifier` over `kind`: "pa" (PA-II, C = 1) or "lr".
 
     "lr" is logistic regression by AdaGrad with a step of 1: River's default, plain gradient steps
@@ -35,63 +64,27 @@ class RiverOneVersusRest:
             "pa": lambda: models.PAClassifier(C=1.0, mode=2),
             "lr": lambda: models.LogisticRegression(optimizer=rates.AdaGrad(1.0)),
         }[kind]()
-        self.name = name
-        self._model: Any = wrapper.OneVsRestClassifier(binary)
+        super().__init__(name, wrapper.OneVsRestClassifier(binary))
 
-    def fit(self, rows: Rows) -> None:
-        self._classes = len(rows.classes)
+    def _learn(self, instance: dict[int, float], labels: list[int]) -> None:
         classifiers = self._model.classifiers
-        for instance, true in zip(instances(Vectors.of(rows)), classes_of(rows), strict=True):
-            labels = set(true.tolist())
-            for label in labels - classifiers.keys():
-                classifiers[label] = self._model.classifier.clone()
-            for label, binary in classifiers.items():
-                binary.learn_one(instance, label in labels)
-
-    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        return ranked_by(self._model, Vectors.of(rows), self._classes, k)
-
-    def bytes(self) -> int:
-        return len(pickle.dumps(self._model))
+        for label in {*labels} - classifiers.keys():
+            classifiers[label] = self._model.classifier.clone()
+        for label, binary in classifiers.items():
+            binary.learn_one(instance, label in labels)
 
 
-class RiverBayes:
+class RiverBayes(River):
     """`naive_bayes.MultinomialNB`.
 
     `ComplementNB` and `BernoulliNB` took more than a second for one ranking of 150 classes.
     """
 
+    vectors = staticmethod(Vectors.unscaled)
+
     def __init__(self, name: str) -> None:
-        self.name = name
-        self._model: Any = imported("river.naive_bayes", "river").MultinomialNB()
+        super().__init__(name, imported("river.naive_bayes", "river").MultinomialNB())
 
-    def fit(self, rows: Rows) -> None:
-        self._classes = len(rows.classes)
-        vectors = Vectors.unscaled(rows)
-        for instance, true in zip(instances(vectors), classes_of(rows), strict=True):
-            for label in true.tolist():
-                self._model.learn_one(instance, label)
-
-    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        return ranked_by(self._model, Vectors.unscaled(rows), self._classes, k)
-
-    def bytes(self) -> int:
-        return len(pickle.dumps(self._model))
-
-
-def instances(vectors: Vectors) -> Iterator[dict[int, float]]:
-    """Yield each row as a dictionary for River."""
-    for at in range(len(vectors)):
-        columns, values = vectors.row(at)
-        yield dict(zip(columns.tolist(), values.tolist(), strict=True))
-
-
-def ranked_by(model: Any, vectors: Vectors, classes: int, k: int) -> NDArray[np.int32]:
-    """Return the most probable classes (n, k) of each row."""
-    ranked = np.full((len(vectors), k), -1, np.int32)
-    for at, instance in enumerate(instances(vectors)):
-        scores = np.full((1, classes), -np.inf)
-        found = model.predict_proba_one(instance)
-        scores[0, list(found)] = list(found.values())
-        ranked[at] = best(scores, k)[0]
-    return ranked
+    def _learn(self, instance: dict[int, float], labels: list[int]) -> None:
+        for label in labels:
+            self._model.learn_one(instance, label)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
 from studies.peers.vectors import Vectors
@@ -32,30 +31,24 @@ def tokens(vectors: Vectors) -> Iterator[str]:
         yield " ".join(map("f%d".__mod__, np.repeat(columns[present], times).tolist()))
 
 
-def classes_of(rows: Rows) -> Iterator[NDArray[np.int32]]:
-    """Yield the true class columns of each row."""
-    for first, last in zip(rows.class_indptr[:-1], rows.class_indptr[1:], strict=True):
-        yield rows.class_indices[first:last]
-
-
 def write_one_class_each(path: Path, rows: Rows) -> None:
     """Write Vowpal Wabbit's multiclass format: a line for each true class of a row, from 1."""
     with path.open("w") as file:
-        for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
+        for classes, text in zip(rows.true_columns(), pairs(Vectors.of(rows)), strict=True):
             file.writelines(f"{each + 1} | {text}\n" for each in classes.tolist())
 
 
 def write_all_classes(path: Path, rows: Rows) -> None:
     """Write Vowpal Wabbit's multilabel format: the true classes of a row by commas, from 0."""
     with path.open("w") as file:
-        for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
+        for classes, text in zip(rows.true_columns(), pairs(Vectors.of(rows)), strict=True):
             file.write(f"{','.join(map(str, classes.tolist()))} | {text}\n")
 
 
 def write_labelled_tokens(path: Path, rows: Rows) -> None:
     """Write fastText's format: `__label__COLUMN` for each true class, then the tokens."""
     with path.open("w") as file:
-        for classes, text in zip(classes_of(rows), tokens(Vectors.unscaled(rows)), strict=True):
+        for classes, text in zip(rows.true_columns(), tokens(Vectors.unscaled(rows)), strict=True):
             labels = "".join(map("__label__%d ".__mod__, classes.tolist()))
             file.write(f"{labels}{text}\n")
 
@@ -64,5 +57,5 @@ def write_xmc(path: Path, rows: Rows) -> None:
     """Write the XMC format: a header of sizes, then `class,class feature:value ...`."""
     with path.open("w") as file:
         file.write(f"{len(rows)} {len(rows.features)} {len(rows.classes)}\n")
-        for classes, text in zip(classes_of(rows), pairs(Vectors.of(rows)), strict=True):
+        for classes, text in zip(rows.true_columns(), pairs(Vectors.of(rows)), strict=True):
             file.write(f"{','.join(map(str, classes.tolist()))} {text}\n")

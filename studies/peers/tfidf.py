@@ -18,18 +18,18 @@ class TfIdf:
 
     def __init__(self, estimator: Estimator) -> None:
         self.name = f"{estimator.name}+tfidf"
-        self._contender = estimator
+        self._estimator = estimator
 
     def fit(self, rows: Rows) -> None:
         self._rarity = rarity(rows)
-        self._contender.fit(self._weighted(rows))
+        self._estimator.fit(self._weighted(rows))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        return self._contender.rank(self._weighted(rows), k)
+        return self._estimator.rank(self._weighted(rows), k)
 
     def bytes(self) -> int:
         """Return the bytes of the estimator, and 4 for each feature."""
-        return self._contender.bytes() + self._rarity.nbytes
+        return self._estimator.bytes() + self._rarity.nbytes
 
     def _weighted(self, rows: Rows) -> Rows:
         return replace(rows, values=rows.values * self._rarity[rows.indices])

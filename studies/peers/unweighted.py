@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
 from studies.peers.ranking import best_pairs
-from studies.peers.text_formats import classes_of
 from studies.peers.vectors import Vectors
 
 PASSES = 10
+TOLERANCE = 5  # false classes of an instance
 START, EDGE, MOST = 0.5, 0.5, 1.0
 FACTOR = 2.0
 
@@ -128,19 +128,10 @@ class Perceptrons:
 class UnweightedIndex:
     """The index of 2007, alone or with classifiers; 4 or 8 bytes for each feature and class."""
 
-    def __init__(
-        self,
-        name: str,
-        seed: int,
-        classifiers: bool = False,
-        tolerance: int = 5,
-        passes: int = PASSES,
-    ) -> None:
+    def __init__(self, name: str, seed: int, classifiers: bool = False) -> None:
         self.name = name
         self._seed = seed
-        self._tolerance = tolerance
         self._with_classifiers = classifiers
-        self._passes = passes
 
     def fit(self, rows: Rows) -> None:
         draw = np.random.default_rng(self._seed)
@@ -148,8 +139,8 @@ class UnweightedIndex:
         self._edges = Edges(*size)
         self._perceptrons = Perceptrons(*size, draw) if self._with_classifiers else None
         vectors = Vectors.of(rows)
-        truths = [np.unique(classes).astype(np.intp) for classes in classes_of(rows)]
-        for _ in range(self._passes):
+        truths = [np.unique(classes).astype(np.intp) for classes in rows.true_columns()]
+        for _ in range(PASSES):
             for at in draw.permutation(len(rows)):
                 self._learn(*vectors.row(at), truths[at])
 
@@ -175,7 +166,7 @@ class UnweightedIndex:
 
     def _learn(self, active: NDArray[np.int32], values: NDArray[np.float32], true: Columns) -> None:
         found = self._edges.retrieved(active)
-        self._edges.learn(active, true, found, self._tolerance)
+        self._edges.learn(active, true, found, TOLERANCE)
         if self._perceptrons is not None:
             shown = np.union1d(found, true)
             self._perceptrons.learn(active, values, shown, np.isin(shown, true))

@@ -1,5 +1,6 @@
 """The instances of rows as sparse vectors, the common input of all peers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -71,6 +72,12 @@ class Vectors:
         """Return the columns and values of one row."""
         place = slice(self.indptr[at], self.indptr[at + 1])
         return self.indices[place], self.values[place]
+
+    def instances(self) -> Iterator[dict[int, float]]:
+        """Yield each row as column -> value."""
+        for at in range(len(self)):
+            columns, values = self.row(at)
+            yield dict(zip(columns.tolist(), values.tolist(), strict=True))
 
     def matrix(self) -> Any:
         """Return the vectors as a SciPy CSR matrix."""

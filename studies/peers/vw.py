@@ -16,7 +16,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from math import ceil, log2
-from pathlib import Path
 from subprocess import run
 from typing import Any
 
@@ -24,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.rows import Rows
-from studies.peers.folder import bytes_of, own_folder
-from studies.peers.package import imported
-from studies.peers.ranking import best
+from studies.peers.package import bytes_of, imported, own_folder
+from studies.peers.ranking import best, padded
 from studies.peers.text_formats import pairs, write_all_classes, write_one_class_each
 from studies.peers.vectors import Vectors
 
@@ -44,6 +42,7 @@ class Wabbit:
         self.name = name
         self._seed = seed
         self._folder = own_folder(self)
+        self._data = self._folder / "learned"
         self._model = self._folder / "model"
         self._loaded = dict[tuple[str, ...], Any]()
 
@@ -51,30 +50,32 @@ class Wabbit:
         """Return the size of the model file: nonzero weights and their adaptive rates."""
         return bytes_of(self._model)
 
-    def _training(self, data: Path, passes: int = PASSES) -> list[str]:
-        """Return the options that read a file for training."""
+    def _training(self, passes: int) -> list[str]:
+        """Return the options that read the training file."""
         repeated = ["--cache_file", str(self._folder / "cache"), "--kill_cache"]
         return [
-            *("--data", str(data), "--passes", str(passes), "--holdout_off"),
+            *("--data", str(self._data), "--passes", str(passes), "--holdout_off"),
             *(repeated if passes > 1 else []),
             *("--random_seed", str(self._seed), "--quiet"),
         ]
 
-    def _train(self, data: Path, *options: str, passes: int = PASSES) -> None:
-        vowpal_wabbit(
-            *self._training(data, passes), "--final_regressor", str(self._model), *options
-        )
+    def _train(self, *options: str, passes: int = PASSES) -> None:
+        training = self._training(passes)
+        vowpal_wabbit(*training, "--final_regressor", str(self._model), *options)
 
     def _answers(self, rows: Rows, *options: str) -> Iterator[Any]:
         """Yield the predictions of the trained model for each row, with these options."""
         if options not in self._loaded:
             model = ["--initial_regressor", str(self._model), "--testonly", "--quiet"]
-            self._loaded.clear()
-            self._loaded[options] = self._package.Workspace(
-                arg_list=[*model, *options], enable_logging=False
-            )
+            self._load([*model, *options], options)
         for text in pairs(Vectors.of(rows)):
             yield self._loaded[options].predict(f"| {text}")
+
+    def _load(self, arguments: list[str], options: tuple[str, ...] = ()) -> Any:
+        """Return a workspace of this process, which is that of rankings with these options."""
+        self._loaded.clear()  # its memory is free before the next one takes some
+        self._loaded[options] = self._package.Workspace(arg_list=arguments, enable_logging=False)
+        return self._loaded[options]
 
 
 class OneAgainstAll(Wabbit):
@@ -92,10 +93,9 @@ class OneAgainstAll(Wabbit):
     def fit(self, rows: Rows) -> None:
         self._classes = len(rows.classes)
         self._trained = np.bincount(rows.class_indices, minlength=self._classes) > 0
-        data = self._folder / "learned"
-        write_one_class_each(data, rows)
+        write_one_class_each(self._data, rows)
         size = bits(rows, self._classes)
-        self._train(data, "--oaa", str(self._classes), *size, passes=self._passes)
+        self._train("--oaa", str(self._classes), *size, passes=self._passes)
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         ranked = [np.empty((0, k), np.int32)]
@@ -122,21 +122,18 @@ class LabelTree(Wabbit):
     def fit(self, rows: Rows) -> None:
         self._classes = len(rows.classes)
         self._trained = np.bincount(rows.class_indices, minlength=self._classes) > 0
-        data = self._folder / "learned"
-        write_all_classes(data, rows)
+        write_all_classes(self._data, rows)
         tree = ["--plt", str(self._classes), "--kary_tree", str(CHILDREN)]
         tree += ["--loss_function", "logistic", "--learning_rate", "0.5"]
-        self._train(data, *tree, *bits(rows, 2 * self._classes))
+        self._train(*tree, *bits(rows, 2 * self._classes))
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        ranked = np.full((len(rows), k), -1, np.int32)
         trained = int(self._trained.sum())
         requested = min(k, trained) + self._classes - trained + CHILDREN
         options = ["--top_k", str(requested), "--loss_function", "logistic"]
-        for at, labels in enumerate(self._answers(rows, *options)):
-            named = classes_among(labels, self._trained)[:k]
-            ranked[at, : len(named)] = named
-        return ranked
+        found = self._answers(rows, *options)
+        named = (classes_among(labels, self._trained)[:k] for labels in found)
+        return padded(named, len(rows), k)
 
 
 def classes_among(labels: Sequence[int], trained: NDArray[np.bool_]) -> list[int]:
@@ -144,43 +141,41 @@ def classes_among(labels: Sequence[int], trained: NDArray[np.bool_]) -> list[int
     return [label for label in labels if label < len(trained) and trained[label]]
 
 
-class RecallTree(Wabbit):
+class OneClass(Wabbit):
+    """A learner that predicts one class only: its R5 is R1."""
+
+    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        return padded(([label - 1] for label in self._answers(rows)), len(rows), k)
+
+
+class RecallTree(OneClass):
     """`--recall_tree`: a tree that picks candidates, and a one-against-some among them.
 
-    It predicts one class only: R5 is R1. Its README advises it from 10,000 classes on.
+    Its README advises it from 10,000 classes on.
     """
 
     def fit(self, rows: Rows) -> None:
-        data = self._folder / "learned"
-        write_one_class_each(data, rows)
+        write_one_class_each(self._data, rows)
         classes = len(rows.classes)
-        self._train(data, "--recall_tree", str(classes), *bits(rows, 2 * classes))
-
-    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        ranked = np.full((len(rows), k), -1, np.int32)
-        for at, label in enumerate(self._answers(rows)):
-            ranked[at, 0] = label - 1
-        return ranked
+        self._train("--recall_tree", str(classes), *bits(rows, 2 * classes))
 
 
-class MemoryTree(Wabbit):
+class MemoryTree(OneClass):
     """`--memory_tree`: a tree of remembered instances; the nearest one found gives its class.
 
-    It predicts one class only: R5 is R1. Options as in its demos: `--learn_at_leaf`, 3 dreams a
-    step, 4 times log2(n) memories a leaf, 3 passes, nodes for twice the instances of all passes,
-    and a learning rate of 0.1, the best of the demos' (0.001, 0.1, 1) on CLINC150. `--oas`, for
-    several true classes an instance, predicted nothing on bibtex. It is trained in this process
-    and never reloaded: a model read from a file predicts at chance.
+    Options as in its demos: `--learn_at_leaf`, 3 dreams a step, 4 times log2(n) memories a leaf, 3
+    passes, nodes for twice the instances of all passes, and a learning rate of 0.1, the best of the
+    demos' (0.001, 0.1, 1) on CLINC150. `--oas`, for several true classes an instance, predicted
+    nothing on bibtex. It is trained in this process and never reloaded: a model read from a file
+    predicts at chance.
     """
 
     PASSES, MEMORIES, DREAMS = 3, 4, 3
 
     def fit(self, rows: Rows) -> None:
-        data = self._folder / "learned"
-        write_one_class_each(data, rows)
-        options = [*self._training(data, self.PASSES), *self._tree(rows, self.PASSES)]
-        self._workspace: Any = self._package.Workspace(arg_list=options, enable_logging=False)
-        self._workspace.save(str(self._model))
+        write_one_class_each(self._data, rows)
+        options = [*self._training(self.PASSES), *self._tree(rows, self.PASSES)]
+        self._load(options).save(str(self._model))
 
     def stream(self, rows: Rows) -> NDArray[np.int32]:
         """Predict and then learn each row, in their order, once, in place of `fit`.
@@ -189,14 +184,14 @@ class MemoryTree(Wabbit):
         needs the final number of rows and classes from the start.
         """
         options = ["--random_seed", str(self._seed), "--quiet", *self._tree(rows, 1)]
-        self._workspace = self._package.Workspace(arg_list=options, enable_logging=False)
+        workspace = self._load(options)
         first = rows.class_indices[rows.class_indptr[:-1]]
         ranks = np.zeros(len(rows), np.int32)
         for at, (true, text) in enumerate(
             zip((first + 1).tolist(), pairs(Vectors.of(rows)), strict=True)
         ):
-            ranks[at] = self._workspace.predict(f"| {text}") == true
-            self._workspace.learn(f"{true} | {text}")
+            ranks[at] = workspace.predict(f"| {text}") == true
+            workspace.learn(f"{true} | {text}")
         return ranks
 
     def _tree(self, rows: Rows, passes: int) -> list[str]:
@@ -210,12 +205,6 @@ class MemoryTree(Wabbit):
             *("--dream_repeats", str(self.DREAMS), "--learning_rate", "0.1"),
             *("--bit_precision", "24"),
         ]
-
-    def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        ranked = np.full((len(rows), k), -1, np.int32)
-        for at, text in enumerate(pairs(Vectors.of(rows))):
-            ranked[at, 0] = self._workspace.predict(f"| {text}") - 1
-        return ranked
 
 
 def bits(rows: Rows, models: int) -> list[str]:

@@ -10,7 +10,6 @@ from studies.calibration import (
     Outcomes,
     around_drift,
     calibrated,
-    events_of,
 )
 from studies.calibration import outcomes as outcomes_of
 from tests.evaluation.examples import separable
@@ -28,7 +27,7 @@ def honest_outcomes(count=30_000):
     return Outcomes(confidence, right, np.arange(count))
 
 
-def test_what_comes_true_as_often_as_said_has_no_error():
+def test_honest_confidence_has_no_error():
     honest = honest_outcomes()
     boasting = Outcomes(honest.confidence**0.3, honest.right, honest.event)
 
@@ -59,16 +58,7 @@ def test_a_certain_mistake_is_not_infinitely_bad():
     assert np.isfinite(outcomes((1.0, 0)).scores()["log loss"])
 
 
-def test_events_are_the_rows():
-    rows = separable(8)
-    events = [*events_of(rows)]
-
-    assert len(events) == 8
-    assert dict(events[1].instance.items()) == {"sign 1": 1.0, "noise 1": 0.5}
-    assert events[1].classes == ["class 1"]
-
-
-def test_what_is_easy_is_said_with_certainty_once_there_is_a_confidence():
+def test_easy_rows_have_high_confidence_once_there_is_one():
     found = outcomes_of(separable(FIRST_COUNTED + 200), "ff")
 
     assert len(found.right) == 200

@@ -22,7 +22,7 @@ def test_work_is_done_by_another_process_and_its_result_comes_back():
     assert done == []
 
 
-def test_what_the_work_raises_is_told():
+def test_an_error_of_the_work_is_reported():
     def work():
         raise ValueError("no such thing")
 
@@ -44,7 +44,7 @@ def test_a_process_that_dies_is_a_failure_and_no_wait():
         apart(lambda: os._exit(7), 60)
 
 
-def test_what_cannot_be_sent_back_is_a_failure():
+def test_a_result_that_cannot_be_pickled_is_a_failure():
     with pytest.raises(Failed, match="pickle"):
         apart(lambda: lambda: None, 60)
 

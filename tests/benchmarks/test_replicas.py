@@ -3,10 +3,15 @@ import os
 import pytest
 
 from benchmarks import replicas
-from benchmarks.lag import Lag, Watcher
+from benchmarks.lag import Lag
+from benchmarks.process import own_process
+from benchmarks.report import over_rounds
 from benchmarks.serving import Instance
 
-ROUND = replicas.Round(1000.0, 1.0, 2.0, 50.0, 5.0, 900.0, 10.0, 0)
+ROUND = {
+    **{"events/s": 1000.0, "p50 ms": 1.0, "p99 ms": 2.0, "service µs/event": 50.0},
+    **{"Redis µs/event": 5.0, "log bytes/event": 900.0, "events/append": 10.0, "failed": 0},
+}
 
 
 @pytest.fixture
@@ -34,8 +39,8 @@ def test_events_come_one_by_one_and_in_batches(kinds):
 @pytest.mark.slow
 def test_a_service_is_followed(tmp_path, options, kinds):
     """Both learn the same, and the figures add up."""
-    watcher = Watcher()
     with (
+        own_process() as watcher,
         replicas.Redis(tmp_path, "always", options.load_core) as redis,
         replicas.service(redis.url, options.server_core) as server,
     ):
@@ -43,19 +48,18 @@ def test_a_service_is_followed(tmp_path, options, kinds):
         learned = replicas.one_round(setup, kinds[1], 0.2)
         followed = replicas.follow_round(setup, watcher, kinds[0], 500.0, options)
         replicas.trim(setup)
-    watcher.close()
 
-    assert learned.failed == followed.leader.failed == 0
-    assert learned.events_an_append >= 100
-    assert learned.log_bytes > 10
+    assert learned["failed"] == followed.leader["failed"] == 0
+    assert learned["events/append"] >= 100
+    assert learned["log bytes/event"] > 10
     lag = followed.lag
     assert len(lag.any) == len(lag.events) == len(lag.learned) + lag.refused > 0
-    assert followed.leader.rate * 0.3 <= 500 * 0.3 + 1
-    assert min(followed.leader_megabytes, followed.follower_megabytes) > 10
+    assert followed.leader["events/s"] * 0.3 <= 500 * 0.3 + 1
+    assert min(followed.costs["leader MB"], followed.costs["follower MB"]) > 10
 
 
 def test_learning_stands_beside_sqlite():
-    faster = replicas.Round(2000.0, 1.0, 1.0, 50.0, 5.0, 900.0, 10.0, 0)
+    faster = ROUND | {"events/s": 2000.0, "p99 ms": 1.0}
 
     sqlite, redis = replicas.learning_rows(
         {("single", "SQLite"): ROUND, ("single", "Redis, always"): faster}
@@ -66,16 +70,17 @@ def test_learning_stands_beside_sqlite():
     assert (sqlite["Redis µs/event"], redis["Redis µs/event"]) == (None, 5.0)
 
 
-def test_a_median_is_that_of_each_figure():
-    rounds = [replicas.Round(*(value + step for value in range(8))) for step in (5, 0, 1)]
+def test_figures_are_medians_and_failures_are_summed():
+    rounds = [{"rate": 5, "failed": 1}, {"rate": 0, "failed": 0}, {"rate": 1, "failed": 2}]
 
-    assert replicas.median_of(rounds) == replicas.Round(*(value + 1 for value in range(8)))
+    assert over_rounds(rounds) == {"rate": 1, "failed": 3}
 
 
 def test_lag_and_cost_are_medians_of_rounds_and_the_most_is_that_of_all():
     def followed(milliseconds, behind):
         lag = Lag([each / 1e3 for each in milliseconds], [0.0001] * 3, behind)
-        return replicas.Followed(ROUND, 20.0, 100.0, 90.0, lag)
+        costs = {"follower µs/event": 20.0, "leader MB": 100.0, "follower MB": 90.0}
+        return replicas.Followed(ROUND, costs, lag)
 
     rounds = [followed([1, 2, 3], [0, 1, 9]), followed([2, 4, 8], [0, 3, 5])]
 

@@ -37,7 +37,7 @@ def services(file):
     return composed(file)["services"]
 
 
-def test_what_is_mounted_is_there(file, services):
+def test_mounted_paths_exist(file, services):
     mounted = [path for service in services.values() for path in mounts(service).values()]
     assert len(mounted) == (5 if file == SINGLE else 6)
     for path in mounted:

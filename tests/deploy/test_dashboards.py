@@ -74,7 +74,7 @@ def test_every_panel_names_metrics_a_unit_and_its_lines(panel):
 
 
 @pytest.mark.parametrize("panel", panels())
-def test_what_is_the_same_in_every_process_is_not_added_up(panel):
+def test_replicated_metrics_are_not_summed(panel):
     for target in panel["targets"]:
         names = summed(target["expr"])
         same = [name.startswith(REPLICATED) for name in names]

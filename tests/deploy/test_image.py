@@ -32,7 +32,7 @@ def test_it_copies_each_folder_the_package_links_to(folder):
     assert folder in copied()
 
 
-def test_what_it_copies_exists_and_is_not_ignored():
+def test_copied_paths_exist_and_are_not_ignored():
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     for path in copied():
         assert (ROOT / path).exists(), path

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from manyclass.core.learners.options import Options
+from manyclass.evaluation.comparison import Comparison, Facts, Plan, compare, variants
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows
 
@@ -18,6 +20,19 @@ def separable(rows=80, classes=CLASSES):
 
 def data_set(rows=80, **given):
     return Dataset("easy", separable(rows), share=0.75, **given)
+
+
+def compared(learners=None, vary=None, peers=None, on_progress=None, **plan):
+    """Compare learners and peers on the easy rows."""
+    reported = [on_progress] if on_progress else []
+    varied = variants(learners or [Options()], vary or {})
+    return compare(data_set(), varied, peers or {}, Plan(**plan), *reported)
+
+
+def comparison_of(*results, classes=1.0, taxonomy=False, splits=2):
+    """Return a comparison of given results."""
+    facts = Facts("set", 100, 50, 7, 3.25, classes, 80, 20, "at random", taxonomy)
+    return Comparison(facts, Plan(splits=splits), list(results))
 
 
 class Always:

@@ -8,16 +8,14 @@ from manyclass.evaluation.comparison import (
     Plan,
     Result,
     Spread,
-    Variant,
     better_than,
-    compare,
     label,
     variants,
 )
 from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.run import Outcome, Pass
 from manyclass.training.rows import Rows
-from tests.evaluation.examples import Always, data_set
+from tests.evaluation.examples import Always, compared
 
 
 def outcome(*r1, progressive=None):
@@ -70,7 +68,7 @@ def test_an_option_is_varied_where_it_has_an_effect():
     ("option", "values"),
     [("C", ["1"]), ("nothing", ["1"]), ("min_weight", ["2"]), ("leak", ["maybe"])],
 )
-def test_what_cannot_be_varied_is_refused(option, values):
+def test_an_option_that_cannot_be_varied_is_refused(option, values):
     with pytest.raises(OptionError, match=option):
         variants([Options()], {option: values})
 
@@ -92,10 +90,7 @@ def test_every_learner_and_peer_runs_on_every_split():
         seeds.append(seed)
         return Always(seed)
 
-    plan = Plan(passes=2, splits=3, seed=4)
-    learners = variants([Options()], {"rating": ["0"]})
-
-    found = compare(data_set(), learners, {"always": peer}, plan)
+    found = compared(vary={"rating": ["0"]}, peers={"always": peer}, passes=2, splits=3, seed=4)
 
     assert [each.estimator for each in found.results] == ["ff", "ff(rating=0)", "always"]
     assert seeds == [4, 5, 6]
@@ -124,7 +119,7 @@ def test_both_sides_have_the_same_rows():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparison, "train_and_test", watched)
-        compare(data_set(), [Variant(Options(), "ff")], {"peer": Peer}, Plan(splits=2))
+        compared(peers={"peer": Peer}, splits=2)
 
     assert seen[0] == seen[2]
     assert seen[1] == seen[3]
@@ -135,37 +130,26 @@ def test_a_peer_cannot_have_the_name_of_a_learner():
     on_progress = []
 
     with pytest.raises(ValueError, match="a learner and a peer are both called ff"):
-        compare(
-            data_set(),
-            variants([Options()], {}),
-            {"ff": Always},
-            Plan(splits=1),
-            lambda *each: on_progress.append(each),
-        )
+        compared(peers={"ff": Always}, on_progress=lambda *each: on_progress.append(each))
 
     assert on_progress == []
 
 
 def test_equal_options_are_run_once():
     made = []
-    learners = variants([Options()], {"max_outdegree": ["25", "1"]})
+    vary = {"max_outdegree": ["25", "1"]}
 
-    found = compare(data_set(), learners, {}, Plan(splits=1), lambda *each: made.append(each))
+    found = compared(vary=vary, splits=1, on_progress=lambda *each: made.append(each))
 
     assert [each for each in made if each[1] == 0] == [("ff", 0), ("ff(max_outdegree=1)", 0)]
     assert found.results[1].outcomes is found.results[0].outcomes
 
 
-def test_each_split_that_is_done_is_heard_of():
+def test_each_finished_split_is_reported():
     on_progress = []
 
-    compare(
-        data_set(),
-        variants([Options()], {}),
-        {"always": Always},
-        Plan(splits=2),
-        lambda *each: on_progress.append(each),
-    )
+    peers = {"always": Always}
+    compared(peers=peers, splits=2, on_progress=lambda *each: on_progress.append(each))
 
     assert on_progress == [(name, done) for name in ("ff", "always") for done in range(3)]
 
@@ -175,9 +159,7 @@ def test_a_peer_that_fails_does_not_end_the_run():
         def fit(self, rows):
             raise RuntimeError("out of luck")
 
-    peers = {"broken": Broken, "always": Always}
-
-    found = compare(data_set(), variants([Options()], {}), peers, Plan(splits=1))
+    found = compared(peers={"broken": Broken, "always": Always}, splits=1)
 
     assert [bool(each.failed) for each in found.results] == [False, True, False]
     assert found.results[1].failed == "RuntimeError: out of luck"
@@ -191,13 +173,11 @@ def test_our_own_failures_are_not_hidden(monkeypatch):
     monkeypatch.setattr(comparison, "train_and_test", fail)
 
     with pytest.raises(RuntimeError, match="ours"):
-        compare(data_set(), variants([Options()], {}), {}, Plan(splits=1))
+        compared(splits=1)
 
 
 def test_a_stream_has_all_rows_and_no_peers():
-    plan = Plan(splits=2, progressive=True)
-
-    found = compare(data_set(80), variants([Options()], {}), {"always": Always}, plan)
+    found = compared(peers={"always": Always}, splits=2, progressive=True)
 
     (only,) = found.results
     assert only.passes == 0
@@ -207,9 +187,7 @@ def test_a_stream_has_all_rows_and_no_peers():
 
 
 def test_without_shuffling_there_is_one_split():
-    found = compare(
-        data_set(), variants([Options()], {}), {}, Plan(splits=5, passes=2, shuffle=False)
-    )
+    found = compared(splits=5, passes=2, shuffle=False)
 
     assert len(found.results[0].outcomes) == 1
     assert found.facts.split == "the last rows for testing"

@@ -22,23 +22,6 @@ def write_lines(path, rows):
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
 
 
-def labelled(rows):
-    """Return each row as ({feature: value}, [class])."""
-    return [
-        (
-            {
-                rows.features[rows.indices[at]]: float(rows.values[at])
-                for at in range(rows.indptr[row], rows.indptr[row + 1])
-            },
-            [
-                rows.classes[rows.class_indices[at]]
-                for at in range(rows.class_indptr[row], rows.class_indptr[row + 1])
-            ],
-        )
-        for row in range(len(rows))
-    ]
-
-
 # --- splits ---------------------------------------------------------------------------------------
 
 
@@ -50,8 +33,8 @@ def test_a_random_split_depends_on_its_seed_alone():
     other, _ = data.split(2)
 
     assert (len(training), len(test)) == (60, 20)
-    assert labelled(training) == labelled(again)
-    assert labelled(training) != labelled(other)
+    assert [*training] == [*again]
+    assert [*training] != [*other]
 
 
 def test_without_shuffling_the_first_rows_are_for_training():
@@ -59,8 +42,8 @@ def test_without_shuffling_the_first_rows_are_for_training():
 
     training, test = data.split(5, shuffle=False)
 
-    assert labelled(training) + labelled(test) == labelled(data.rows)
-    assert labelled(data.stream(5, shuffle=False)) == labelled(data.rows)
+    assert [*training, *test] == [*data.rows]
+    assert [*data.stream(5, shuffle=False)] == [*data.rows]
 
 
 def test_a_published_split_is_kept_and_only_the_order_of_training_changes():
@@ -69,11 +52,11 @@ def test_a_published_split_is_kept_and_only_the_order_of_training_changes():
     training, test = data.split(1)
     other, same = data.split(2)
 
-    assert labelled(test) == labelled(same) == labelled(data.rows)[50:]
-    assert labelled(training) != labelled(other)
+    assert [*test] == [*same] == [*data.rows][50:]
+    assert [*training] != [*other]
     key = str
-    assert sorted(labelled(training), key=key) == sorted(labelled(data.rows)[:50], key=key)
-    assert labelled(data.split(1, shuffle=False)[0]) == labelled(data.rows)[:50]
+    assert sorted(training, key=key) == sorted([*data.rows][:50], key=key)
+    assert [*data.split(1, shuffle=False)[0]] == [*data.rows][:50]
 
 
 @pytest.mark.parametrize("given", [{"published": 0}, {"published": 80}])
@@ -94,7 +77,7 @@ def test_other_splits_and_rows_without_classes_are_left_out():
     data = Dataset.of_parts("given", parts)
 
     assert data.published == 1
-    assert labelled(data.rows) == [({"c": 2.0}, ["z"]), ({"a": 1.0}, ["x"])]
+    assert [*data.rows] == [({"c": 2.0}, ["z"]), ({"a": 1.0}, ["x"])]
     assert data.rows.features == ["c", "a"]
 
 
@@ -104,13 +87,13 @@ def test_rows_read_apart_are_joined_by_their_names():
 
     both = joined(first, second)
 
-    assert labelled(both) == labelled(first) + labelled(second)
+    assert [*both] == [*first, *second]
     assert both.features == ["a", "b", "c"]
     assert both.classes == ["x", "y", "z"]
     assert both.indices.dtype == np.int32
     assert both.indptr.dtype == np.int64
     data = Dataset.of_rows("own", first, second)
-    assert labelled(data.split(0, shuffle=False)[1]) == labelled(second)
+    assert [*data.split(0, shuffle=False)[1]] == [*second]
 
 
 # --- the named sets -------------------------------------------------------------------------------
@@ -146,7 +129,7 @@ def test_newsgroups_are_split_at_random_or_by_date(tmp_path):
     at_random, by_date = read("newsgroups", tmp_path), read("newsgroups-bydate", tmp_path)
 
     expected = [({"cars": 2, "go": 1}, ["autos"]), ({"pills": 2}, ["med"])]
-    assert labelled(at_random.rows) == labelled(by_date.rows) == expected
+    assert [*at_random.rows] == [*by_date.rows] == expected
     assert (at_random.published, at_random.share) == (None, 0.8)
     assert by_date.published == 1
 
@@ -165,7 +148,7 @@ def test_reuters_has_one_of_the_largest_topics_for_each_document(tmp_path, monke
 
     data = read("reuters10", tmp_path)
 
-    assert [classes for _, classes in labelled(data.rows)] == [["earn"]] * 3 + [["acq"]] * 2
+    assert [classes for _, classes in data.rows] == [["earn"]] * 3 + [["acq"]] * 2
     assert data.published is None
 
 
@@ -175,7 +158,7 @@ def test_a_class_named_twice_counts_once(tmp_path):
 
     data = read("reuters", tmp_path)
 
-    assert [classes for _, classes in labelled(data.rows)] == [["grain", "oat"]] * 2
+    assert [classes for _, classes in data.rows] == [["grain", "oat"]] * 2
     assert data.published == 1
 
 
@@ -191,7 +174,7 @@ def test_short_texts_have_the_services_features(tmp_path):
 
     for name in ("clinc", "banking", "yso"):
         data = read(name, tmp_path)
-        assert labelled(data.rows) == [
+        assert [*data.rows] == [
             ({"my": 2, "card": 2, "my card": 2, "card my": 1}, ["card"]),
             ({"pin": 1}, ["pin"]),
         ]
@@ -222,7 +205,7 @@ def test_laws_have_a_thesaurus_of_concepts(tmp_path):
 
     data = read("eurlex", tmp_path)
 
-    assert labelled(data.rows)[0] == ({"fish": 2, "in": 1}, ["1", "2"])
+    assert next(iter(data.rows)) == ({"fish": 2, "in": 1}, ["1", "2"])
     assert data.taxonomy.siblings("1", "2")
 
 
@@ -234,7 +217,7 @@ def test_sets_of_the_xmc_repository(tmp_path):
 
     for name in ("bibtex", "delicious"):
         data = read(name, tmp_path)
-        assert labelled(data.rows) == [({"1": 0.5, "3": 2.0}, ["0", "2"]), ({"0": 1.0}, ["1"])]
+        assert [*data.rows] == [({"1": 0.5, "3": 2.0}, ["0", "2"]), ({"0": 1.0}, ["1"])]
         assert data.published == 1
 
 
@@ -245,7 +228,7 @@ def test_satellite_images_are_numbers_with_the_class_last(tmp_path):
 
     data = read("satimage", tmp_path)
 
-    assert labelled(data.rows)[0] == ({"band 0": 92.0, "band 1": 115.0}, ["3"])
+    assert next(iter(data.rows)) == ({"band 0": 92.0, "band 1": 115.0}, ["3"])
     assert data.published == 2
 
 

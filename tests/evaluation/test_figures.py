@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 
 from manyclass.core.learners.options import Options
-from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.comparison import Comparison, Plan, Result, compare, variants
 from manyclass.evaluation.figures import SMOOTHED, Figure, PlottingMissing, Series, figures
 from manyclass.evaluation.run import SEGMENTS, Outcome, Pass
-from tests.evaluation.examples import Always, data_set
+from tests.evaluation.examples import Always, compared, comparison_of, data_set
 
 LEARNERS = [Options(), Options(rating=0)]
 
@@ -99,9 +99,9 @@ def test_values_of_an_option_are_a_line_for_each_learner(full):
 
 
 def test_learners_keep_their_colours_where_an_option_is_varied():
-    learners = variants([Options(rating=3), Options(), Options(leak=False)], {"rating": ["0", "3"]})
+    learners = [Options(rating=3), Options(), Options(leak=False)]
 
-    found = compare(data_set(), learners, {}, Plan(splits=1))
+    found = compared(learners, {"rating": ["0", "3"]}, splits=1)
 
     known = {"ff(rating=3)": 0, "ff": 1, "ff(leak=no)": 2}
     series = by_title(found)["R1 by rating"].series
@@ -117,15 +117,15 @@ def test_by_pass_and_value_there_is_a_line_for_each_value(full):
     assert names(figure)[::2] == ["max_outdegree 1, test", "max_outdegree 5, test"]
 
 
-def test_what_would_be_empty_is_left_out():
-    one = compare(data_set(), variants([Options()], {}), {}, Plan(splits=1))
+def test_empty_figures_are_left_out():
+    one = compared(splits=1)
 
     assert [*by_title(one)] == ["Progressive accuracy over the stream"]
     assert figures(Comparison(one.facts, one.plan, [])) == []
 
 
 def test_a_progressive_run_shows_the_stream_and_its_cost():
-    found = compare(data_set(), variants(LEARNERS, {}), {}, Plan(splits=2, progressive=True))
+    found = compared(LEARNERS, splits=2, progressive=True)
 
     assert [*by_title(found)] == [
         "Progressive accuracy over the stream",
@@ -139,9 +139,7 @@ def test_a_progressive_run_shows_the_stream_and_its_cost():
 
 
 def test_a_progressive_run_shows_the_values_of_an_option():
-    learners = variants([Options()], {"rating": ["0", "5"]})
-
-    found = compare(data_set(), learners, {}, Plan(splits=2, progressive=True))
+    found = compared(vary={"rating": ["0", "5"]}, splits=2, progressive=True)
 
     figure = by_title(found)["R1 by rating"]
     assert len(figure.series[0].points) == 2
@@ -160,9 +158,7 @@ def test_one_point_is_as_after_the_last_pass_or_the_best():
         ]
         return Result(name, [Outcome(0, passes)], name, option, "1" if option else "")
 
-    facts = Facts("set", 100, 50, 7, 3.25, 1.0, 80, 20, "at random", False)
-    results = [result("a"), result("b"), result("c", "rating")]
-    found = Comparison(facts, Plan(passes=2, splits=1), results)
+    found = comparison_of(result("a"), result("b"), result("c", "rating"), splits=1)
 
     def points(best_pass):
         shown = by_title(found, best_pass=best_pass)

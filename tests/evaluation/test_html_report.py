@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 import pytest
 
 from manyclass.core.learners.options import Options
-from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.comparison import Result
 from manyclass.evaluation.figures import Figure
 from manyclass.evaluation.html_report import html_report
 from manyclass.evaluation.run import Outcome, Pass
-from tests.evaluation.examples import Always, data_set
+from tests.evaluation.examples import Always, compared, comparison_of
 
 VOID = {"meta", "br", "img"}
 
@@ -44,12 +44,8 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def comparisons():
-    learners = variants([Options(), Options(rating=0)], {"leak": ["yes", "no"]})
-    peers = {"a<b": Always}
-    return [
-        compare(data_set(), learners, peers, Plan(passes=2, splits=2)),
-        compare(data_set(), learners, peers, Plan(progressive=True)),
-    ]
+    given = ([Options(), Options(rating=0)], {"leak": ["yes", "no"]}, {"a<b": Always})
+    return [compared(*given, passes=2, splits=2), compared(*given, progressive=True)]
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +116,7 @@ def test_the_overview_shows_the_passes_that_the_tables_show(undrawn):
     rest = {"R5": 0.9, "HR": 1.5, "macro F1": 0.4}
     passes = [Pass(1, 1.0, {"R1": 0.625} | rest, {"R1": 1.0}, 9)]
     passes.append(Pass(2, 2.0, {"R1": 0.5} | rest, {"R1": 1.0}, 9))
-    facts = Facts("set", 100, 50, 7, 3.25, 1.0, 80, 20, "at random", False)
-    found = Comparison(facts, Plan(splits=1), [Result("ff", [Outcome(0, passes)], "ff")])
+    found = comparison_of(Result("ff", [Outcome(0, passes)], "ff"), splits=1)
 
     def first_table(best_pass):
         written = html_report([found, found], {}, best_pass)

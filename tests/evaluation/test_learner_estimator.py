@@ -11,7 +11,7 @@ def names(rows, ranking):
     return [[rows.classes[at] for at in row if at >= 0] for row in ranking.tolist()]
 
 
-def test_what_was_learned_ranks_first_by_the_columns_of_the_rows():
+def test_learned_rows_rank_their_class_first():
     rows = separable()
     learner = LearnerEstimator(rows, Options())
     learner.fit(rows)

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.evaluation.measures import (
-    Truth,
-    best_ranks,
     by_ranks,
     f1_scores,
-    hits_of,
+    hits_in,
     inverse_propensities,
     measures,
     sign_test,
@@ -23,17 +21,18 @@ from manyclass.training.rows import Rows
 WIDTH = 6
 
 
-def truth_of(true, trained=(), training_rows=100):
-    """Return the true classes by row, as columns of 6 classes a to f."""
-    counts = np.zeros(WIDTH, np.int64)
-    counts[: len(trained)] = trained
-    return Truth(
-        list("abcdef"),
-        np.cumsum([0, *map(len, true)]),
-        np.array([column for row in true for column in row], np.int32),
-        counts,
-        training_rows,
-    )
+def rows_of(true):
+    """Return rows without features; the true classes of each are columns of 6 classes a to f."""
+    none = np.zeros(len(true) + 1, np.int64)
+    columns = np.array([column for row in true for column in row], np.int32)
+    ends = np.cumsum([0, *map(len, true)])
+    features = np.empty(0, np.int32), np.empty(0, np.float32)
+    return Rows([], none, *features, list("abcdef"), ends, columns)
+
+
+def trained(counts, rows=100):
+    """Return so many training rows, of which the first has all classes, as often as given."""
+    return rows_of([np.repeat(range(WIDTH), counts).tolist(), *[[]] * (rows - 1)])
 
 
 def ranking_of(*rows):
@@ -49,15 +48,14 @@ def ranked(draw):
         known = draw(st.integers(0, 5))
         ranking.append([*draw(columns)[:known], *[-1] * (5 - known)])
     true = [draw(st.sets(st.integers(0, WIDTH - 1), min_size=1)) for _ in range(rows)]
-    trained = draw(st.lists(st.integers(0, 50), min_size=WIDTH, max_size=WIDTH))
-    return ranking, [sorted(each) for each in true], trained
+    counts = draw(st.lists(st.integers(0, 50), min_size=WIDTH, max_size=WIDTH))
+    return ranking, [sorted(each) for each in true], trained(counts)
 
 
 @given(ranked())
 def test_every_measure_is_what_its_definition_says_row_by_row(example):
-    ranking, true, trained = example
-    truth = truth_of(true, trained)
-    found = measures(ranking_of(*ranking), truth)
+    ranking, true, training = example
+    found = measures(ranking_of(*ranking), rows_of(true), training)
     rows = len(true)
 
     ranks = [
@@ -70,7 +68,7 @@ def test_every_measure_is_what_its_definition_says_row_by_row(example):
     assert found["MRR"] == pytest.approx(float(mean))
     assert found["HR"] == pytest.approx(float(1 / mean) if mean else math.inf)
 
-    worth = inverse_propensities(truth)
+    worth = inverse_propensities(training)
     for k in (1, 3, 5):
         right = [[c for c in row[:k] if c in each] for row, each in zip(ranking, true, strict=True)]
         assert found[f"P{k}"] == pytest.approx(sum(map(len, right)) / k / rows)
@@ -90,11 +88,7 @@ def test_every_measure_is_what_its_definition_says_row_by_row(example):
     assert found["micro F1"] == pytest.approx(together[0] / together[1])
 
 
-def test_a_true_class_that_is_not_among_those_ranked_has_rank_0():
-    truth = truth_of([[0], [1, 2], [3], [4]])
-    ranking = ranking_of([0, 1, 2], [0, 2, 1], [0, 1, -1], [-1, -1, -1])
-
-    assert best_ranks(hits_of(ranking, truth)).tolist() == [1, 2, 0, 0]
+def test_a_true_class_that_is_not_ranked_has_rank_0():
     assert by_ranks(np.array([1, 2, 0, 0])) == {
         "R1": 0.25,
         "R5": 0.5,
@@ -109,7 +103,7 @@ def test_nothing_retrieved_is_an_infinite_harmonic_rank():
 
 
 def test_a_class_that_training_never_had_is_the_rarest_of_all():
-    worth = inverse_propensities(truth_of([[0]], trained=[0, 1, 10, 50, 100, 1000]))
+    worth = inverse_propensities(trained([0, 1, 10, 50, 100, 1000]))
 
     assert (np.diff(worth) < 0).all()
     # of 100 rows, by hand: 1 + (ln 100 - 1) 2.5^0.55 (0 + 1.5)^-0.55
@@ -117,10 +111,10 @@ def test_a_class_that_training_never_had_is_the_rarest_of_all():
 
 
 def test_macro_f1_counts_a_rare_class_as_much_as_a_frequent_one():
-    truth = truth_of([[0]] * 9 + [[1]])
+    tested = rows_of([[0]] * 9 + [[1]])
     ranking = ranking_of(*[[0]] * 10)
 
-    scores = f1_scores(ranking, hits_of(ranking, truth), truth)
+    scores = f1_scores(ranking, hits_in(ranking, tested), tested)
 
     assert scores["micro F1"] == 0.9
     assert scores["macro F1"] == pytest.approx((18 / 19 + 0) / 2)
@@ -129,24 +123,13 @@ def test_macro_f1_counts_a_rare_class_as_much_as_a_frequent_one():
 def test_taxo_loss_is_half_the_path_to_the_nearest_true_class():
     # a over b and c; d over e; f alone
     taxonomy = Taxonomy({"b": ["a"], "c": ["a"], "e": ["d"]})
-    truth = truth_of([[1], [1], [1], [1, 4], [5]])
+    tested = rows_of([[1], [1], [1], [1, 4], [5]])
     ranking = ranking_of([1], [2], [4], [4], [-1])
 
-    found = taxonomic(ranking, truth, taxonomy)
+    found = taxonomic(ranking, tested, taxonomy)
 
     assert found["taxo-loss"] == pytest.approx((0 + 1 + 2 + 0 + 0.5) / 5)
     assert found["parent"] == pytest.approx(3 / 5)
-
-
-def test_the_truth_of_rows_counts_how_often_training_had_each_class():
-    rows = Rows.of([({"x": 1.0}, ["a", "b"]), ({"x": 1.0}, ["a"]), ({"x": 1.0}, ["c"])])
-    training, test = rows.take(np.array([0, 1])), rows.take(np.array([2, 0]))
-
-    truth = Truth.of(test, training)
-
-    assert truth.trained.tolist() == [2, 1, 0]
-    assert truth.training_rows == 2
-    assert [truth.of_row(at).tolist() for at in range(len(truth))] == [[2], [0, 1]]
 
 
 @pytest.mark.parametrize(

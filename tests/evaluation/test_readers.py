@@ -63,7 +63,7 @@ def test_the_largest_classes_are_kept_and_of_equal_ones_the_first_by_name():
     ]
 
 
-def test_what_is_missing_says_where_it_was_looked_for(tmp_path):
+def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataMissing) as ended:
         jane_austen(tmp_path)
 

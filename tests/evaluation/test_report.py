@@ -4,7 +4,7 @@ import math
 import pytest
 
 from manyclass.core.learners.options import Options
-from manyclass.evaluation.comparison import Comparison, Facts, Plan, Result, compare, variants
+from manyclass.evaluation.comparison import Plan, Result, compare, variants
 from manyclass.evaluation.report import (
     EMPTY,
     Cell,
@@ -17,7 +17,7 @@ from manyclass.evaluation.report import (
 )
 from manyclass.evaluation.run import Outcome, Pass
 from manyclass.evaluation.taxonomy import Taxonomy
-from tests.evaluation.examples import Always, data_set
+from tests.evaluation.examples import Always, compared, comparison_of, data_set
 
 
 def passed(number, r1, **given):
@@ -26,29 +26,19 @@ def passed(number, r1, **given):
     return Pass(number, 0.5 * number, test, {"R1": 0.99}, 2_000_000, **given)
 
 
-def comparison_of(*results, classes=1.0, taxonomy=False, splits=2):
-    facts = Facts("set", 100, 50, 7, 3.25, classes, 80, 20, "at random", taxonomy)
-    return Comparison(facts, Plan(splits=splits), list(results))
-
-
 @pytest.fixture
 def ours():
-    outcomes = [
-        Outcome(
-            0, [passed(1, 0.8, edges=10, touched=2.5), passed(2, 0.7, edges=30, touched=3)], 5e5
-        ),
-        Outcome(
-            1, [passed(1, 0.6, edges=20, touched=2.5), passed(2, 0.5, edges=30, touched=3)], 5e5
-        ),
+    splits = [
+        [passed(1, 0.8, edges=10, touched=2.5), passed(2, 0.7, edges=30, touched=3)],
+        [passed(1, 0.6, edges=20, touched=2.5), passed(2, 0.5, edges=30, touched=3)],
     ]
-    return Result("ff", outcomes, "ff")
+    return Result("ff", [Outcome(seed, passes, 5e5) for seed, passes in enumerate(splits)], "ff")
 
 
 @pytest.fixture
 def peer():
-    return Result(
-        "svm", [Outcome(0, [passed(1, 0.9)]), Outcome(1, [passed(1, 0.9)])], "svm", ours=False
-    )
+    outcomes = [Outcome(seed, [passed(1, 0.9)]) for seed in (0, 1)]
+    return Result("svm", outcomes, "svm", ours=False)
 
 
 def by_name(table, row):
@@ -189,9 +179,7 @@ def test_json_has_null_for_an_infinite_rank(ours):
 
 
 def test_a_stream_has_a_table_of_its_own():
-    found = compare(data_set(), variants([Options()], {}), {}, Plan(splits=2, progressive=True))
-
-    table = table_of(found)
+    table = table_of(compared(splits=2, progressive=True))
 
     assert table.columns == ["learner", "R1", "R5", "R10", "HR", "T s", "|W|", "bytes"]
     assert "80 instances as one stream" in table.title

@@ -1,13 +1,11 @@
 import json
-import sys
-from pathlib import Path
-from subprocess import run
 
 import pytest
 
+from tests.load_tests.commands import run_module
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 BRIEF = [
     *("--minutes", "0.1", "--kill-seconds", "2", "--redis-seconds", "3", "--fault-seconds", "1"),
     *("--compare-seconds", "1"),
@@ -15,18 +13,8 @@ BRIEF = [
 
 
 def run_briefly(result, *options):
-    command = [
-        sys.executable,
-        "-m",
-        "load_tests.replicas",
-        *BRIEF,
-        "--folder",
-        result.parent,
-        "--result",
-        result,
-        *options,
-    ]
-    return run(command, capture_output=True, text=True, cwd=ROOT)
+    folders = ("--folder", result.parent, "--result", result)
+    return run_module("replicas", *BRIEF, *folders, *options)
 
 
 def test_a_run_that_keeps_every_promise_says_so(tmp_path):

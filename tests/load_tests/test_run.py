@@ -1,30 +1,15 @@
 import re
-import sys
-from pathlib import Path
-from subprocess import run
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.load_tests.commands import run_module
 
-
-def run_for(seconds, *options):
-    command = [
-        sys.executable,
-        "-m",
-        "load_tests.run",
-        "--users",
-        "2",
-        "--seconds",
-        str(seconds),
-        *options,
-    ]
-    return run(command, capture_output=True, text=True, cwd=ROOT)
+USERS = ("--users", "2", "--seconds")
 
 
 @pytest.mark.slow
 def test_every_request_of_the_scenario_is_answered():
-    result = run_for(8)  # a busy machine starts the users late
+    result = run_module("run", *USERS, "8")  # a busy machine starts the users late
     assert result.returncode == 0, result.stderr
     assert re.search(r"^learned at once: [\d,]+ events, progressive R1 0\.\d", result.stdout, re.M)
     for name in ("/rank", "/learn", "/rank, for a late label", "/learn, a late label"):
@@ -32,5 +17,5 @@ def test_every_request_of_the_scenario_is_answered():
 
 
 def test_a_failed_request_fails_the_run():
-    result = run_for(1, "--url", "http://127.0.0.1:9")
+    result = run_module("run", *USERS, "1", "--url", "http://127.0.0.1:9")
     assert result.returncode == 1

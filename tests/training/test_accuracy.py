@@ -4,7 +4,14 @@ import pytest
 from manyclass.core.index import Columns
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
-from manyclass.training.accuracy import PLACES, RANKED_AT_ONCE, Accuracy, best_places, ranks_of
+from manyclass.training.accuracy import (
+    PLACES,
+    RANKED_AT_ONCE,
+    Accuracy,
+    best_ranks,
+    hits_of,
+    ranks_of,
+)
 from manyclass.training.rows import Rows
 
 
@@ -23,15 +30,15 @@ def test_the_best_of_several_true_classes_counts():
     ranked = np.array([[4, 2, 7], [4, 2, 7], [4, -1, -1], [4, -1, -1], [4, 2, 7]], np.int32)
     indptr = np.array([0, 2, 3, 4, 5, 5])
     true = np.array([7, 2, 4, 9, -1], np.int32)
-    assert best_places(ranked, indptr, true).tolist() == [2, 1, 0, 0, 0]
+    assert best_ranks(hits_of(ranked, indptr, true)).tolist() == [2, 1, 0, 0, 0]
 
 
 def test_ranks_are_those_of_ranking_each_instance():
     names = [f"c{number}" for number in range(7)]
-    lessons = [([f"f{n % 5}", f"g{n % 3}"], [names[n % 7]]) for n in range(400)]
-    rows = Rows.of([*lessons, (["f0"], ["unknown"]), (["new"], ["c0"])])
+    examples = [([f"f{n % 5}", f"g{n % 3}"], [names[n % 7]]) for n in range(400)]
+    rows = Rows.of([*examples, (["f0"], ["unknown"]), (["new"], ["c0"])])
     learner = make(Options())
-    for instance, true in lessons:
+    for instance, true in examples:
         learner.learn(instance, true)
     features, classes = Columns(rows.features), Columns(rows.classes)
     before = {name: array.tolist() for name, array in learner.dump().items()}
@@ -39,7 +46,7 @@ def test_ranks_are_those_of_ranking_each_instance():
     assert len(many) > RANKED_AT_ONCE
     ranks = ranks_of(learner, many, features, classes)[:: RANKED_AT_ONCE // 300]
     expected = []
-    for instance, [true] in [*lessons, (["f0"], ["unknown"]), (["new"], ["c0"])]:
+    for instance, [true] in [*examples, (["f0"], ["unknown"]), (["new"], ["c0"])]:
         ranked = [name for name, _ in learner.rank(instance, PLACES)]
         expected.append(ranked.index(true) + 1 if true in ranked else 0)
     assert ranks.tolist() == expected

@@ -117,7 +117,7 @@ def test_a_line_may_be_as_long_as_the_bound_and_one_above_it_is_not_held(
 
 
 @pytest.mark.parametrize("form", ["gzip", "zstd"])
-def test_what_expands_to_very_much_is_not_held_at_once(tmp_path, form):
+def test_a_huge_expansion_is_not_held_in_memory(tmp_path, form):
     path = tmp_path / "lines"
     with path.open("wb") as opened:
         if form == "gzip":

@@ -60,7 +60,7 @@ def test_json_holds_the_same(learner):
     assert all("\n" not in line for line in json_of(learner))
 
 
-def test_what_was_forgotten_is_not_listed(learner):
+def test_forgotten_names_are_not_listed(learner):
     learner.forget_feature("ice")
     learner.forget_class("hockey")
     lines = [*text_of(learner)]

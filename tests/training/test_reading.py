@@ -13,23 +13,11 @@ def write(path, *bodies):
     return Source(str(path))
 
 
-def named(rows):
-    """Yield the rows as (features, classes)."""
-    for row in range(len(rows)):
-        part = slice(rows.indptr[row], rows.indptr[row + 1])
-        true = rows.class_indices[rows.class_indptr[row] : rows.class_indptr[row + 1]]
-        names = [rows.features[at] for at in rows.indices[part]]
-        yield (
-            dict(zip(names, rows.values[part].tolist(), strict=True)),
-            [rows.classes[at] for at in true],
-        )
-
-
 def test_files_of_several_formats_make_rows_of_one_set_of_names(tmp_path):
     first = write(tmp_path / "a.jsonl", {"features": ["x", "x", "3"], "classes": ["a", "a", 7]})
     (tmp_path / "b.libsvm.gz").write_bytes(gzip.compress(b"7 3:0.5\n"))
     rows, account = read([first, Source(str(tmp_path / "b.libsvm.gz"))])
-    assert [*named(rows)] == [({"x": 2.0, "3": 1.0}, ["a", "7"]), ({"3": 0.5}, ["7"])]
+    assert [*rows] == [({"x": 2.0, "3": 1.0}, ["a", "7"]), ({"3": 0.5}, ["7"])]
     assert (rows.features, rows.classes) == (["x", "3"], ["a", "7"])
     assert (account.instances, account.rejected, account.values_left_out) == (2, 0, 0)
 
@@ -37,7 +25,7 @@ def test_files_of_several_formats_make_rows_of_one_set_of_names(tmp_path):
 def test_a_format_that_is_given_holds_for_all_files(tmp_path):
     (tmp_path / "train.txt").write_text("a | x\n")
     rows, _ = read([Source(str(tmp_path / "train.txt"))], "vw")
-    assert [*named(rows)] == [({"x": 1.0}, ["a"])]
+    assert [*rows] == [({"x": 1.0}, ["a"])]
 
 
 def test_lines_the_service_would_refuse_are_rejected_by_number(tmp_path):
@@ -51,11 +39,13 @@ def test_lines_the_service_would_refuse_are_rejected_by_number(tmp_path):
         {"features": ["x" * 70_000], "classes": ["a"]},
         {"features": {"new": 1}, "classes": ["b"]},
     )
-    heard, moved = [], []
-    rows, account = read([source], None, heard.append, lambda now: moved.append(now.instances))
-    assert [*named(rows)] == [({"f": 1.0}, ["a"]), ({"new": 1.0}, ["b"])]
-    assert [each.line.number for each in heard] == [2, 3, 4, 5, 6]
-    assert all(each.reason for each in heard)
+    rejected_lines, moved = [], []
+    rows, account = read(
+        [source], None, rejected_lines.append, lambda now: moved.append(now.instances)
+    )
+    assert [*rows] == [({"f": 1.0}, ["a"]), ({"new": 1.0}, ["b"])]
+    assert [each.line.number for each in rejected_lines] == [2, 3, 4, 5, 6]
+    assert all(each.reason for each in rejected_lines)
     assert (account.instances, account.rejected) == (2, 5)
     assert moved == [1, 1, 1, 1, 1, 1, 2]
 
@@ -63,7 +53,7 @@ def test_lines_the_service_would_refuse_are_rejected_by_number(tmp_path):
 def test_values_of_0_or_less_are_left_out_and_counted(tmp_path):
     source = write(tmp_path / "a.jsonl", {"features": {"f": -1, "g": 0, "h": 2}, "classes": ["a"]})
     rows, account = read([source])
-    assert [*named(rows)] == [({"h": 2.0}, ["a"])]
+    assert [*rows] == [({"h": 2.0}, ["a"])]
     assert rows.features == ["h"]
     assert account.values_left_out == 2
 

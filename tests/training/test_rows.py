@@ -16,20 +16,8 @@ def rows():
     )
 
 
-def named(rows):
-    """Return the rows as dictionaries."""
-    instances = []
-    for row in range(len(rows)):
-        part = slice(rows.indptr[row], rows.indptr[row + 1])
-        true = rows.class_indices[rows.class_indptr[row] : rows.class_indptr[row + 1]]
-        values = rows.values[part].tolist()
-        names = [rows.features[at] for at in rows.indices[part]]
-        instances.append((dict(zip(names, values, strict=True)), [rows.classes[at] for at in true]))
-    return instances
-
-
 def test_of_keeps_order_values_and_names(rows):
-    assert named(rows) == [
+    assert [*rows] == [
         ({"a": 1.0, "b": 1.0}, ["x"]),
         ({"b": 2.0, "c": 0.5}, ["y", "x"]),
         ({}, ["y"]),
@@ -44,27 +32,27 @@ def test_of_keeps_order_values_and_names(rows):
 
 
 def test_take_reorders_and_repeats(rows):
-    assert named(rows.take(np.array([3, 2, 3]))) == [named(rows)[at] for at in (3, 2, 3)]
-    assert named(rows.take(np.array([], int))) == []
+    assert [*rows.take(np.array([3, 2, 3]))] == [[*rows][at] for at in (3, 2, 3)]
+    assert [*rows.take(np.array([], int))] == []
 
 
 def test_split_parts_in_order(rows):
     first, others = rows.split(0.75)
 
-    assert named(first) == named(rows)[:3]
-    assert named(others) == named(rows)[3:]
+    assert [*first] == [*rows][:3]
+    assert [*others] == [*rows][3:]
 
 
 def test_shuffles_of_one_seed_are_equal(rows):
     rows = rows.take(np.arange(4).repeat(25))
 
-    assert named(rows.shuffled(3)) == named(rows.shuffled(3))
-    assert named(rows.shuffled(3)) != named(rows.shuffled(4))
-    assert sorted(named(rows.shuffled(3)), key=repr) == sorted(named(rows), key=repr)
+    assert [*rows.shuffled(3)] == [*rows.shuffled(3)]
+    assert [*rows.shuffled(3)] != [*rows.shuffled(4)]
+    assert sorted(rows.shuffled(3), key=repr) == sorted(rows, key=repr)
 
 
 def test_without_singletons_leaves_out_what_stands_once(rows):
-    assert named(rows.without_singletons()) == [
+    assert [*rows.without_singletons()] == [
         ({"a": 1.0, "b": 1.0}, ["x"]),
         ({"b": 2.0}, ["y", "x"]),
         ({}, ["y"]),

@@ -139,12 +139,12 @@ def test_without_patience_the_last_state_is_kept(monkeypatch):
     assert training.kept is training.passes[2]
 
 
-def test_progress_is_told():
-    heard = []
+def test_progress_is_reported():
+    reports = []
     rows = Rows.of(labelled(LEARNED_AT_ONCE + 1))
-    train(rows, OPTIONS, Plan(passes=2), lambda *each: heard.append(each))
+    train(rows, OPTIONS, Plan(passes=2), lambda *each: reports.append(each))
     size = LEARNED_AT_ONCE + 1
-    assert heard == [
+    assert reports == [
         (1, LEARNED_AT_ONCE, size),
         (1, size, size),
         (2, LEARNED_AT_ONCE, size),

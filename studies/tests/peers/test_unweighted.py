@@ -125,7 +125,7 @@ def test_classes_told_by_a_feature_are_learned(classifiers):
     assert peer.bytes() > 0
 
 
-def test_what_shares_no_feature_with_training_retrieves_nothing():
+def test_an_instance_of_new_features_retrieves_nothing():
     rows = Rows.of([(["a"], ["x"]), (["b"], ["y"]), (["c"], ["x"])])
     peer = UnweightedIndex("it", 0)
 

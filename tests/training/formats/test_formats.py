@@ -28,13 +28,13 @@ def test_a_name_that_tells_no_format(file):
         format_of(file)
 
 
-def test_a_format_nobody_reads():
+def test_an_unknown_format():
     with pytest.raises(FormatUnknown, match="'csv' is no format"):
         reader_of("csv")
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_what_is_not_utf_8_is_rejected_and_the_line_after_it_read(format):
+def test_a_line_that_is_not_utf_8_is_rejected_alone(format):
     before = b"2 3 3\n" if format == "xmc" else b""
     good = {
         "jsonl": b'{"text": "x", "classes": ["1"]}',

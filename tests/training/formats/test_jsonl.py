@@ -31,6 +31,6 @@ def test_features_in_each_form_and_texts(read):
         (b'{"x": ' + b"[" * 100_000, "recursion"),
     ],
 )
-def test_what_is_no_event_is_rejected(read, line, reason):
+def test_lines_without_an_event_are_rejected(read, line, reason):
     [rejected] = read("jsonl", line)
     assert reason in rejected
