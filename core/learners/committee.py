@@ -18,7 +18,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.totals import Totals, Weighted, heaviest
 from manyclass.core.learners.voting import Ranking, Voting
 from manyclass.core.progressive_validation import DEEPEST
-from manyclass.core.sections import Sections, named_within
+from manyclass.core.sections import Sections, within
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 
@@ -250,11 +250,10 @@ class Committee(Totals):
         """Return the dumped committee; raise SnapshotError for an invalid state."""
         committee = cls(options, hash_seed)
         table, members, waiting_limit = _parts(options)
-        with named_within("table_"):
-            committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
+        with within(sections, "table_") as own:
+            committee._table = Index.load(table, own, hash_seed)
         for n, member in enumerate(members):
-            with named_within(_prefix(n)):
-                own = _within(sections, _prefix(n))
+            with within(sections, _prefix(n)) as own:
                 committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
         return committee
 
@@ -272,14 +271,6 @@ def _parts(options: Options) -> tuple[Options, list[Options], int]:
 
 def _prefix(position: int) -> str:
     return f"member_{position}_"
-
-
-def _within(sections: Sections, prefix: str) -> Sections:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in sections.items()
-        if name.startswith(prefix)
-    }
 
 
 def _as_instance(given: Given) -> Instance:

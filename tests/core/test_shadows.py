@@ -1,5 +1,6 @@
 """A model with several learners: each learns every event, one answers, and any may be promoted."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -10,6 +11,7 @@ from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.model_state import of_primary
 from manyclass.core.outcome import ShadowOutcome
 from tests.core.streams import applied, lessons, model_sets, streams_with_shadows, taught
 from tests.examples import examples
@@ -222,6 +224,12 @@ def test_as_many_learners_as_there_may_be_fit_into_a_snapshot():
     shadows = tuple(Options(rating=n) for n in range(15))
     small = applied(lessons(9), Model(ModelSet(committee, shadows)))
     assert Model.load(small.dump()).digest() == small.digest()
+
+
+def test_a_section_of_the_primary_may_begin_like_the_prefix_of_a_shadow():
+    names = ["counts", "shadow", "shadow_masses", "shadows.", "shadow1.counts", "shadow12.edges"]
+    arrays = {name: np.zeros(1) for name in names}
+    assert list(of_primary(arrays)) == names[:4]
 
 
 # --- confidence -----------------------------------------------------------------------------------
