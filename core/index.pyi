@@ -1,36 +1,16 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.learned import Learned
+from manyclass.core.columns import Columns as Columns
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
+from manyclass.core.outcome import Learned, Node
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
-
-@final
-class Columns:
-    """The names of the columns of CSR arrays, and their ids in an index, looked up once."""
-
-    def __new__(cls, names: Sequence[str]) -> Self: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, column: int, /) -> str:
-        """Return the name of a column; raise IndexError for a column out of range."""
-
-class Node(NamedTuple):
-    """A node on the path to a class in a label tree.
-
-    `classes` is the number of classes below the node, `probability` that of the node given its
-    parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is the change
-    for every instance.
-    """
-
-    classes: int
-    probability: float
-    bias: float
-    moved: list[tuple[str, float]]
 
 @final
 class Index:

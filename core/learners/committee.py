@@ -7,16 +7,18 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index, Node
-from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.csr import arrays_of, instances_of
 from manyclass.core.learners.ensemble import members_of, parts_of
 from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.totals import Totals, Weighted, heaviest
 from manyclass.core.learners.voting import Ranking, Voting
+from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.progressive_validation import DEEPEST
 from manyclass.core.sections import Sections, within
 

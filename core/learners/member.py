@@ -7,8 +7,9 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
 from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
 from manyclass.core.progressive_validation import ProgressiveValidation

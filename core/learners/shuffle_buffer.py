@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.errors import EventError, SnapshotError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.sections import Sections, need, runs
 
 EVENT_BYTES = 100  # counted for an event beside its own bytes

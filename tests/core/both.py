@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from tests.core.references import reference_of
 
 FEATURES = ["f", "of the _", "eight by", "nine byte", "Käse", "日本語", "a\0b", "x" * 300]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, note
 from hypothesis import strategies as st
 
-from manyclass.core.event import LONGEST_NAME
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, MOST, Both, lessons

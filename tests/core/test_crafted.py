@@ -8,7 +8,8 @@ import pytest
 from load_tests import crafted
 from manyclass.core import snapshot
 from manyclass.core.errors import SnapshotError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet

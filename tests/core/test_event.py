@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.errors import EventError, InstanceError
-from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Instance
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(-1, LARGEST_VALUE, allow_nan=False)

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import SnapshotError
-from manyclass.core.index import Columns, Index
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from tests.core.both import Both
 from tests.core.matrices import names as names_in

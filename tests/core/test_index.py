@@ -5,9 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, SnapshotError
-from manyclass.core.event import Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 
 EVERY = np.arange(4, dtype=np.int64)

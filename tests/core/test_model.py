@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import (
     EventConflict,
     EventError,
@@ -11,8 +12,9 @@ from manyclass.core.errors import (
     OptionError,
     UnknownName,
 )
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import Model

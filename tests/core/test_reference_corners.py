@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from manyclass.core.event import Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.linear import LONGEST_ROW
 from manyclass.core.learners.options import Options
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, Both, lessons

@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options

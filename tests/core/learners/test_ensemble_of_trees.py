@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
 from tests.core.matrices import names

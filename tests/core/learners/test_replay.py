@@ -5,7 +5,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import Both

@@ -97,7 +97,7 @@ std::string instance(std::uint64_t number, std::uint32_t features) {
 
 void learn(Engine& engine, std::uint64_t number, std::uint32_t features) {
     const std::string bytes = instance(number, features), cls = "class " + std::to_string(number);
-    engine.learn(bytes.data(), bytes.size(), {cls}, true);
+    engine.learn(bytes, {cls}, true);
 }
 
 // What can be seen of an engine.
@@ -111,7 +111,7 @@ std::vector<double> seen(Engine& engine) {
         const std::string bytes = instance(number, 12);
         std::vector<Ranked> best;
         std::string names;
-        engine.rank(bytes.data(), bytes.size(), 20, -1e300, best, names);
+        engine.rank(bytes, 20, -1e300, best, names);
         for (const Ranked& each : best) {
             seen.push_back(each.score);
             seen.push_back(each.cls);
@@ -146,7 +146,7 @@ void memory_runs_out(const std::string& learner, std::uint64_t& done, std::uint6
             const std::vector<std::string_view> names{cls};
             limit = low;
             try {
-                engine.learn(bytes.data(), bytes.size(), names, true);
+                engine.learn(bytes, names, true);
                 limit = static_cast<std::size_t>(-1);
                 learned.push_back(true);
             } catch (const std::bad_alloc&) {

@@ -34,14 +34,14 @@ std::string instance() {
 
 void learn(Engine& engine, const std::string& cls) {
     const std::string bytes = instance();
-    engine.learn(bytes.data(), bytes.size(), {cls}, true);
+    engine.learn(bytes, {cls}, true);
 }
 
 std::string ranking(const Engine& engine) {
     const std::string bytes = instance();
     std::vector<Ranked> best;
     std::string names;
-    engine.rank(bytes.data(), bytes.size(), 5, 0, best, names);
+    engine.rank(bytes, 5, 0, best, names);
     return names;
 }
 
@@ -75,7 +75,7 @@ int main() {
 
     std::vector<Contributions> explained;
     const std::string bytes = instance();
-    engine.explain(bytes.data(), bytes.size(), {"b"}, 5, explained);
+    engine.explain(bytes, {"b"}, 5, explained);
     require(explained[0].size() == 1 && explained[0][0].second == 0.5, "it is not explained");
 
     std::vector<Section> sections = dumped(engine);

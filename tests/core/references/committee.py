@@ -7,9 +7,9 @@ and shares no code with it. An instance is a dict name -> value here.
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from manyclass.core.learned import Learned
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
+from manyclass.core.outcome import Learned
 from tests.core.references import reference_of
 from tests.core.references.reference import Reference, best_two
 

@@ -1,6 +1,6 @@
 """The baseline: rank the most frequent classes first and ignore the instance."""
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.reference import Reference, best_two
 
 PLACE_BYTES = 64  # of a class in the ordered set

@@ -9,7 +9,7 @@ from math import sqrt
 
 from numpy import float32
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
 from tests.core.references.forgetting import Forgetting
 from tests.core.references.past import Lesson, Past, is_gone

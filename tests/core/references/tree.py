@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy import float32
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_WEIGHT, Random, logistic
 from tests.core.references.growing_tree import GrowingTree
 from tests.core.references.reference import EDGE_BYTES, best_two
