@@ -62,7 +62,7 @@ class Index:
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
 
-    def learn(self, instance: _Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+    def learn(self, instance: _Given, classes: Sequence[str], epoch: int = 0) -> Learned:
         """Learn an instance; return its ranking from before the update."""
 
     def apply(self, event: Event) -> Learned:
@@ -104,15 +104,14 @@ class Index:
         classes: Columns,
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
-        passes_done: int = 0,
+        epoch: int = 0,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.
 
-        With passes_done > 0 (offline training of several passes) the times seen are not counted
-        again.
+        The times seen are counted in epoch 0 only, for offline training of several epochs.
         """
 
-    def plant_csr(
+    def build_csr(
         self,
         features: Columns,
         indptr: NDArray[np.int64],

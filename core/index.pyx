@@ -139,11 +139,11 @@ cdef class Index:
         deref(self._native).probabilities(bytes_of(given), names_of(kept), found)
         return list(found)
 
-    def learn(self, instance not None, classes, int passes_done=0):
+    def learn(self, instance not None, classes, int epoch=0):
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
         unique = list(dict.fromkeys(classes))
-        return self.learn_unique(as_instance(instance), unique, passes_done == 0)
+        return self.learn_unique(as_instance(instance), unique, epoch == 0)
 
     cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch):
         cdef vector[string_view] names
@@ -200,7 +200,7 @@ cdef class Index:
     def learn_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
-                  const int32_t[::1] class_indices not None, int passes_done=0):
+                  const int32_t[::1] class_indices not None, int epoch=0):
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef int64_t row
@@ -209,11 +209,11 @@ cdef class Index:
         with nogil:
             for row in range(rows.count):
                 rank_view[row] = <int32_t>deref(self._native).learn_csr(
-                    rows, labels, row, passes_done == 0
+                    rows, labels, row, epoch == 0
                 ).rank
         return ranks
 
-    def plant_csr(self, Columns features not None, const int64_t[::1] indptr not None,
+    def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None):

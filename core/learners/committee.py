@@ -113,25 +113,25 @@ class Committee(Totals):
         """Return no path for any class: each member has its own."""
         return [[] for _ in classes]
 
-    def learn(self, instance: Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+    def learn(self, instance: Given, classes: Sequence[str], epoch: int = 0) -> Learned:
         """Return the outcome of ranking the instance before, and whether any member was updated.
 
-        With passes_done > 0 the members do not count the times seen again, and their progressive
+        With epoch > 0 the members do not count the times seen again, and their progressive
         accuracy does not change.
         """
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
         classes = list(dict.fromkeys(classes))
-        instance, first_pass = _as_instance(instance), index(passes_done) == 0
+        instance, is_first_epoch = _as_instance(instance), index(epoch) == 0
         with self._changing:
             nominations, ranking = self._voting.rank(instance, DEEPEST)
             number = self._table.learned
             self._table.learn(NOTHING, classes)  # first, since it refuses invalid classes
             updated = False
             for member, nominated in zip(self._members, nominations, strict=True):
-                if first_pass:
+                if is_first_epoch:
                     member.progress.add(_place(nominated, classes))
-                updated |= member.meet(number, instance, classes, first_pass)
+                updated |= member.meet(number, instance, classes, is_first_epoch)
             first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
             return Learned(_place(ranking, classes), updated, first, second)
 
@@ -194,28 +194,21 @@ class Committee(Totals):
         classes: Columns,
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
-        passes_done: int = 0,
+        epoch: int = 0,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return the ranks (n,) as from `learn`."""
-        if classes is features:
-            raise ValueError("features and classes need columns of their own, equal or not")
+        rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
+        self._table.build_csr(*rows)  # checks the arguments; the table is not a tree
         ones = np.ones(len(class_indices), np.float32)
-        self._table.rank_csr(features, indptr, indices, values, 0)  # checks the arguments
-        self._table.rank_csr(classes, class_indptr, class_indices, ones, 0)
         instances = instances_of(features, indptr, indices, values)
         true = instances_of(classes, class_indptr, class_indices, ones)
-        if len(instances) != len(true):
-            raise ValueError("there must be as many rows of classes as of features")
-        for row, of_row in enumerate(true):
-            if len(of_row) == 0:
-                raise ValueError(f"row {row} has no true class")
         ranks = [
-            self.learn(instance, [name for name, _ in of_row.items()], passes_done).rank
+            self.learn(instance, [name for name, _ in of_row.items()], epoch).rank
             for instance, of_row in zip(instances, true, strict=True)
         ]
         return np.array(ranks, np.int32)
 
-    def plant_csr(
+    def build_csr(
         self,
         features: Columns,
         indptr: NDArray[np.int64],
@@ -230,7 +223,7 @@ class Committee(Totals):
         with self._changing:
             if self._table.learned:
                 return False
-            return any([member.index.plant_csr(*rows) for member in self._members])
+            return any([member.index.build_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
         """Return the id of each class, -1 for an unknown class."""

@@ -7,7 +7,7 @@ from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 
-SIGNED = ["pa", "pa(rivals=1)", "arow", "arow(rivals=1)", "mmp", "svm", "svm(demands=each)"]
+SIGNED = ["pa", "pa(negatives=1)", "arow", "arow(negatives=1)", "mmp", "svm", "svm(demands=each)"]
 
 
 def heaviest(index):
@@ -33,7 +33,7 @@ def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, cl
     "specification",
     [
         "pa(margin_threshold=1000000000)",
-        "pa(rivals=1,aggressiveness=1000000000,normalize=none)",
+        "pa(negatives=1,aggressiveness=1000000000,normalize=none)",
         "arow(margin_threshold=1000000000)",
         "mmp(normalize=none)",
         "svm(normalize=none,aggressiveness=1000000000)",

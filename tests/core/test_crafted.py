@@ -29,7 +29,7 @@ def test_the_same_seed_crafts_the_same_snapshots():
         assert one.sealed() == other.sealed()
 
 
-def test_what_was_not_changed_is_loaded():
+def test_an_unchanged_snapshot_is_loaded():
     for original in crafted.originals():
         assert crafted.outcome(original, crafted.Parts.of(original)) == "loaded"
 

@@ -66,7 +66,7 @@ def test_integers_are_their_decimal_strings():
         ("text", ("features",)),
     ],
 )
-def test_what_no_instance_holds_is_refused_with_its_place(features, where):
+def test_an_invalid_instance_is_refused_with_its_place(features, where):
     with pytest.raises(InstanceError) as refused:
         Instance(features)
     assert refused.value.where == where
@@ -223,7 +223,7 @@ def test_the_plain_forms_of_json_are_read(data, items):
         b'["' + b"x" * (LONGEST_NAME + 1) + b'"]',
     ],
 )
-def test_whatever_else_comes_as_json_is_left_to_the_ordinary_way(data):
+def test_other_json_is_left_to_the_ordinary_parser(data):
     assert Instance.from_json(data) is None
 
 

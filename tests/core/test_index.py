@@ -85,8 +85,8 @@ def test_tfidf_counts_an_instance_once_however_many_passes():
     rows = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.ones(2, np.float32)
     true = np.array([0, 1, 2]), np.zeros(2, np.int32)
     index.configure(Options(tfidf=True, normalize="none", rating=0, margin_threshold=1e9))
-    for passes_done in range(3):
-        index.learn_csr(features, *rows, classes, *true, passes_done)
+    for epoch in range(3):
+        index.learn_csr(features, *rows, classes, *true, epoch)
         # in every instance so far: log(1) = 0 is added to its value of 1
         assert index.rank(["always"]) == [("c", 1.0)]
     assert index.learned == 6

@@ -77,7 +77,7 @@ def test_event_ids_are_remembered_through_a_snapshot():
     assert model.seen("other") is None
 
 
-def test_what_cannot_be_applied_is_refused_beforehand():
+def test_check_refuses_an_event_that_cannot_be_applied():
     model = taught()
     model.check(Event.forget_class("c1"))
     model.check(Event.learn(Instance({}), ["anything"]))
@@ -282,7 +282,7 @@ def test_a_request_is_applied_whole_or_passed_over():
     assert model.digest() == bare.digest()
 
 
-def test_what_is_passed_over_counts_and_changes_nothing_else():
+def test_a_skipped_event_counts_and_changes_nothing_else():
     one, other = Model(Options()), Model(Options())
     for model in (one, other):
         model.apply(1, lesson("a", "one", 5))

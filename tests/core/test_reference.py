@@ -217,7 +217,7 @@ def test_the_feature_idle_longest_makes_room():
     assert learner.evicted_features == 1
 
 
-def test_what_an_event_touches_is_never_evicted_by_it():
+def test_an_event_never_evicts_its_own_names():
     learner = taught(replace(PLAIN, max_features=2), ({"f": 1}, ["a"]))
     learner.learn({"g": 1, "h": 1, "f": 1}, ["a"])
 
@@ -277,7 +277,7 @@ def test_explain_gives_each_feature_its_share():
 def test_later_passes_do_not_count_features_again():
     learner = FeatureFocus(PLAIN)
     learner.learn({"f": 1}, ["a"])
-    learner.learn({"f": 1}, ["a"], first_pass=False)
+    learner.learn({"f": 1}, ["a"], is_first_epoch=False)
 
     assert learner.rows["f"].times_seen == 1
 

@@ -124,7 +124,7 @@ def test_other_learners_may_begin_as_long_as_nothing_was_learned():
     assert applied([other], model).model_set.labels == ["ff"]
 
 
-def test_what_is_learned_is_forgotten_by_every_learner():
+def test_a_class_is_forgotten_by_every_learner():
     model = applied(lessons(30), Model(ModelSet(Options(max_classes=2), (PA,))))
     kept = [name for name, _ in model.learner.class_page("", "", 9)]
     evicted = next(f"c{n}" for n in range(6) if f"c{n}" not in kept)
@@ -158,10 +158,10 @@ def test_a_new_shadow_begins_with_nothing_and_one_that_is_not_named_is_gone():
 def test_a_learner_with_other_options_goes_on_and_its_score_begins_anew():
     model = applied(lessons(30), Model(ModelSet(FF, (PA,))))
     states = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
-    model_set = ModelSet(Options(max_outdegree=3), (Options.of("pa", rivals=2),))
+    model_set = ModelSet(Options(max_outdegree=3), (Options.of("pa", negatives=2),))
     configured(model, model_set)
     assert model.model_set == model_set
-    assert [each.label for each in model.enrolled] == ["ff(max_outdegree=3)", "pa(rivals=2)"]
+    assert [each.label for each in model.enrolled] == ["ff(max_outdegree=3)", "pa(negatives=2)"]
     now = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
     assert now == states
     assert [each.progress.examples for each in model.enrolled] == [0, 0]

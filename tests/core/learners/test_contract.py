@@ -1,7 +1,7 @@
 """The contract of every learner, tested for each one, alone and with important options.
 
-The first functions name the learners that cannot keep a promise by their nature. There are no other
-exceptions.
+The first functions find the learners that cannot keep a promise by their nature, most of them by a
+declared ability. There are no other exceptions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +17,8 @@ from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.learner import load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
+from tests.core.csr import instances_of, rows_of
+from tests.core.dumps import assert_equal_dumps, assert_same_state
 from tests.core.specifications import SPECIFICATIONS
 
 
@@ -37,16 +39,22 @@ def treats_all_alike(specification):
 
 
 def heeds_features(specification):
-    """Return false for the frequency baseline, which ranks all instances alike."""
-    return all(options.learner != "frequency" for options in every(specification))
+    """Return false if any member declares that it ranks all instances alike."""
+    return all(options.spec.needs_features for options in every(specification))
 
 
 def needs_features(specification):
     """Return true if an instance without known features has an empty ranking.
 
-    The frequency baseline ignores features; a label tree still has its bias.
+    A label tree still has its bias.
     """
     return heeds_features(specification) and has_edges(specification)
+
+
+def learns_features(specification):
+    """Return false if every member ranks all instances alike."""
+    options = Options.parse(specification)
+    return any(each.spec.needs_features for each in members_of(options) or [options])
 
 
 def has_edges(specification):
@@ -108,27 +116,6 @@ def taught(specification, hash_seed=0, **limits):
     return learner
 
 
-def rows(instances):
-    """Return the instances as CSR arrays over FEATURES."""
-    indptr = np.cumsum([0] + [len(instance) for instance in instances])
-    indices = [FEATURES.index(name) for instance in instances for name in instance]
-    values = [value for instance in instances for value in instance.values()]
-    return indptr.astype(np.int64), np.array(indices, np.int32), np.array(values, np.float32)
-
-
-def rows_of_classes(lists):
-    indptr = np.cumsum([0] + [len(classes) for classes in lists])
-    indices = [CLASSES.index(name) for classes in lists for name in classes]
-    return indptr.astype(np.int64), np.array(indices, np.int32)
-
-
-def assert_same_state(ours, others):
-    ours, others = ours.dump(), others.dump()
-    assert list(ours) == list(others)
-    for name in ours:
-        assert np.array_equal(ours[name], others[name]), name
-
-
 def names(ranking):
     return [name for name, _ in ranking]
 
@@ -179,7 +166,7 @@ def test_reading_changes_nothing(specification):
     for probe in PROBES:
         read.rank(probe, 3, 0.1)
         read.explain(probe, CLASSES)
-    read.rank_csr(Columns(FEATURES), *rows(PROBES), 4)
+    read.rank_csr(Columns(FEATURES), *instances_of(FEATURES, PROBES), 4)
     read.class_ids(Columns(CLASSES))
     read.class_page("", "", 100)
     read.feature_page("", "", 100)
@@ -208,18 +195,17 @@ def test_arrays_and_instances_are_learned_and_ranked_alike(specification):
     by_arrays, one_by_one = a_learner(specification), a_learner(specification)
     features, classes = Columns(FEATURES), Columns(CLASSES)
     instances, true = zip(*LESSONS, strict=True)
-    for passes_done in (0, 1):
+    for epoch in (0, 1):
         ranks = by_arrays.learn_csr(
-            features, *rows(instances), classes, *rows_of_classes(true), passes_done
+            features, *instances_of(FEATURES, instances), classes, *rows_of(CLASSES, true), epoch
         )
         assert ranks.dtype == np.int32
         assert ranks.tolist() == [
-            one_by_one.learn(instance, of_instance, passes_done)[0]
-            for instance, of_instance in LESSONS
+            one_by_one.learn(instance, of_instance, epoch)[0] for instance, of_instance in LESSONS
         ]
     assert_same_state(by_arrays, one_by_one)
 
-    ids, scores = by_arrays.rank_csr(features, *rows(PROBES), 7)
+    ids, scores = by_arrays.rank_csr(features, *instances_of(FEATURES, PROBES), 7)
     assert ids.shape == scores.shape == (len(PROBES), 7)
     assert (ids.dtype, scores.dtype) == (np.int32, np.float64)
     id_of = dict(zip(CLASSES, by_arrays.class_ids(classes).tolist(), strict=True))
@@ -233,7 +219,7 @@ def test_arrays_and_instances_are_learned_and_ranked_alike(specification):
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_others_may_rank_while_one_learns(specification):
     busy, stop = a_learner(specification), []
-    columns, probes = Columns(FEATURES), rows(PROBES)
+    columns, probes = Columns(FEATURES), instances_of(FEATURES, PROBES)
 
     def rank_on():
         rounds = 0
@@ -273,7 +259,7 @@ def test_nothing_is_ranked_before_anything_is_learned(specification):
     learner = a_learner(specification)
     assert learner.rank(PROBES[0]) == []
     assert learner.explain(PROBES[0], CLASSES) == [[] for _ in CLASSES]
-    ids, scores = learner.rank_csr(Columns(FEATURES), *rows(PROBES), 3)
+    ids, scores = learner.rank_csr(Columns(FEATURES), *instances_of(FEATURES, PROBES), 3)
     assert (ids == -1).all()
     assert (scores == 0).all()
     assert (learner.class_ids(Columns(CLASSES)) == -1).all()
@@ -283,7 +269,7 @@ def test_nothing_is_ranked_before_anything_is_learned(specification):
 
 
 @pytest.mark.parametrize("specification", those(learns_at_once))
-def test_what_was_just_learned_is_retrieved(specification):
+def test_an_example_just_learned_is_retrieved(specification):
     learner = a_learner(specification)
     for number in range(20):
         lesson = {f"its own {number}": 1.0, f"and {number}": 2.0}
@@ -338,7 +324,7 @@ def test_unknown_features_are_ignored(specification):
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
-def test_what_is_not_above_0_does_not_vote(specification):
+def test_values_not_above_0_do_not_vote(specification):
     plain, noisy = a_learner(specification), a_learner(specification)
     columns, value_of = Columns(["f", "less", "none"]), [2.0, -np.inf, 0.0]
     values, indptr = np.array(value_of, np.float32), np.array([0, 3])
@@ -372,7 +358,7 @@ def test_an_instance_may_be_empty(specification):
 
 
 @pytest.mark.parametrize("specification", those(adds_up))
-def test_what_features_gave_adds_up_to_the_score(specification):
+def test_contributions_add_up_to_the_score(specification):
     learner = taught(specification)
     scored = 0
     for probe in PROBES:
@@ -487,7 +473,7 @@ def test_a_forgotten_feature_leaves_no_trace(specification, stop):
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
-def test_what_was_forgotten_can_be_learned_again(specification):
+def test_forgotten_names_can_be_learned_again(specification):
     learner = taught(specification)
     for name in CLASSES:
         learner.forget_class(name)
@@ -513,8 +499,7 @@ def test_unknown_names(specification):
         learner.class_("nobody")
     with pytest.raises(UnknownName):
         learner.feature("nobody")
-    for name, section in learner.dump().items():
-        assert np.array_equal(section, before[name])
+    assert_equal_dumps(learner.dump(), before)
 
 
 # --- limits -----------------------------------------------------------------------------------
@@ -546,7 +531,7 @@ def test_no_more_bytes_than_allowed(specification, kind):
             learner.learn(["f"], long_names)
         assert learner.bytes <= parts * 2**20
     evicted = {"features": learner.evicted_features, "classes": learner.evicted_classes}
-    assert evicted[kind] > 0 or (kind == "features" and specification == "frequency")
+    assert evicted[kind] > 0 or (kind == "features" and not learns_features(specification))
     learner = load(learner.options, learner.dump())
     assert learner.bytes <= parts * 2**20
 
@@ -560,7 +545,7 @@ def test_no_more_edges_vote_than_allowed(specification):
         learner.rank(probe)
     active = learner.active_features_ranked - before[0]
     assert learner.edges_touched - before[1] <= most * active
-    assert active > 0 or specification == "frequency"
+    assert active > 0 or not learns_features(specification)
     if Options.parse(specification).learner in ("pa", "mmp", "arow", "svm", "ooz"):
         assert learner.outdegrees()[most + 1 :].sum() == 0
 
@@ -569,7 +554,7 @@ def test_no_more_edges_vote_than_allowed(specification):
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
-def test_what_is_counted(specification):
+def test_counters(specification):
     learner = taught(specification)
     assert learner.learned == len(LESSONS)
     assert learner.classes == len(CLASSES)
@@ -638,7 +623,7 @@ def test_features_and_classes_show_the_same_edges(specification):
 
 
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
-def test_what_makes_no_sense_changes_nothing(specification):
+def test_refused_input_changes_nothing(specification):
     learner, left_alone = taught(specification), taught(specification)
     for instance in (["x" * 5000], {"f": float("nan")}, {"f": 1e31}, {"": 1.0}, {"f": "1"}):
         with pytest.raises(InstanceError):
@@ -650,7 +635,8 @@ def test_what_makes_no_sense_changes_nothing(specification):
             learner.learn(["new"], classes)
 
     features, classes = Columns(FEATURES), Columns(CLASSES)
-    row, true = rows(PROBES[:2]), rows_of_classes([CLASSES[:1], CLASSES[1:2]])
+    row = instances_of(FEATURES, PROBES[:2])
+    true = rows_of(CLASSES, [CLASSES[:1], CLASSES[1:2]])
     no_rows = row[0] + 1, row[1], row[2]
     no_class = np.array([0, 0, 1]), np.zeros(1, np.int32)
     for arrays in (

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from manyclass.core.columns import Columns
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
+from tests.core.csr import instances_of, rows_of
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
-from tests.core.matrices import names
+from tests.core.dumps import names
 from tests.examples import examples
 
 FEATURES = [f"f{number}" for number in range(10)]
@@ -42,26 +43,15 @@ growing_trees = st.builds(
 
 def rows(lessons):
     """Return the examples as CSR arrays: features, then classes."""
-
-    def csr(lists, columns):
-        indptr = np.cumsum([0] + [len(each) for each in lists]).astype(np.int64)
-        indices = [columns.index(name) for each in lists for name in each]
-        return indptr, np.array(indices, np.int32)
-
-    values = [value for instance, _ in lessons for value in instance.values()]
-    return (
-        Columns(FEATURES),
-        *csr([instance for instance, _ in lessons], FEATURES),
-        np.array(values, np.float32),
-        Columns(CLASSES),
-        *csr([classes for _, classes in lessons], CLASSES),
-    )
+    instances, classes = zip(*lessons, strict=True)
+    features = Columns(FEATURES), *instances_of(FEATURES, instances)
+    return *features, Columns(CLASSES), *rows_of(CLASSES, classes)
 
 
-def taught(options, stream, planted=()):
+def taught(options, stream, built=()):
     index = Index(options)
-    if planted:
-        index.plant_csr(*rows(planted))
+    if built:
+        index.build_csr(*rows(built))
     for instance, classes in stream:
         index.learn(instance, classes)
     return index
@@ -72,8 +62,8 @@ def taught(options, stream, planted=()):
 
 @examples(300)
 @given(growing_trees, streams, st.one_of(st.just([]), streams))
-def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, planted):
-    grown = taught(options, stream, planted)
+def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, built):
+    grown = taught(options, stream, built)
     there = Index.load(options, untrained(grown.dump()))
     for instance, classes in stream:
         there.learn(instance, classes)
@@ -127,12 +117,12 @@ def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, 
     shape = {"arity": arity, "max_leaves": max_leaves}
     lessons = list(stream_of(classes, np.random.default_rng(classes)))
     grown = Index(Options.of("oplt", policy=policy, **shape))
-    planted = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
+    built = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
     for instance, label in lessons:
         grown.learn(instance, [label])
-        planted.learn(instance, [label])
+        built.learn(instance, [label])
     ours, same_shape = Costs(grown, lessons, True), Costs(grown, lessons, False)
-    complete = Costs(planted, lessons, False)
+    complete = Costs(built, lessons, False)
     assert ours.stored >= grown.edges  # an only child has no classifier of its own
     assert ours.stored <= 2 * same_shape.stored
     assert ours.moved <= 2 * same_shape.moved
@@ -154,8 +144,8 @@ def by_brute_force(index, instance):
 
 @examples(150)
 @given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
-def test_the_best_are_those_that_brute_force_finds(options, stream, planted, probe):
-    index = taught(options, stream, planted)
+def test_the_best_are_those_that_brute_force_finds(options, stream, built, probe):
+    index = taught(options, stream, built)
     whole = by_brute_force(index, probe)
     assert len(whole) == index.classes
     for k in (1, 2, 5, MOST):
@@ -200,7 +190,7 @@ def of_nearly_equal_classes(**options):
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
     index = Index(Options.of("iplt", **shape, **options))
     none = np.zeros(0, np.int32)
-    index.plant_csr(
+    index.build_csr(
         *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
         *(Columns(classes), np.arange(8193), np.arange(8192, dtype=np.int32)),
     )
@@ -231,11 +221,11 @@ def test_all_classes_are_ranked_after_evictions_too():
 @given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
 def test_equal_classes_stand_as_they_came(stream, max_leaves):
     index = Index(Options.of("iplt", arity=2, max_leaves=max_leaves))
-    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    index.build_csr(*rows([({}, classes) for classes in stream]))
     came = list(dict.fromkeys(name for classes in stream for name in classes))
     for name in came[:2]:
         index.forget_class(name)
-    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    index.build_csr(*rows([({}, classes) for classes in stream]))
     order = [*came[2:], *came[:2]]  # differs from the order of ids, since ids are reused
     ranked = index.rank({}, MOST)
     assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
@@ -265,7 +255,7 @@ def test_paths_agree_where_they_are_the_same(options, stream, probe):
     assert sum(of_root) == index.classes
 
 
-def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
+def test_contributions_add_up_to_the_log_odds_of_the_path():
     stream = [({FEATURES[n % 10]: 1.0, FEATURES[n % 7]: 2.0}, [CLASSES[n % 25]]) for n in range(90)]
     index = taught(Options.of("oplt", arity=2, max_leaves=3), stream)
     probe, depth = {FEATURES[0]: 1.0, FEATURES[3]: 0.5, "unknown": 1.0}, 0
@@ -455,7 +445,7 @@ def test_a_feature_whose_vector_vanishes_divides_no_one():
     """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
     index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
-    index.plant_csr(*rows(lessons))
+    index.build_csr(*rows(lessons))
     assert index.classes == 9
     assert len(index.rank({}, MOST)) == 9
 

@@ -148,7 +148,7 @@ def test_it_keeps_the_promises_of_every_learner(tree):
     """Run the contract with the toy among its specifications."""
     tests = tree / "tests" / "core"
     (tests / "learners").mkdir(parents=True)
-    for name in ("specifications.py", "learners/test_contract.py"):
+    for name in ("csr.py", "dumps.py", "specifications.py", "learners/test_contract.py"):
         shutil.copy(ROOT / "tests" / "core" / name, tests / name)
     with (tests / "specifications.py").open("a") as table:
         table.write('SPECIFICATIONS += ["toy", "toy(memory=8,tfidf=yes)"]\n')

@@ -52,7 +52,7 @@ def test_every_option_can_be_read_of_every_learner(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_what_is_written_reads_back(learner):
+def test_a_specification_reads_back(learner):
     options = Options.parse(least_of(learner), max_classes=9)
     for text in (options.full_specification, repr(options)[15:-2]):
         assert Options.parse(text) == options
@@ -69,6 +69,7 @@ def test_the_former_names_of_options_parse_for_good():
         "caution": "C_negative",
         "demands": "constraints",
         "feature_memory": "mass_cap",
+        "rivals": "negatives",
     }
     former = "svm(aggressiveness=2,caution=0.5,demands=each,boolean=yes)"
     present = "svm(binarize=yes,C=2,C_negative=0.5,constraints=each)"

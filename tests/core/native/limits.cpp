@@ -68,18 +68,18 @@ OptionValues options_of(const std::string& learner) {
     OptionValues options;
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
-             {"aggressiveness", 1}, {"caution", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"feature_memory", 0}})
+             {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
+             {"mass_cap", 0}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
-             {"rivals", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
+             {"negatives", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
              {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
              {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
         options.set_count(name, value);
-    for (const char* name : {"leak", "boolean", "sublinear", "tfidf"}) options.set_flag(name, false);
+    for (const char* name : {"leak", "binarize", "sublinear", "tfidf"}) options.set_flag(name, false);
     for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
-             {"normalize", "l2"}, {"demands", "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
+             {"normalize", "l2"}, {"constraints", "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
         options.set_word(name, value);
     return options;
 }

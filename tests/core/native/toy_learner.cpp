@@ -16,7 +16,7 @@ constexpr LearnerType TYPE = learner_type<Toy>("toy");
 OptionValues options() {
     OptionValues options;
     for (const char* name : {"replay", "replay_size", "seed"}) options.set_count(name, 0);
-    for (const char* name : {"boolean", "sublinear", "tfidf"}) options.set_flag(name, false);
+    for (const char* name : {"binarize", "sublinear", "tfidf"}) options.set_flag(name, false);
     options.set_count("max_features", 100);
     options.set_count("max_classes", 100);
     options.set_count("max_bytes", 1 << 24);

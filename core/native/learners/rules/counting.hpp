@@ -17,7 +17,7 @@ struct Counting : NormalizedRule {
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("min_weight", min_weight);
-        option("feature_memory", mass_cap);
+        option("mass_cap", mass_cap);
     }
 
     // Count exactly: light edges stay in the row, and do not vote.

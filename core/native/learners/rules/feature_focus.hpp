@@ -19,7 +19,7 @@ struct FeatureFocus : NormalizedRule {
         Rule::visit_options(option);
         option("margin_threshold", margin);
         option("min_weight", min_weight);
-        option("feature_memory", mass_cap);
+        option("mass_cap", mass_cap);
         option("retrieval_window", retrieval_window);
         option("leak", leak);
     }

@@ -23,7 +23,7 @@ struct Ooz : Rule {
         Rule::visit_options(option);
         option("margin_threshold", margin);
         option("rate", rate);
-        option("rivals", negatives);
+        option("negatives", negatives);
     }
 
     std::size_t most_negatives(std::size_t) const { return negatives; }

@@ -14,7 +14,7 @@ struct PassiveAggressive : SignedRule {
     template <class V>
     void visit_options(V&& option) {
         SignedRule::visit_options(option);
-        option("aggressiveness", C);
+        option("C", C);
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {

@@ -53,7 +53,7 @@ struct SignedRule : Rule {
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("margin_threshold", margin);
-        option("rivals", negatives);
+        option("negatives", negatives);
     }
 
     std::size_t most_negatives(std::size_t) const { return negatives; }
