@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "pipeline/ranking.hpp"
-#include "math/logistic.hpp"
+#include "math/elementary.hpp"
 #include "snapshot/visitor.hpp"
 
 namespace manyclass {

@@ -38,11 +38,8 @@ class Engine {
 public:
     // Throws std::invalid_argument when there is no such learner, or an option is missing.
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
-        : Engine(registered(learner), options, hash_seed) {}
-
-    Engine(const LearnerType& type, const OptionValues& options, std::uint64_t hash_seed)
         : tables_(hash_seed),
-          learner_(type.make(tables_, seed_of(options), options)),
+          learner_(registered(learner).make(tables_, seed_of(options), options)),
           replay_(tables_, seed_of(options)) {
         visit_options(options);
         trainer_.limit_replay();

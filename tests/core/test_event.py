@@ -63,7 +63,7 @@ def test_integers_are_their_decimal_strings():
         (["a", ""], ("features", "")),
         (["a", None], ("features", 1)),
         (["a", True], ("features", 1)),
-        ("text", ("features",)),
+        *((given, ("features",)) for given in ("text", None, 5, object())),
     ],
 )
 def test_an_invalid_instance_is_refused_with_its_place(features, where):
@@ -89,14 +89,18 @@ def test_an_event_needs_proper_classes(classes):
     assert refused.value.where[0] == "classes"
 
 
+def assert_equal_fields(read, event):
+    for field in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
+        assert getattr(read, field) == getattr(event, field)
+    if event.kind == "learn":
+        assert read.instance == event.instance
+
+
 @given(events)
 def test_an_event_reads_back(event):
     again = Event.from_bytes(bytes(event))
     assert again == event
-    for field in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
-        assert getattr(again, field) == getattr(event, field)
-    if event.kind == "learn":
-        assert again.instance == event.instance
+    assert_equal_fields(again, event)
 
 
 @given(events, st.data())
@@ -262,7 +266,4 @@ def test_a_joined_event_says_so_and_is_otherwise_the_same(event):
     read = Event.from_bytes(bytes(joined))
     assert read == joined
     assert read.joined
-    for name in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
-        assert getattr(read, name) == getattr(event, name)
-    if event.kind == "learn":
-        assert read.instance == event.instance
+    assert_equal_fields(read, event)

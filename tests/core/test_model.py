@@ -8,7 +8,6 @@ from manyclass.core.columns import Columns
 from manyclass.core.errors import (
     EventConflict,
     EventError,
-    InstanceError,
     OptionError,
     UnknownName,
 )
@@ -139,15 +138,10 @@ def test_the_windows_of_progress_forget():
 @pytest.mark.parametrize(
     "option",
     [
-        {"margin_threshold": float("nan")},
-        {"min_weight": 1},
         {"min_weight": -0.1},
         {"max_outdegree": 0},
         {"rating": -1},
-        {"normalize": "l1"},
         {"retrieval_window": 0},
-        {"mass_cap": 0.5},
-        {"mass_cap": float("inf")},
         {"max_features": 0},
         {"max_classes": 2**32},
         {"max_bytes": 1},
@@ -218,17 +212,6 @@ def test_columns_may_be_shared_by_threads_and_indexes():
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [50] * 4
-
-
-def test_an_index_takes_proper_names_only():
-    index = Index(Options())
-    for classes in ([], [""], ["x" * 5000], ["\ud800"]):
-        with pytest.raises(InstanceError):
-            index.learn(Instance({"a": 1}), classes)
-    for name in ("", "x" * 5000, "\ud800"):
-        with pytest.raises(InstanceError):
-            Columns([name])
-    assert index.learned == 0
 
 
 # --- requests of a log that several processes share -----------------------------------------------

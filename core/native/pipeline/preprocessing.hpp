@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "math/natural_log.hpp"
+#include "math/elementary.hpp"
 #include "pipeline/example.hpp"
 #include "storage/tables.hpp"
 

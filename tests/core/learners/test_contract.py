@@ -639,14 +639,14 @@ def test_refused_input_changes_nothing(specification):
     true = rows_of(CLASSES, [CLASSES[:1], CLASSES[1:2]])
     no_rows = row[0] + 1, row[1], row[2]
     no_class = np.array([0, 0, 1]), np.zeros(1, np.int32)
-    for arrays in (
-        (features, *no_rows, classes, *true),
-        (features, *row, classes, *no_class),
-        (features, *row, classes, true[0][:-1], true[1][:-1]),
-        (features, *row, classes, true[0], true[1] + len(CLASSES)),
-        (features, *row, features, *true),
+    for message, arrays in (
+        ("indptr", (features, *no_rows, classes, *true)),
+        ("no true class", (features, *row, classes, *no_class)),
+        ("as many rows", (features, *row, classes, true[0][:-1], true[1][:-1])),
+        ("number of a column", (features, *row, classes, true[0], true[1] + len(CLASSES))),
+        ("columns of their own", (features, *row, features, *true)),
     ):
-        with pytest.raises(ValueError, match=r"."):
+        with pytest.raises(ValueError, match=message):
             learner.learn_csr(*arrays)
     with pytest.raises(ValueError, match="indptr"):
         learner.rank_csr(features, *no_rows)

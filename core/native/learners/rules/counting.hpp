@@ -3,7 +3,6 @@
 #pragma once
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 

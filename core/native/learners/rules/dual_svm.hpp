@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
