@@ -27,9 +27,11 @@ from manyclass.core.errors import EventError, InstanceError
 cdef tuple KINDS = (
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 )
-_HEAD = struct.Struct("<BQH")
 cdef enum:
+    LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
     JOINED = 0x80
+cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
+_HEAD = struct.Struct("<BQH")
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
@@ -83,7 +85,7 @@ cdef class Event:
         event.classes = list(names)
         event._instance = instance
         event._data = b"".join((
-            head(0, event_id, fingerprint),
+            head(LEARN, event_id, fingerprint),
             PyBytes_FromStringAndSize(<const char*>&count, sizeof(count)),
             PyBytes_FromStringAndSize(out.data(), out.size()),
             instance._data,
@@ -92,38 +94,33 @@ cdef class Event:
 
     @classmethod
     def forget_class(cls, str name not None):
-        return named_event(1, name, "class")
+        return named_event(FORGET_CLASS, name)
 
     @classmethod
     def forget_feature(cls, str name not None):
-        return named_event(2, name, "feature")
+        return named_event(FORGET_FEATURE, name)
 
     @classmethod
     def configure(cls, options):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "configure"
-        event.options = dict(options)
-        event._data = head(3, None, 0) + json.dumps(event.options, sort_keys=True).encode()
+        given = dict(options)
+        cdef Event event = event_of(CONFIGURE, json.dumps(given, sort_keys=True).encode())
+        event.options = given
         return event
 
     @classmethod
     def restore(cls, unsigned long long seq):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "restore"
+        cdef Event event = event_of(RESTORE, struct.pack("<Q", seq))
         event.restored = seq
-        event._data = head(4, None, 0) + struct.pack("<Q", seq)
         return event
 
     @classmethod
     def promote(cls, str specification not None):
-        return named_event(5, specification, "learner")
+        return named_event(PROMOTE, specification)
 
     @classmethod
     def use_rules(cls, unsigned int version):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "rules"
+        cdef Event event = event_of(RULES, struct.pack("<I", version))
         event.rules = version
-        event._data = head(6, None, 0) + struct.pack("<I", version)
         return event
 
     @classmethod
@@ -169,12 +166,19 @@ cdef class Event:
         return self._instance
 
 
-cdef Event named_event(int kind, str name, str what):
-    cdef string_view encoded = Instance.utf8(name, what, (what,))
+cdef Event event_of(int kind, bytes content):
+    """Return an event without an id; the caller sets the field of its kind."""
     cdef Event event = Event.__new__(Event)
     event.kind = KINDS[kind]
+    event._data = head(kind, None, 0) + content
+    return event
+
+
+cdef Event named_event(int kind, str name):
+    what = NAMED[kind]
+    cdef string_view encoded = Instance.utf8(name, what, (what,))
+    cdef Event event = event_of(kind, encoded.data()[:encoded.size()])
     event.name = name
-    event._data = head(kind, None, 0) + encoded.data()[:encoded.size()]
     return event
 
 
@@ -185,7 +189,7 @@ cdef Event parse(bytes data):
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    if kind == 0:
+    if kind == LEARN:
         count = struct.unpack_from("<I", data, at)[0]
         at += 4
         classes = []
@@ -194,20 +198,16 @@ cdef Event parse(bytes data):
             classes.append(take(data, at + 2, size).decode("utf-8"))
             at += 2 + size
         event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
-    elif kind == 1:
-        event = Event.forget_class(data[at:].decode("utf-8"))
-    elif kind == 2:
-        event = Event.forget_feature(data[at:].decode("utf-8"))
-    elif kind == 3:
+    elif kind in NAMED:
+        event = named_event(kind, data[at:].decode("utf-8"))
+    elif kind == CONFIGURE:
         options = json.loads(data[at:])
         if not isinstance(options, dict):
             raise EventError("the options of an event are not an object")
         event = Event.configure(options)
-    elif kind == 4:
+    elif kind == RESTORE:
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
-    elif kind == 5:
-        event = Event.promote(data[at:].decode("utf-8"))
-    elif kind == 6:
+    elif kind == RULES:
         event = Event.use_rules(struct.unpack("<I", data[at:])[0])
     else:
         raise EventError(f"there is no event of kind {kind}")
@@ -222,5 +222,6 @@ cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):
     if at + size > len(data):
         raise EventError("an event is cut short")
     return data[at:at + size]
+
 
 globals()["Instance"] = Instance  # importable from here too, beside the events that hold it

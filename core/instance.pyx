@@ -95,10 +95,6 @@ cdef bint only_strings(dict features):
     return True
 
 
-cdef inline void put_count(string& out, uint32_t count):
-    out.append(<const char*>&count, sizeof(count))
-
-
 @cython.final
 cdef class Instance:
     """A sparse instance: unique feature names with values above 0. Immutable.
@@ -121,8 +117,8 @@ cdef class Instance:
             unique = <dict>features
         else:
             unique = merge(features)
-        out.reserve(4 + len(unique) * 24)
-        put_count(out, 0)
+        out.reserve(sizeof(count) + len(unique) * 24)
+        out.resize(sizeof(count))  # set below
         while PyDict_Next(unique, &at, &key, &entry):
             given = <object>key
             name = Instance.utf8(<str>given, "feature", ("features", given))
