@@ -37,6 +37,14 @@ def steps(options, most_classes=1):
         yield before, after, x, x @ before[0], true, wrong
 
 
+def steps_with_a_negative(options):
+    """Yield the steps in which a wrong class scores above 0, with its column."""
+    for before, after, x, scores, (true,), wrong in steps(options):
+        negative = max(wrong, key=lambda column: scores[column])
+        if scores[negative] > 0:
+            yield before, after, x, scores, true, negative
+
+
 def variances(index):
     return index.options.learner == "arow"
 
@@ -45,10 +53,7 @@ def variances(index):
 def test_passive_aggressive_with_one_negative_is_pa_ii(aggressiveness):
     options = Options.of("pa", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
-    for (before, _), (after, _), x, scores, (true,), wrong in steps(options):
-        negative = max(wrong, key=lambda column: scores[column])
-        if scores[negative] <= 0:
-            continue
+    for (before, _), (after, _), x, scores, true, negative in steps_with_a_negative(options):
         expected = before.copy()
         loss = max(0.0, 1 - scores[true] + scores[negative])
         tau = loss / (x @ x + 1 / (2 * aggressiveness))
@@ -85,10 +90,7 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
 def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
     options = Options.of("arow", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
-    for before, after, x, scores, (true,), wrong in steps(options):
-        negative = max(wrong, key=lambda column: scores[column])
-        if scores[negative] <= 0:
-            continue
+    for before, after, x, _, true, negative in steps_with_a_negative(options):
         # as one binary problem: x for the true class, -x for the negative
         psi = np.zeros_like(before[0])
         psi[:, true], psi[:, negative] = x, -x

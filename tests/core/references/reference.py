@@ -167,9 +167,9 @@ class Reference(Forgetting):
 
     def rank(self, instance, k=5, threshold=None):
         ranked = self.retrieve(self.prepare(instance))
-        return [(name, score) for name, score in ranked if threshold is None or score > threshold][
-            :k
-        ]
+        if threshold is not None:
+            ranked = [(name, score) for name, score in ranked if score > threshold]
+        return ranked[:k]
 
     def explain(self, instance, classes, limit=10):
         values = self.prepare(instance)
