@@ -1,5 +1,6 @@
 """The engine: ranks sparse instances against very many classes and learns from labelled events."""
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import (
     CoreError,
     EventError,
@@ -8,8 +9,9 @@ from manyclass.core.errors import (
     SnapshotError,
     UnknownName,
 )
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome

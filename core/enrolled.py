@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from manyclass.core.calibration import Calibration
-from manyclass.core.event import Event, Instance
-from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.outcome import Answer
+from manyclass.core.outcome import NOTHING_LEARNED, Answer, Learned
 from manyclass.core.progressive_validation import ProgressiveValidation
 
 

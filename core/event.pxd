@@ -1,15 +1,4 @@
-from libcpp.string_view cimport string_view
-
-
-cdef class Instance:
-    cdef bytes _data
-    cdef Py_ssize_t _count
-
-    @staticmethod
-    cdef string_view utf8(str name, str what, object place) except *
-
-    @staticmethod
-    cdef Instance wrap(bytes data, Py_ssize_t count)
+from manyclass.core.instance cimport Instance
 
 
 cdef class Event:

@@ -1,4 +1,4 @@
-"""Instances and events: what the log keeps and the index learns from.
+"""Events: what the log keeps and the model applies.
 
 An event's bytes, little-endian:
     kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
@@ -13,265 +13,25 @@ An event's bytes, little-endian:
 import json
 import struct
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_Next
-from cpython.float cimport PyFloat_AS_DOUBLE
-from cpython.ref cimport PyObject
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize
-from libc.math cimport isfinite
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint16_t, uint32_t
-from libc.string cimport memcpy
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 
 cimport cython
 
+from manyclass.core.instance cimport Instance
+
 from manyclass.core.errors import EventError, InstanceError
-
-
-cdef extern from "core/native/text/json.hpp" namespace "manyclass" nogil:
-    cdef cppclass JsonFeatures:
-        @staticmethod
-        JsonFeatures& mine() except +
-        bint read(string_view data, size_t most) except +
-        uint32_t write(string& out) except +
-
-cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
-    const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
-    const double MOST "manyclass::LARGEST_VALUE"
-    const double LEAST "manyclass::SMALLEST_VALUE"
-    void put_feature(string& out, string_view name, double value) except +
-    cdef cppclass FeatureReader:
-        FeatureReader(const char* data, size_t size)
-        bint next()
-        string_view name()
-        double value()
-        bint whole()
-        uint32_t left()
-
-LONGEST_NAME = LONGEST_NAME_BYTES
-LARGEST_VALUE = MOST
-SMALLEST_VALUE = LEAST
-
-cdef object UNMADE = object()  # for an instance that is made from its bytes
 
 cdef tuple KINDS = (
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 )
-_HEAD = struct.Struct("<BQH")
 cdef enum:
+    LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
     JOINED = 0x80
-    SHORT_JSON = 16384  # bytes
-
-
-cdef double number(object value, object name) except? -1:
-    """Return the value as a double; InstanceError unless it is a finite number in the limit."""
-    cdef double real
-    if type(value) is bool or isinstance(value, (str, bytes)):
-        raise InstanceError(f"the value of feature {name!r} is not a number", ("features", name))
-    try:
-        real = float(value)
-    except OverflowError:
-        real = float("inf")
-    except (TypeError, ValueError):
-        raise InstanceError(
-            f"the value of feature {name!r} is not a number", ("features", name)
-        ) from None
-    if not isfinite(real) or real > MOST:
-        raise InstanceError(
-            f"the value of feature {name!r} must be a finite number up to {MOST:g}",
-            ("features", name),
-        )
-    return real
-
-
-cdef str as_name(object name, str what, object place):
-    if type(name) is str:
-        return <str>name
-    if isinstance(name, int) and type(name) is not bool:
-        return str(name)
-    if isinstance(name, str):
-        return str(name)
-    raise InstanceError(f"a {what} name must be a string or an integer", place)
-
-
-cdef dict merge(object features):
-    """Return unique names with the sums of their values."""
-    cdef dict merged = {}
-    pairs = features.items() if hasattr(features, "items") else None
-    if pairs is None:
-        if isinstance(features, (str, bytes)) or not hasattr(features, "__iter__"):
-            raise InstanceError("features must be a mapping or an array of names", ("features",))
-        for position, name in enumerate(features):
-            name = as_name(name, "feature", ("features", position))
-            merged[name] = merged.get(name, 0.0) + 1.0
-        return merged
-    for name, value in pairs:
-        name = as_name(name, "feature", ("features", name))
-        votes = max(number(value, name), 0.0)
-        merged[name] = merged.get(name, 0.0) + votes
-    return merged
-
-
-cdef bint only_strings(dict features):
-    cdef PyObject* key
-    cdef Py_ssize_t at = 0
-    while PyDict_Next(features, &at, &key, NULL):
-        if type(<object>key) is not str:
-            return False
-    return True
-
-
-cdef inline void put_count(string& out, uint32_t count):
-    out.append(<const char*>&count, sizeof(count))
-
-
-@cython.final
-cdef class Instance:
-    """A sparse instance: unique feature names with values above 0. Immutable.
-
-    Threads: any may read it.
-    Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
-    """
-
-    def __cinit__(self, features):
-        cdef dict unique
-        cdef PyObject* key
-        cdef PyObject* entry
-        cdef Py_ssize_t at = 0
-        cdef uint32_t count = 0
-        cdef double value
-        cdef string out
-        if features is UNMADE:
-            return
-        if type(features) is dict and only_strings(<dict>features):
-            unique = <dict>features
-        else:
-            unique = merge(features)
-        out.reserve(4 + len(unique) * 24)
-        put_count(out, 0)
-        while PyDict_Next(unique, &at, &key, &entry):
-            given = <object>key
-            name = Instance.utf8(<str>given, "feature", ("features", given))
-            if type(<object>entry) is float:
-                value = PyFloat_AS_DOUBLE(<object>entry)
-                if not isfinite(value) or value > MOST:
-                    number(<object>entry, <object>key)
-            else:
-                value = number(<object>entry, <object>key)
-            if value >= LEAST:
-                put_feature(out, name, value)
-                count += 1
-        memcpy(&out[0], &count, sizeof(count))
-        self._data = PyBytes_FromStringAndSize(out.data(), out.size())
-        self._count = count
-
-    @staticmethod
-    cdef string_view utf8(str name, str what, object place) except *:
-        """Return a name as UTF-8, valid as long as the string; InstanceError for a bad name."""
-        cdef Py_ssize_t size
-        cdef const char* data
-        try:
-            data = PyUnicode_AsUTF8AndSize(name, &size)
-        except UnicodeEncodeError:
-            raise InstanceError(
-                f"a {what} name is not valid Unicode: {ascii(name)}", place
-            ) from None
-        if size == 0:
-            raise InstanceError(f"a {what} name is empty", place)
-        if <size_t>size > LONGEST_NAME_BYTES:
-            raise InstanceError(
-                f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
-            )
-        return string_view(data, size)
-
-    @staticmethod
-    cdef Instance wrap(bytes data, Py_ssize_t count):
-        cdef Instance instance = Instance.__new__(Instance, UNMADE)
-        instance._data = data
-        instance._count = count
-        return instance
-
-    @classmethod
-    def from_json(cls, data, size_t most=0xffffffff):
-        cdef JsonFeatures* features = &JsonFeatures.mine()
-        cdef Py_buffer view
-        cdef string out
-        cdef string_view text
-        cdef uint32_t count = 0
-        cdef bint plain
-        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
-        try:
-            text = string_view(<const char*>view.buf, view.len)
-            if view.len <= SHORT_JSON:  # releasing the GIL takes longer than reading
-                plain = features.read(text, most)
-                if plain:
-                    count = features.write(out)
-            else:
-                with nogil:
-                    plain = features.read(text, most)
-                    if plain:
-                        count = features.write(out)
-            if not plain:
-                return None
-        finally:
-            PyBuffer_Release(&view)
-        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
-
-    @classmethod
-    def from_bytes(cls, bytes data not None):
-        cdef FeatureReader* reader = new FeatureReader(
-            PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data)
-        )
-        cdef Py_ssize_t count = reader.left()
-        cdef string_view name
-        cdef set seen = set()
-        try:
-            while reader.next():
-                name = reader.name()
-                if name.size() > LONGEST_NAME_BYTES:
-                    raise EventError("an instance holds an overlong name")
-                try:
-                    seen.add(name.data()[:name.size()].decode("utf-8"))
-                except UnicodeDecodeError:
-                    raise EventError("an instance holds a name that is not UTF-8") from None
-                if not (LEAST <= reader.value() <= MOST):
-                    raise EventError("an instance holds a value out of range")
-            if not reader.whole() or len(seen) != count:
-                raise EventError("these bytes are not an instance")
-        finally:
-            del reader
-        return Instance.wrap(data, count)
-
-    def __bytes__(self):
-        return self._data
-
-    def __len__(self):
-        return self._count
-
-    def __eq__(self, other):
-        return isinstance(other, Instance) and self._data == (<Instance>other)._data
-
-    def __hash__(self):
-        return hash(self._data)
-
-    def __repr__(self):
-        return f"Instance({dict(self.items())!r})"
-
-    def items(self):
-        cdef FeatureReader* reader = new FeatureReader(
-            PyBytes_AS_STRING(self._data), PyBytes_GET_SIZE(self._data)
-        )
-        cdef string_view name
-        cdef list pairs = []
-        try:
-            while reader.next():
-                name = reader.name()
-                pairs.append((name.data()[:name.size()].decode("utf-8"), reader.value()))
-        finally:
-            del reader
-        return pairs
+cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
+_HEAD = struct.Struct("<BQH")
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
@@ -307,7 +67,7 @@ cdef class Event:
         if isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of names", ("classes",))
         for position, given in enumerate(classes):
-            unique = as_name(given, "class", ("classes", position))
+            unique = Instance.as_name(given, "class", ("classes", position))
             name = Instance.utf8(unique, "class", ("classes", position))
             if unique in names:
                 continue
@@ -325,7 +85,7 @@ cdef class Event:
         event.classes = list(names)
         event._instance = instance
         event._data = b"".join((
-            head(0, event_id, fingerprint),
+            head(LEARN, event_id, fingerprint),
             PyBytes_FromStringAndSize(<const char*>&count, sizeof(count)),
             PyBytes_FromStringAndSize(out.data(), out.size()),
             instance._data,
@@ -334,38 +94,33 @@ cdef class Event:
 
     @classmethod
     def forget_class(cls, str name not None):
-        return named_event(1, name, "class")
+        return named_event(FORGET_CLASS, name)
 
     @classmethod
     def forget_feature(cls, str name not None):
-        return named_event(2, name, "feature")
+        return named_event(FORGET_FEATURE, name)
 
     @classmethod
     def configure(cls, options):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "configure"
-        event.options = dict(options)
-        event._data = head(3, None, 0) + json.dumps(event.options, sort_keys=True).encode()
+        given = dict(options)
+        cdef Event event = event_of(CONFIGURE, json.dumps(given, sort_keys=True).encode())
+        event.options = given
         return event
 
     @classmethod
     def restore(cls, unsigned long long seq):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "restore"
+        cdef Event event = event_of(RESTORE, struct.pack("<Q", seq))
         event.restored = seq
-        event._data = head(4, None, 0) + struct.pack("<Q", seq)
         return event
 
     @classmethod
     def promote(cls, str specification not None):
-        return named_event(5, specification, "learner")
+        return named_event(PROMOTE, specification)
 
     @classmethod
     def use_rules(cls, unsigned int version):
-        cdef Event event = Event.__new__(Event)
-        event.kind = "rules"
+        cdef Event event = event_of(RULES, struct.pack("<I", version))
         event.rules = version
-        event._data = head(6, None, 0) + struct.pack("<I", version)
         return event
 
     @classmethod
@@ -411,12 +166,19 @@ cdef class Event:
         return self._instance
 
 
-cdef Event named_event(int kind, str name, str what):
-    cdef string_view encoded = Instance.utf8(name, what, (what,))
+cdef Event event_of(int kind, bytes content):
+    """Return an event without an id; the caller sets the field of its kind."""
     cdef Event event = Event.__new__(Event)
     event.kind = KINDS[kind]
+    event._data = head(kind, None, 0) + content
+    return event
+
+
+cdef Event named_event(int kind, str name):
+    what = NAMED[kind]
+    cdef string_view encoded = Instance.utf8(name, what, (what,))
+    cdef Event event = event_of(kind, encoded.data()[:encoded.size()])
     event.name = name
-    event._data = head(kind, None, 0) + encoded.data()[:encoded.size()]
     return event
 
 
@@ -427,7 +189,7 @@ cdef Event parse(bytes data):
     cdef Py_ssize_t at = _HEAD.size
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
-    if kind == 0:
+    if kind == LEARN:
         count = struct.unpack_from("<I", data, at)[0]
         at += 4
         classes = []
@@ -436,20 +198,16 @@ cdef Event parse(bytes data):
             classes.append(take(data, at + 2, size).decode("utf-8"))
             at += 2 + size
         event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
-    elif kind == 1:
-        event = Event.forget_class(data[at:].decode("utf-8"))
-    elif kind == 2:
-        event = Event.forget_feature(data[at:].decode("utf-8"))
-    elif kind == 3:
+    elif kind in NAMED:
+        event = named_event(kind, data[at:].decode("utf-8"))
+    elif kind == CONFIGURE:
         options = json.loads(data[at:])
         if not isinstance(options, dict):
             raise EventError("the options of an event are not an object")
         event = Event.configure(options)
-    elif kind == 4:
+    elif kind == RESTORE:
         event = Event.restore(struct.unpack("<Q", data[at:])[0])
-    elif kind == 5:
-        event = Event.promote(data[at:].decode("utf-8"))
-    elif kind == 6:
+    elif kind == RULES:
         event = Event.use_rules(struct.unpack("<I", data[at:])[0])
     else:
         raise EventError(f"there is no event of kind {kind}")
@@ -464,3 +222,6 @@ cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):
     if at + size > len(data):
         raise EventError("an event is cut short")
     return data[at:at + size]
+
+
+globals()["Instance"] = Instance  # importable from here too, beside the events that hold it

@@ -6,17 +6,9 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from manyclass.core.event cimport Instance
+from manyclass.core.columns cimport CsrRows, NativeColumns
+from manyclass.core.instance cimport Instance
 
-
-cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
-    const double MOST "manyclass::LARGEST_VALUE"
-
-cdef extern from "core/native/pipeline/columns.hpp" namespace "manyclass" nogil:
-    cdef cppclass NativeColumns "manyclass::Columns":
-        NativeColumns(string bytes, vector[uint64_t] ends) except +
-        size_t size()
-        string_view name(size_t column)
 
 cdef extern from *:
     """
@@ -32,9 +24,20 @@ cdef extern from *:
         }
     }
     static void throw_again() { throw; }
+
+    // While a thread waits for the lock of an index it does not hold the GIL (fair_mutex.hpp).
+    static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+    static void restore_gil(void* state) {
+        PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    }
+    static void release_gil_while_waiting() {
+        manyclass::Interpreter::release = release_gil;
+        manyclass::Interpreter::restore = restore_gil;
+    }
     """
     bint is_half_changed()
     void throw_again() except +
+    void release_gil_while_waiting()
 
 # Raise the Python error of the C++ exception that was caught.
 cdef inline int raise_error() except -1:
@@ -133,28 +136,21 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         @staticmethod
         vector[string] option_names(string_view learner) except +raise_error
         void configure(const OptionValues& options) except +raise_error
-        void rank(const char* data, size_t size, uint32_t k, double threshold,
-                  vector[Ranked]& best, string& names) except +raise_error
-        void rank_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
-                      const float* values, int64_t rows, uint32_t k, int32_t* ids,
+        void rank(string_view instance, uint32_t k, double threshold, vector[Ranked]& best,
+                  string& names) except +raise_error
+        void rank_csr(const CsrRows& rows, uint32_t k, int32_t* ids,
                       double* scores) except +raise_error
-        void explain(const char* data, size_t size, const vector[string_view]& classes,
-                     size_t limit,
+        void explain(string_view instance, const vector[string_view]& classes, size_t limit,
                      vector[vector[pair[string, double]]]& explained) except +raise_error
-        void paths(const char* data, size_t size, const vector[string_view]& classes, size_t limit,
+        void paths(string_view instance, const vector[string_view]& classes, size_t limit,
                    vector[vector[PathNode]]& paths) except +raise_error
-        void probabilities(const char* data, size_t size, const vector[string_view]& classes,
+        void probabilities(string_view instance, const vector[string_view]& classes,
                            vector[double]& found) except +raise_error
-        Outcome learn(const char* data, size_t size, const vector[string_view]& classes,
+        Outcome learn(string_view instance, const vector[string_view]& classes,
                       bint is_first_epoch) except +raise_error
-        Outcome learn_csr(NativeColumns& columns, int64_t begin, int64_t end,
-                          const int32_t* indices, const float* values,
-                          NativeColumns& class_columns, const int32_t* class_indices,
-                          size_t class_count, bint is_first_epoch) except +raise_error
-        bint build_csr(NativeColumns& columns, const int64_t* indptr, const int32_t* indices,
-                       const float* values, int64_t rows, NativeColumns& class_columns,
-                       const int64_t* class_indptr,
-                       const int32_t* class_indices) except +raise_error
+        Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, int64_t row,
+                          bint is_first_epoch) except +raise_error
+        bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
         bint forget_class(string_view name) except +raise_error
         bint forget_feature(string_view name) except +raise_error
         bint can_sparsify()
@@ -166,12 +162,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void load(const vector[Section]& sections) except +raise_error
 
 
-cdef class Columns:
-    cdef unique_ptr[NativeColumns] _native
-
-
 cdef class Index:
     cdef unique_ptr[Engine] _native
     cdef readonly object options
 
-    cdef learn_unique(self, Instance instance, list classes, bint first_pass)
+    cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch)

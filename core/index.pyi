@@ -1,36 +1,16 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.learned import Learned
+from manyclass.core.columns import Columns as Columns
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
+from manyclass.core.outcome import Learned, Node
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
-
-@final
-class Columns:
-    """The names of the columns of CSR arrays, and their ids in an index, looked up once."""
-
-    def __new__(cls, names: Sequence[str]) -> Self: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, column: int, /) -> str:
-        """Return the name of a column; raise IndexError for a column out of range."""
-
-class Node(NamedTuple):
-    """A node on the path to a class in a label tree.
-
-    `classes` is the number of classes below the node, `probability` that of the node given its
-    parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is the change
-    for every instance.
-    """
-
-    classes: int
-    probability: float
-    bias: float
-    moved: list[tuple[str, float]]
 
 @final
 class Index:
@@ -82,7 +62,7 @@ class Index:
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
 
-    def learn(self, instance: _Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+    def learn(self, instance: _Given, classes: Sequence[str], epoch: int = 0) -> Learned:
         """Learn an instance; return its ranking from before the update."""
 
     def apply(self, event: Event) -> Learned:
@@ -124,15 +104,14 @@ class Index:
         classes: Columns,
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
-        passes_done: int = 0,
+        epoch: int = 0,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.
 
-        With passes_done > 0 (offline training of several passes) the times seen are not counted
-        again.
+        The times seen are counted in epoch 0 only, for offline training of several epochs.
         """
 
-    def plant_csr(
+    def build_csr(
         self,
         features: Columns,
         indptr: NDArray[np.int64],

@@ -9,85 +9,22 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 
 cimport cython
 
-from manyclass.core.event cimport Event, Instance
-
-from typing import NamedTuple
+from manyclass.core.columns cimport Columns, CsrRows
+from manyclass.core.event cimport Event
+from manyclass.core.instance cimport Instance, bytes_of
 
 import numpy as np
 
+from manyclass.core import index_sections
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from manyclass.core.learned import NOTHING_LEARNED, Learned
-from manyclass.core.sections import run, runs
-
-
-cdef extern from *:
-    """
-    // While a thread waits for the lock of an index it does not hold the GIL (fair_mutex.hpp).
-    static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
-    static void restore_gil(void* state) {
-        PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-    }
-    static void release_gil_while_waiting() {
-        manyclass::Interpreter::release = release_gil;
-        manyclass::Interpreter::restore = restore_gil;
-    }
-    """
-    void release_gil_while_waiting()
+from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
+from manyclass.core.sections import runs
 
 release_gil_while_waiting()
-
-# The arrays of every dumped state, in the order of writing. Arrays that a learner does not use are
-# empty. An array with another name is declared by the learner that has it, and comes after these.
-cdef dict SECTIONS = {
-    "counts": np.dtype("<u8"),
-    "feature_name_sizes": np.dtype("<u2"),
-    "feature_names": np.dtype("u1"),
-    "feature_free": np.dtype("<u4"),
-    "feature_mass": np.dtype("<f8"),
-    "feature_times_seen": np.dtype("<u4"),
-    "feature_last_seen": np.dtype("<u4"),
-    "outdegrees": np.dtype("<u2"),
-    "edge_classes": np.dtype("<u4"),
-    "edge_masses": np.dtype("<f4"),
-    "edge_variances": np.dtype("<f4"),
-    "class_name_sizes": np.dtype("<u2"),
-    "class_names": np.dtype("u1"),
-    "class_free": np.dtype("<u4"),
-    "class_retired": np.dtype("<u4"),
-    "class_learned": np.dtype("<u8"),
-    "class_born": np.dtype("<u8"),
-    "class_last_learned": np.dtype("<u4"),
-    "kept_features": np.dtype("<u4"),
-    "kept_true": np.dtype("<u4"),
-    "kept_demanded": np.dtype("<u4"),
-    "kept_feature_ids": np.dtype("<u4"),
-    "kept_feature_values": np.dtype("<f4"),
-    "kept_class_ids": np.dtype("<u4"),
-    "kept_demands_ahead": np.dtype("<u4"),
-    "kept_demands_behind": np.dtype("<u4"),
-    "kept_demands_multiplier": np.dtype("<f4"),
-    "node_kinds": np.dtype("u1"),
-    "node_children": np.dtype("<u4"),
-    "node_blocks": np.dtype("<u4"),
-    "node_free": np.dtype("<u4"),
-    "children_ids": np.dtype("<u4"),
-    "block_features": np.dtype("<u4"),
-    "block_weights": np.dtype("<u4"),
-    "tree_weights": np.dtype("<f4"),
-    "tree_squares": np.dtype("<f4"),
-    "class_turns": np.dtype("<u8"),
-}
-
-# Prefixes of the names of arrays that a state of an older release may lack.
-cdef tuple ADDED_LATER = (
-    "kept_", "edge_variances", "class_retired",
-    "node_", "children_ids", "block_", "tree_", "class_turns",
-)
 
 
 cdef string_view any_utf8(str text) except *:
@@ -99,6 +36,14 @@ cdef string_view any_utf8(str text) except *:
     except UnicodeEncodeError:
         raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
     return string_view(data, size)
+
+
+cdef vector[string_view] names_of(list classes) except *:
+    """Return any names as UTF-8, valid as long as the list."""
+    cdef vector[string_view] names
+    for name in classes:
+        names.push_back(any_utf8(<str?>name))
+    return names
 
 
 cdef Instance as_instance(object given):
@@ -127,106 +72,6 @@ cdef OptionValues native(object options) except *:
         else:
             values.set_word(name, value.encode())
     return values
-
-
-@cython.final
-cdef class Columns:
-    """The names of the columns of CSR arrays, and their ids in an index, looked up once.
-
-    Threads: several may rank with the same columns at once. The ids are kept for one index at a
-    time; turning to another looks them up anew.
-    """
-
-    def __cinit__(self, names):
-        cdef string joined
-        cdef vector[uint64_t] ends
-        cdef string_view encoded
-        cdef set unique = set()
-        for column, name in enumerate(names):
-            encoded = Instance.utf8(<str?>name, "column", (column,))
-            if name in unique:
-                raise InstanceError(f"two columns are named {name!r}", (column,))
-            unique.add(name)
-            joined.append(encoded.data(), encoded.size())
-            ends.push_back(joined.size())
-        self._native.reset(new NativeColumns(joined, ends))
-
-    def __len__(self):
-        return deref(self._native).size()
-
-    def __getitem__(self, size_t column):
-        if column >= deref(self._native).size():
-            raise IndexError(f"there is no column {column}")
-        cdef string_view name = deref(self._native).name(column)
-        return PyUnicode_DecodeUTF8(name.data(), name.size(), NULL)
-
-
-cdef void check_rows(Py_ssize_t columns, const int64_t[::1] indptr, const int32_t[::1] indices,
-                     const float[::1] values) except *:
-    """Raise ValueError unless the arrays are CSR with unique columns in a row and finite values."""
-    cdef Py_ssize_t row, rows = indptr.shape[0] - 1
-    cdef int64_t at
-    cdef int32_t column
-    cdef int32_t[::1] last_row
-    cdef const char* fault = NULL
-    if rows < 0 or indptr[0] != 0 or indptr[rows] != indices.shape[0]:
-        raise ValueError("indptr must run from 0 to the number of indices")
-    if values.shape[0] != indices.shape[0]:
-        raise ValueError("values and indices must have the same length")
-    last_row = np.full(columns, -1, np.int32)
-    with nogil:
-        for row in range(rows):
-            if indptr[row] > indptr[row + 1] or indptr[row + 1] > indices.shape[0]:
-                fault = "indptr must not fall"
-                break
-            for at in range(indptr[row], indptr[row + 1]):
-                column = indices[at]
-                if column < 0 or column >= columns:
-                    fault = "an index is not the number of a column"
-                elif last_row[column] == row:
-                    fault = "a column stands twice in one row"
-                elif not (values[at] <= MOST):
-                    fault = "a value is not a finite number up to LARGEST_VALUE"
-                else:
-                    last_row[column] = <int32_t>row
-                    continue
-                break
-            if fault != NULL:
-                break
-    if fault != NULL:
-        raise ValueError(f"row {row}: {fault.decode()}")
-
-
-cdef void check_labelled(Columns features, const int64_t[::1] indptr, const int32_t[::1] indices,
-                         const float[::1] values, Columns classes,
-                         const int64_t[::1] class_indptr,
-                         const int32_t[::1] class_indices) except *:
-    """Raise ValueError unless these are rows of instances, each with a true class."""
-    check_rows(len(features), indptr, indices, values)
-    check_rows(len(classes), class_indptr, class_indices,
-               np.ones(class_indices.shape[0], np.float32))
-    cdef int64_t row, rows = indptr.shape[0] - 1
-    if class_indptr.shape[0] - 1 != rows:
-        raise ValueError("there must be as many rows of classes as of features")
-    if classes is features:
-        raise ValueError("features and classes need columns of their own, equal or not")
-    for row in range(rows):
-        if class_indptr[row] == class_indptr[row + 1]:
-            raise ValueError(f"row {row} has no true class")
-
-
-class Node(NamedTuple):
-    """A node on the path to a class in a label tree.
-
-    `classes` counts the classes below it, `probability` is that of the node given the node above,
-    `moved` holds (feature, change of the log-odds), largest first, and `bias` is the change for
-    every instance.
-    """
-
-    classes: int
-    probability: float
-    bias: float
-    moved: list[tuple[str, float]]
 
 
 @cython.final
@@ -262,10 +107,7 @@ cdef class Index:
         cdef const char* at
         cdef uint32_t size
         cdef list ranked = []
-        deref(self._native).rank(
-            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), k, least, best,
-            names,
-        )
+        deref(self._native).rank(bytes_of(given), k, least, best, names)
         at = names.data()
         for i in range(best.size()):
             memcpy(&size, at, sizeof(size))
@@ -275,66 +117,45 @@ cdef class Index:
 
     def explain(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
-        cdef vector[string_view] names
         cdef vector[vector[pair[string, double]]] explained
         cdef list kept = list(classes)
-        for name in kept:
-            names.push_back(any_utf8(<str?>name))
-        deref(self._native).explain(
-            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, explained
-        )
+        deref(self._native).explain(bytes_of(given), names_of(kept), limit, explained)
         return [weighted(explained[i]) for i in range(explained.size())]
 
     def paths(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
-        cdef vector[string_view] names
         cdef vector[vector[PathNode]] found
         cdef list kept = list(classes)
-        for name in kept:
-            names.push_back(any_utf8(<str?>name))
-        deref(self._native).paths(
-            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, limit, found
-        )
+        deref(self._native).paths(bytes_of(given), names_of(kept), limit, found)
         return [
-            [
-                Node(node.classes, node.probability, node.bias, weighted(node.moved))
-                for node in path
-            ]
+            [Node(each.classes, each.probability, each.bias, weighted(each.moved)) for each in path]
             for path in found
         ]
 
     def probabilities(self, instance not None, classes):
         cdef Instance given = as_instance(instance)
-        cdef vector[string_view] names
-        cdef vector[double] found
         cdef list kept = list(classes)
-        for name in kept:
-            names.push_back(any_utf8(<str?>name))
-        deref(self._native).probabilities(
-            PyBytes_AS_STRING(given._data), PyBytes_GET_SIZE(given._data), names, found
-        )
+        cdef vector[double] found
+        deref(self._native).probabilities(bytes_of(given), names_of(kept), found)
         return list(found)
 
-    def learn(self, instance not None, classes, int passes_done=0):
+    def learn(self, instance not None, classes, int epoch=0):
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
         unique = list(dict.fromkeys(classes))
-        return self.learn_unique(as_instance(instance), unique, passes_done == 0)
+        return self.learn_unique(as_instance(instance), unique, epoch == 0)
 
-    cdef learn_unique(self, Instance instance, list classes, bint first_pass):
+    cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch):
         cdef vector[string_view] names
         cdef Outcome result
-        cdef list kept = list(classes)
-        for name in kept:
+        for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
-        result = deref(self._native).learn(
-            PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data), names, first_pass
-        )
+        result = deref(self._native).learn(bytes_of(instance), names, is_first_epoch)
         return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":
-            return self.learn_unique(event._instance, event.classes, True)
+            return self.learn_unique(event._instance, list(event.classes), True)
         if event.kind == "forget_class":
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
@@ -366,59 +187,43 @@ cdef class Index:
     def rank_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                  const int32_t[::1] indices not None, const float[::1] values not None,
                  uint32_t k=5):
-        check_rows(len(features), indptr, indices, values)
-        cdef int64_t rows = indptr.shape[0] - 1
-        ids = np.empty((rows, k), np.int32)
-        scores = np.empty((rows, k), np.float64)
+        cdef CsrRows rows = features.rows(indptr, indices, values)
+        ids = np.empty((rows.count, k), np.int32)
+        scores = np.empty((rows.count, k), np.float64)
         cdef int32_t[:, ::1] id_view = ids
         cdef double[:, ::1] score_view = scores
-        if rows and k:
+        if rows.count and k:
             with nogil:
-                deref(self._native).rank_csr(
-                    deref(features._native), &indptr[0],
-                    &indices[0] if indices.shape[0] else NULL,
-                    &values[0] if values.shape[0] else NULL,
-                    rows, k, &id_view[0, 0], &score_view[0, 0],
-                )
+                deref(self._native).rank_csr(rows, k, &id_view[0, 0], &score_view[0, 0])
         return ids, scores
 
     def learn_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
-                  const int32_t[::1] class_indices not None, int passes_done=0):
-        cdef int64_t row, rows = indptr.shape[0] - 1
-        check_labelled(features, indptr, indices, values, classes, class_indptr, class_indices)
-        ranks = np.empty(rows, np.int32)
+                  const int32_t[::1] class_indices not None, int epoch=0):
+        cdef CsrRows rows = features.rows(indptr, indices, values)
+        cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
+        cdef int64_t row
+        ranks = np.empty(rows.count, np.int32)
         cdef int32_t[::1] rank_view = ranks
-        cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
-        cdef const float* value_data = &values[0] if values.shape[0] else NULL
-        cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
         with nogil:
-            for row in range(rows):
+            for row in range(rows.count):
                 rank_view[row] = <int32_t>deref(self._native).learn_csr(
-                    deref(features._native), indptr[row], indptr[row + 1], index_data, value_data,
-                    deref(classes._native), class_data + class_indptr[row],
-                    <size_t>(class_indptr[row + 1] - class_indptr[row]), passes_done == 0,
+                    rows, labels, row, epoch == 0
                 ).rank
         return ranks
 
-    def plant_csr(self, Columns features not None, const int64_t[::1] indptr not None,
+    def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None):
-        cdef int64_t rows = indptr.shape[0] - 1
+        cdef CsrRows rows = features.rows(indptr, indices, values)
+        cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef bint is_built
-        check_labelled(features, indptr, indices, values, classes, class_indptr, class_indices)
-        cdef const int32_t* index_data = &indices[0] if indices.shape[0] else NULL
-        cdef const float* value_data = &values[0] if values.shape[0] else NULL
-        cdef const int32_t* class_data = &class_indices[0] if class_indices.shape[0] else NULL
-        if rows == 0:
+        if rows.count == 0:
             return False
         with nogil:
-            is_built = deref(self._native).build_csr(
-                deref(features._native), &indptr[0], index_data, value_data, rows,
-                deref(classes._native), &class_indptr[0], class_data,
-            )
+            is_built = deref(self._native).build_csr(rows, labels)
         return is_built
 
     def class_ids(self, Columns classes not None):
@@ -556,11 +361,11 @@ cdef class Index:
         while not whole:  # another thread may learn while the arrays are allocated
             with nogil:
                 sections = deref(self._native).measure(changes)
-            arrays = {name: np.empty(0, dtype) for name, dtype in SECTIONS.items()}
+            arrays = {name: np.empty(0, dtype) for name, dtype in index_sections.SECTIONS.items()}
             for i in range(sections.size()):
-                name, dtype = sections[i].name.decode(), np.dtype("<" + sections[i].type.decode())
-                arrays[name] = np.empty(sections[i].size, dtype)
-                sections[i].data = start_of(arrays[name])
+                array = np.empty(sections[i].size, "<" + sections[i].type.decode())
+                arrays[sections[i].name.decode()] = array
+                sections[i].data = start_of(array)
             with nogil:
                 whole = deref(self._native).dump(sections, changes)
         return arrays
@@ -570,13 +375,10 @@ cdef class Index:
         cdef uint64_t changes = 0
         cdef Index index = Index(options, hash_seed)
         cdef vector[Section] native = deref(index._native).measure(changes)
-        declared = {
-            each.name.decode(): np.dtype("<" + each.type.decode()) for each in native
-        }
-        arrays = runs(
-            with_what_older_states_lack(options, dict(sections)), {**SECTIONS, **declared}
-        )
-        for name in SECTIONS:
+        declared = {each.name.decode(): "<" + each.type.decode() for each in native}
+        known = {**index_sections.SECTIONS, **declared}
+        arrays = runs(index_sections.completed(sections, options.seed), known)
+        for name in index_sections.SECTIONS:
             if name not in declared and len(arrays[name]):
                 raise SnapshotError(OTHER_LEARNER.decode(), name)
         for i in range(native.size()):
@@ -592,25 +394,7 @@ cdef class Index:
         return index
 
 
-cdef dict with_what_older_states_lack(object options, dict sections):
-    """Return the sections under their present names, with sections that an older state lacks."""
-    if "class_hung" in sections:  # its first name
-        if "class_turns" in sections:
-            raise SnapshotError("it is there under a newer name too", "class_hung")
-        sections["class_turns"] = sections.pop("class_hung")
-    counts = run(sections, "counts", "<u8")
-    missing = COUNTS - len(counts)
-    has_kept, has_tree = "kept_features" in sections, "node_kinds" in sections
-    if (len(counts), has_kept, has_tree) in (
-        (5, False, False), (7, True, False), (11, True, True)
-    ):
-        newest = [0, options.seed, 0, 0, options.seed, 0, 0, 0, 0, 0][-missing:]
-        sections["counts"] = np.append(counts, np.array(newest, "<u8"))
-        for name in SECTIONS:
-            if name.startswith(ADDED_LATER):
-                sections.setdefault(name, np.empty(0, SECTIONS[name]))
-    return sections
-
-
 cdef void* start_of(object array) except *:
     return <void*><size_t>array.ctypes.data
+
+globals()["Columns"] = Columns  # importable from here too, beside the index that reads them

@@ -12,9 +12,8 @@ from manyclass.core.errors import (
     RulesDiffer,
     UnknownName,
 )
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Node
-from manyclass.core.learned import NOTHING_LEARNED
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options, respelled
 from manyclass.core.model_set import ModelSet, Role
@@ -28,7 +27,7 @@ from manyclass.core.model_state import (
     recent_of,
     rules_of,
 )
-from manyclass.core.outcome import Answer, EventKey, Outcome, ShadowOutcome
+from manyclass.core.outcome import NOTHING_LEARNED, Answer, EventKey, Node, Outcome, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import need
 

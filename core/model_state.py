@@ -1,5 +1,6 @@
 """The parts of a model in a snapshot: facts of its header, and arrays of its learners."""
 
+import re
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -15,8 +16,9 @@ from manyclass.core.learners.learner import load
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.core.progressive_validation import ProgressiveValidation
-from manyclass.core.sections import LARGEST_COUNT, named_within, need
+from manyclass.core.sections import LARGEST_COUNT, need, within
 
+OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
 MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
 
 
@@ -102,8 +104,8 @@ def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
 
 
 def enrolled_of(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int) -> Enrolled:
-    sections = _sections(place, arrays)
-    with named_within(prefix_of(place)):
+    own = arrays if place else of_primary(arrays)
+    with within(own, prefix_of(place)) as sections:
         learner = load(options, sections, hash_seed)
         # releases without calibration have none of its arrays
         is_calibrated = any(name.startswith("calibration_") for name in sections)
@@ -117,13 +119,6 @@ def prefix_of(place: int) -> str:
     return f"shadow{place}." if place else ""
 
 
-def _sections(place: int, arrays: snapshot.Arrays) -> snapshot.Arrays:
-    """Return the arrays of the learner at this place, without their prefix."""
-    if place == 0:
-        return {name: array for name, array in arrays.items() if not name.startswith("shadow")}
-    prefix = prefix_of(place)
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
+def of_primary(arrays: snapshot.Arrays) -> snapshot.Arrays:
+    """Return the arrays of the primary, and those of no learner."""
+    return {name: array for name, array in arrays.items() if not OF_SHADOW.match(name)}

@@ -1,6 +1,37 @@
-"""The results of events and rankings."""
+"""The results of ranking and learning."""
 
 from typing import NamedTuple
+
+
+class Node(NamedTuple):
+    """A node on the path to a class in a label tree.
+
+    `classes` is the number of classes below the node, `probability` that of the node given its
+    parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is the change
+    for every instance.
+    """
+
+    classes: int
+    probability: float
+    bias: float
+    moved: list[tuple[str, float]]
+
+
+class Learned(NamedTuple):
+    """The instance's rank and scores before it was learned, and whether the learner was updated.
+
+    `rank` is the rank of the best true class, 0 if it was not retrieved. `updated` says whether a
+    margin required an update. `first` and `second` are the two highest scores of all classes, 0
+    for a missing class, as a ranking would have returned them just before.
+    """
+
+    rank: int
+    updated: bool
+    first: float
+    second: float
+
+
+NOTHING_LEARNED = Learned(0, False, 0.0, 0.0)
 
 
 class ShadowOutcome(NamedTuple):

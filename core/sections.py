@@ -29,10 +29,14 @@ def runs(sections: Sections, dtypes: Mapping[str, DTypeLike]) -> dict[str, NDArr
 
 
 @contextmanager
-def named_within(prefix: str) -> Iterator[None]:
-    """Put the prefix before the section that a SnapshotError names."""
+def within(sections: Sections, prefix: str) -> Iterator[Sections]:
+    """Yield the sections with this prefix, without it; a SnapshotError names them with it."""
     try:
-        yield
+        yield {
+            name.removeprefix(prefix): array
+            for name, array in sections.items()
+            if name.startswith(prefix)
+        }
     except SnapshotError as error:
         raise error.within(prefix) from error
 

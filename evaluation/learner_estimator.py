@@ -40,7 +40,7 @@ class LearnerEstimator:
 
         A stream does not know its classes beforehand: there, call `learn` alone.
         """
-        self.learner.plant_csr(*rows.labelled(self._features, self._classes))
+        self.learner.build_csr(*rows.labelled(self._features, self._classes))
 
     def learn(self, rows: Rows) -> NDArray[np.int32]:
         """Learn the rows once more; the first pass in their order, later ones shuffled anew.

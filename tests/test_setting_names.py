@@ -24,10 +24,8 @@ PAGES = [
     *(ROOT / "deploy").rglob("*.conf"),
     *ROOT.glob("docker-compose*.yml"),
 ]
-MODULES = [
-    *(path for room in ("service", "cli", "core", "client") for path in (ROOT / room).rglob("*.py")),
-    ROOT / "deploy" / "dashboards.py",
-]
+ROOMS = [ROOT / room for room in ("service", "cli", "core", "client")]
+MODULES = [*(path for room in ROOMS for path in room.rglob("*.py")), ROOT / "deploy/dashboards.py"]
 
 
 def text_of(module):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.index import Columns
 from manyclass.core.learners.learner import Learner, load, make
-from manyclass.core.learners.options import Options, may_be_planted
+from manyclass.core.learners.options import Options, builds_offline
 from manyclass.core.sections import Sections
 from manyclass.training.accuracy import Accuracy, ranks_of
 from manyclass.training.rows import Rows
@@ -98,8 +98,8 @@ def train(
     validation, learned = held_out_and_learned(rows, plan)
     features, classes = Columns(rows.features), Columns(rows.classes)
     learner = make(options)
-    if may_be_planted(options):
-        learner.plant_csr(*rows.take(learned).labelled(features, classes))
+    if builds_offline(options):
+        learner.build_csr(*rows.take(learned).labelled(features, classes))
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
@@ -166,7 +166,7 @@ def _learn(
     for begin in range(0, len(order), LEARNED_AT_ONCE):
         some = rows.take(order[begin : begin + LEARNED_AT_ONCE])
         ranks[begin : begin + len(some)] = learner.learn_csr(
-            *some.labelled(features, classes), passes_done=number - 1
+            *some.labelled(features, classes), epoch=number - 1
         )
         on_progress(number, begin + len(some), len(order))
     return ranks

@@ -7,18 +7,20 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index, Node
-from manyclass.core.learned import NOTHING_LEARNED, Learned
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.csr import arrays_of, instances_of
 from manyclass.core.learners.ensemble import members_of, parts_of
 from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.totals import Totals, Weighted, heaviest
 from manyclass.core.learners.voting import Ranking, Voting
+from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.progressive_validation import DEEPEST
-from manyclass.core.sections import Sections, named_within
+from manyclass.core.sections import Sections, within
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 
@@ -111,25 +113,25 @@ class Committee(Totals):
         """Return no path for any class: each member has its own."""
         return [[] for _ in classes]
 
-    def learn(self, instance: Given, classes: Sequence[str], passes_done: int = 0) -> Learned:
+    def learn(self, instance: Given, classes: Sequence[str], epoch: int = 0) -> Learned:
         """Return the outcome of ranking the instance before, and whether any member was updated.
 
-        With passes_done > 0 the members do not count the times seen again, and their progressive
+        With epoch > 0 the members do not count the times seen again, and their progressive
         accuracy does not change.
         """
         if not classes or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
         classes = list(dict.fromkeys(classes))
-        instance, first_pass = _as_instance(instance), index(passes_done) == 0
+        instance, is_first_epoch = _as_instance(instance), index(epoch) == 0
         with self._changing:
             nominations, ranking = self._voting.rank(instance, DEEPEST)
             number = self._table.learned
             self._table.learn(NOTHING, classes)  # first, since it refuses invalid classes
             updated = False
             for member, nominated in zip(self._members, nominations, strict=True):
-                if first_pass:
+                if is_first_epoch:
                     member.progress.add(_place(nominated, classes))
-                updated |= member.meet(number, instance, classes, first_pass)
+                updated |= member.meet(number, instance, classes, is_first_epoch)
             first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
             return Learned(_place(ranking, classes), updated, first, second)
 
@@ -192,28 +194,21 @@ class Committee(Totals):
         classes: Columns,
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
-        passes_done: int = 0,
+        epoch: int = 0,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return the ranks (n,) as from `learn`."""
-        if classes is features:
-            raise ValueError("features and classes need columns of their own, equal or not")
+        rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
+        self._table.build_csr(*rows)  # checks the arguments; the table is not a tree
         ones = np.ones(len(class_indices), np.float32)
-        self._table.rank_csr(features, indptr, indices, values, 0)  # checks the arguments
-        self._table.rank_csr(classes, class_indptr, class_indices, ones, 0)
         instances = instances_of(features, indptr, indices, values)
         true = instances_of(classes, class_indptr, class_indices, ones)
-        if len(instances) != len(true):
-            raise ValueError("there must be as many rows of classes as of features")
-        for row, of_row in enumerate(true):
-            if len(of_row) == 0:
-                raise ValueError(f"row {row} has no true class")
         ranks = [
-            self.learn(instance, [name for name, _ in of_row.items()], passes_done).rank
+            self.learn(instance, [name for name, _ in of_row.items()], epoch).rank
             for instance, of_row in zip(instances, true, strict=True)
         ]
         return np.array(ranks, np.int32)
 
-    def plant_csr(
+    def build_csr(
         self,
         features: Columns,
         indptr: NDArray[np.int64],
@@ -228,7 +223,7 @@ class Committee(Totals):
         with self._changing:
             if self._table.learned:
                 return False
-            return any([member.index.plant_csr(*rows) for member in self._members])
+            return any([member.index.build_csr(*rows) for member in self._members])
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
         """Return the id of each class, -1 for an unknown class."""
@@ -250,11 +245,10 @@ class Committee(Totals):
         """Return the dumped committee; raise SnapshotError for an invalid state."""
         committee = cls(options, hash_seed)
         table, members, waiting_limit = _parts(options)
-        with named_within("table_"):
-            committee._table = Index.load(table, _within(sections, "table_"), hash_seed)
+        with within(sections, "table_") as own:
+            committee._table = Index.load(table, own, hash_seed)
         for n, member in enumerate(members):
-            with named_within(_prefix(n)):
-                own = _within(sections, _prefix(n))
+            with within(sections, _prefix(n)) as own:
                 committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
         return committee
 
@@ -272,14 +266,6 @@ def _parts(options: Options) -> tuple[Options, list[Options], int]:
 
 def _prefix(position: int) -> str:
     return f"member_{position}_"
-
-
-def _within(sections: Sections, prefix: str) -> Sections:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in sections.items()
-        if name.startswith(prefix)
-    }
 
 
 def _as_instance(given: Given) -> Instance:

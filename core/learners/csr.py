@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.event import SMALLEST_VALUE, Instance
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
+from manyclass.core.instance import SMALLEST_VALUE, Instance
 from manyclass.core.learners.voting import Ranking
 
 

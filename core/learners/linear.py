@@ -30,7 +30,9 @@ C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.
 CONSTRAINTS = Option(
     "constraints", "pairs", "pairs | each", "Separate pairs, or each from 0.", stored="demands"
 )
-RIVALS = Option("rivals", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k")
+NEGATIVES = Option(
+    "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
+)
 REPLAY = Option("replay", 0, "[0, 1000]", "Past instances learned again an event.", zero="off")
 REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay.")
 
@@ -69,30 +71,37 @@ LEARNERS = (
         " | Madani, Huang, *Flat Techniques*",
         (
             MARGIN.at(0.005, "(0, 1e9]"),  # an update moves at most half of it
-            *(OUTDEGREE.at(100), RATING, *preparing(), RATE.at(0.001), RIVALS.at(15), *REPLAYING),
+            *(
+                OUTDEGREE.at(100),
+                RATING,
+                *preparing(),
+                RATE.at(0.001),
+                NEGATIVES.at(15),
+                *REPLAYING,
+            ),
         ),
     ),
     Learner(
         "pa",
         "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
-        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
     ),
     Learner(
         "mmp",
         "signed weights | when a wrong class is not below a true one | Crammer, Singer, JMLR 2003",
-        (*SIGNED, *preparing(), RIVALS.at(1000), *REPLAYING),
+        (*SIGNED, *preparing(), NEGATIVES.at(1000), *REPLAYING),
     ),
     Learner(
         "arow",
         "signed weights, variances | when the hinge loss is positive | Crammer et al., NIPS 2009",
-        (MARGIN.at(1.0), *SIGNED, *preparing(), C, RIVALS, *REPLAYING),
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
     ),
     Learner(
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
             *(MARGIN.at(1.0), *SIGNED, *preparing(sublinear=True, tfidf=True)),
-            *(C, C_NEGATIVE, CONSTRAINTS, RIVALS, REPLAY.at(2), REPLAY_SIZE, *LAST),
+            *(C, C_NEGATIVE, CONSTRAINTS, NEGATIVES, REPLAY.at(2), REPLAY_SIZE, *LAST),
         ),
     ),
 )

@@ -7,8 +7,9 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
 from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
 from manyclass.core.progressive_validation import ProgressiveValidation
@@ -40,8 +41,7 @@ class Member:
     @property
     def options(self) -> Options:
         """The options in force."""
-        options: Options = self.index.options
-        return options
+        return self.index.options
 
     @property
     def bytes(self) -> int:
@@ -54,7 +54,7 @@ class Member:
         self.waiting_limit = waiting_limit
 
     def meet(
-        self, number: int, instance: Instance, classes: Sequence[str], first_pass: bool
+        self, number: int, instance: Instance, classes: Sequence[str], is_first_epoch: bool
     ) -> bool:
         """Take the committee's event of this number, or not, and learn the events that are due.
 
@@ -64,17 +64,17 @@ class Member:
         if draw("subsample", options.seed, number) >= options.subsample * 2.0**64:
             return False
         if options.shuffle == 0 and len(self.waiting) == 0:
-            return self._learn(instance, classes, first_pass)
-        self.waiting.add(Event.learn(instance, classes), first_pass)
+            return self._learn(instance, classes, is_first_epoch)
+        self.waiting.add(Event.learn(instance, classes), is_first_epoch)
         updated = False
         while len(self.waiting) > options.shuffle or self.waiting.bytes > self.waiting_limit:
             drawn = draw("shuffle", options.seed, self.index.learned)
-            event, of_first_pass = self.waiting.take(drawn)
-            updated |= self._learn(event.instance, event.classes, of_first_pass)
+            event, of_first_epoch = self.waiting.take(drawn)
+            updated |= self._learn(event.instance, event.classes, of_first_epoch)
         return updated
 
-    def _learn(self, instance: Instance, classes: Sequence[str], first_pass: bool) -> bool:
-        return self.index.learn(instance, classes, 0 if first_pass else 1).updated
+    def _learn(self, instance: Instance, classes: Sequence[str], is_first_epoch: bool) -> bool:
+        return self.index.learn(instance, classes, 0 if is_first_epoch else 1).updated
 
     # --- names ------------------------------------------------------------------------------------
 

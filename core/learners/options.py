@@ -149,9 +149,9 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def may_be_planted(options: Options) -> bool:
+def builds_offline(options: Options) -> bool:
     """Return whether offline training builds a tree of the learner, or of a member."""
-    return any(each.spec.is_planted for each in (options, *members_of(options)))
+    return any(each.spec.builds_offline for each in (options, *members_of(options)))
 
 
 def respelled(label: str) -> str:

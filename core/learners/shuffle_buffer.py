@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.errors import EventError, SnapshotError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.sections import Sections, need, runs
 
 EVENT_BYTES = 100  # counted for an event beside its own bytes
@@ -15,7 +16,7 @@ SECTIONS = {"waiting_events": "u1", "waiting_sizes": "<u8", "waiting_first_pass"
 
 
 class ShuffleBuffer:
-    """Learn events, each with a mark for the first pass. `bytes` is their size as counted."""
+    """Learn events, each with a mark for the first epoch. `bytes` is their size as counted."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -24,18 +25,18 @@ class ShuffleBuffer:
     def __len__(self) -> int:
         return len(self._events)
 
-    def add(self, event: Event, first_pass: bool) -> None:
+    def add(self, event: Event, is_first_epoch: bool) -> None:
         """Add an event."""
-        self._append(bytes(event), first_pass)
+        self._append(bytes(event), is_first_epoch)
 
     def take(self, drawn: int) -> tuple[Event, bool]:
         """Remove the event that a drawn number, of any size, picks; the last takes its place."""
         place = drawn % len(self._events)
-        (event, first_pass), last = self._events[place], self._events.pop()
+        (event, is_first_epoch), last = self._events[place], self._events.pop()
         if place < len(self._events):
             self._events[place] = last
         self.bytes -= len(event) + EVENT_BYTES
-        return Event.from_bytes(event), first_pass
+        return Event.from_bytes(event), is_first_epoch
 
     # --- forgetting -------------------------------------------------------------------------------
 
@@ -63,15 +64,15 @@ class ShuffleBuffer:
     def _rewrite(self, name: str, without: Callable[[Event, str], Event | None]) -> bool:
         encoded = name.encode()
         before, self._events, self.bytes = self._events, [], 0
-        for event, first_pass in before:
+        for event, is_first_epoch in before:
             if encoded not in event:
-                self._append(event, first_pass)
+                self._append(event, is_first_epoch)
             elif (left := without(Event.from_bytes(event), name)) is not None:
-                self._append(bytes(left), first_pass)
+                self._append(bytes(left), is_first_epoch)
         return self._events != before
 
-    def _append(self, event: bytes, first_pass: bool) -> None:
-        self._events.append((event, first_pass))
+    def _append(self, event: bytes, is_first_epoch: bool) -> None:
+        self._events.append((event, is_first_epoch))
         self.bytes += len(event) + EVENT_BYTES
 
     # --- state ------------------------------------------------------------------------------------
@@ -91,18 +92,18 @@ class ShuffleBuffer:
         arrays = runs(sections, SECTIONS)
         joined = arrays["waiting_events"].tobytes()
         sizes: list[int] = arrays["waiting_sizes"].tolist()
-        first_passes: list[int] = arrays["waiting_first_pass"].tolist()
+        first_epochs: list[int] = arrays["waiting_first_pass"].tolist()
         need(sum(sizes) == len(joined), "waiting_sizes", "they do not add up to the events' bytes")
-        one_each = len(first_passes) == len(sizes) and {*first_passes} <= {0, 1}
+        one_each = len(first_epochs) == len(sizes) and {*first_epochs} <= {0, 1}
         need(one_each, "waiting_first_pass", "an event is of no pass")
         waiting, at = cls(), 0
-        for size, first_pass in zip(sizes, first_passes, strict=True):
+        for size, is_first in zip(sizes, first_epochs, strict=True):
             try:
                 event = Event.from_bytes(joined[at : at + size])
             except EventError as error:
                 raise SnapshotError(str(error), "waiting_events") from error
             need(event.kind == "learn", "waiting_events", f"a {event.kind} event cannot wait")
-            waiting.add(event, first_pass == 1)
+            waiting.add(event, is_first == 1)
             at += size
         return waiting
 

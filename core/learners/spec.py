@@ -111,7 +111,7 @@ class Learner:
     options: tuple[Option, ...]
     needs_features: bool = True  # ranks a class only by features it was learned with
     is_probabilistic: bool = False  # its scores are probabilities
-    is_planted: bool = False  # offline training builds its tree over classes not learned yet
+    builds_offline: bool = False  # offline training builds its tree over classes not learned yet
     check: "Callable[[Options], None] | None" = None  # raises OptionError for contradicting options
 
     def option(self, name: str) -> Option | None:

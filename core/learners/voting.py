@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from manyclass.core.errors import UnknownName
-from manyclass.core.event import Instance
 from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 
 Ranking = list[tuple[str, float]]  # (class, score), best first
 Vote = Literal["majority", "rarest", "score", "probability"]

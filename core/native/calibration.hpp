@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "pipeline/ranking.hpp"
-#include "math/logistic.hpp"
+#include "math/elementary.hpp"
 #include "snapshot/visitor.hpp"
 
 namespace manyclass {
@@ -98,12 +98,7 @@ public:
     // Copy the state into NUMBERS numbers, and as many confidences and outcomes as are kept, oldest
     // first.
     void dump(double* numbers, float* confidences, std::uint8_t* rights) const {
-        *numbers++ = scale_;
-        numbers = std::copy(means_.begin(), means_.end(), numbers);
-        numbers = std::copy(variances_.begin(), variances_.end(), numbers);
-        numbers = std::copy(weights_.begin(), weights_.end(), numbers);
-        numbers = std::copy(counts_.begin(), counts_.end(), numbers);
-        std::copy(residuals_.begin(), residuals_.end(), numbers);
+        each_number(*this, [&](double number) { *numbers++ = number; });
         for (std::size_t i = 0; i < confidences_.size(); ++i) {
             const std::size_t at = place_of_kept(i);
             confidences[i] = confidences_[at];
@@ -125,15 +120,7 @@ public:
             need(rights[i] <= 1, "calibration_right", "an outcome is neither right nor wrong");
         }
         outcomes_ = outcomes;
-        scale_ = *numbers++;
-        for (auto* some : {&means_, &variances_}) {
-            std::copy_n(numbers, INPUTS, some->begin());
-            numbers += INPUTS;
-        }
-        std::copy_n(numbers, INPUTS + 1, weights_.begin());
-        numbers += INPUTS + 1;
-        std::copy_n(numbers, KNOTS, counts_.begin());
-        std::copy_n(numbers + KNOTS, KNOTS, residuals_.begin());
+        each_number(*this, [&](double& number) { number = *numbers++; });
         check_numbers();
         confidences_.assign(confidences, confidences + kept);
         rights_.assign(rights, rights + kept);
@@ -141,6 +128,17 @@ public:
     }
 
 private:
+    // Visit the NUMBERS numbers of the state.
+    template <class Self, class F>
+    static void each_number(Self& self, F&& visit) {
+        visit(self.scale_);
+        for (auto& each : self.means_) visit(each);
+        for (auto& each : self.variances_) visit(each);
+        for (auto& each : self.weights_) visit(each);
+        for (auto& each : self.counts_) visit(each);
+        for (auto& each : self.residuals_) visit(each);
+    }
+
     // Inputs are between -1 and 1, so means, variances and residuals are bounded; a step of the
     // regression moves no weight by more than 1. The comparisons are false for NaN.
     void check_numbers() const {

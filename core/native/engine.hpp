@@ -33,16 +33,13 @@ namespace manyclass {
 
 // Ownership: the engine owns its state; results are copies.
 // Threads: any number may read at once; a change waits for the readers under way.
-// An instance in wire form is `size` bytes at `data`; names of classes are looked up.
+// An instance is given in wire form, classes by their names.
 class Engine {
 public:
     // Throws std::invalid_argument when there is no such learner, or an option is missing.
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
-        : Engine(registered(learner), options, hash_seed) {}
-
-    Engine(const LearnerType& type, const OptionValues& options, std::uint64_t hash_seed)
         : tables_(hash_seed),
-          learner_(type.make(tables_, seed_of(options), options)),
+          learner_(registered(learner).make(tables_, seed_of(options), options)),
           replay_(tables_, seed_of(options)) {
         visit_options(options);
         trainer_.limit_replay();
@@ -73,10 +70,10 @@ public:
     // --- ranking -------------------------------------------------------------------------------
 
     // The k best classes of an instance, best first, with their names appended.
-    void rank(const char* data, std::size_t size, std::uint32_t k, double threshold,
+    void rank(std::string_view instance, std::uint32_t k, double threshold,
               std::vector<Ranked>& best, std::string& names) const {
         const StateLock::Read lock(lock_);
-        learner_->rank(read(data, size), k, threshold, best);
+        learner_->rank(read(instance), k, threshold, best);
         for (const Ranked& each : best) {
             const std::string_view name = tables_.classes.name(each.cls);
             put(names, static_cast<std::uint32_t>(name.size()));
@@ -86,22 +83,19 @@ public:
 
     // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
     // row is scored the edges of the next and the counters of the one after it are on their way.
-    void rank_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
-                  const float* values, std::int64_t rows, std::uint32_t k, std::int32_t* ids,
-                  double* scores) const {
+    void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids, double* scores) const {
         constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
         std::vector<Ranked> best;
         std::vector<ActiveFeature> coming[2];
-        for (std::int64_t begin = 0; begin < rows; begin += BLOCK) {
+        for (std::int64_t begin = 0; begin < rows.count; begin += BLOCK) {
             const StateLock::Read lock(lock_);
             Example& example = scratch();
             const ExampleReader reader = this->reader();
-            const auto in_use = columns.meet(2 * number_, tables_.features);
-            const std::int64_t end = std::min(rows, begin + BLOCK);
+            const auto in_use = rows.columns->meet(2 * number_, tables_.features);
+            const std::int64_t end = std::min(rows.count, begin + BLOCK);
             const auto read_row = [&](std::int64_t row, std::vector<ActiveFeature>& active) {
-                active.clear();
-                if (row < end)
-                    reader.read_csr(active, columns, indptr[row], indptr[row + 1], indices, values);
+                if (row < end) reader.read_csr(active, rows, row);
+                else active.clear();
             };
             read_row(begin, coming[0]);
             read_row(begin + 1, coming[1]);
@@ -123,10 +117,10 @@ public:
     }
 
     // For each class what each active feature adds to its score, heaviest first, at most `limit`.
-    void explain(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+    void explain(std::string_view instance, const std::vector<std::string_view>& classes,
                  std::size_t limit, std::vector<Contributions>& explained) const {
         const StateLock::Read lock(lock_);
-        const Example& example = read(data, size);
+        const Example& example = read(instance);
         for (const std::string_view name : classes) {
             Contributions& contributions = explained.emplace_back();
             learner_->explain(example, tables_.classes.find(name), contributions);
@@ -135,10 +129,10 @@ public:
     }
 
     // For each class its path, with at most `limit` features a node; none without a hierarchy.
-    void paths(const char* data, std::size_t size, const std::vector<std::string_view>& classes,
+    void paths(std::string_view instance, const std::vector<std::string_view>& classes,
                std::size_t limit, std::vector<std::vector<PathNode>>& paths) const {
         const StateLock::Read lock(lock_);
-        const Example& example = read(data, size);
+        const Example& example = read(instance);
         for (const std::string_view name : classes) {
             paths.push_back(learner_->path(example, tables_.classes.find(name)));
             for (PathNode& node : paths.back()) keep_heaviest(node.moved, limit);
@@ -146,11 +140,10 @@ public:
     }
 
     // The probability of each class, 0 where the learner has none.
-    void probabilities(const char* data, std::size_t size,
-                       const std::vector<std::string_view>& classes,
+    void probabilities(std::string_view instance, const std::vector<std::string_view>& classes,
                        std::vector<double>& found) const {
         const StateLock::Read lock(lock_);
-        const Example& example = read(data, size);
+        const Example& example = read(instance);
         std::vector<std::uint32_t> ids;
         for (const std::string_view name : classes) ids.push_back(tables_.classes.find(name));
         found = learner_->probabilities(example, ids);
@@ -159,11 +152,11 @@ public:
     // --- learning ------------------------------------------------------------------------------
 
     // Learn an instance; `true_classes` are unique names.
-    Outcome learn(const char* data, std::size_t size,
-                  const std::vector<std::string_view>& true_classes, bool is_first_epoch) {
+    Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
+                  bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
-        reader().read_wire(example.active, data, size);
+        reader().read_wire(example.active, instance);
         example.classes.clear();
         for (const std::string_view cls : true_classes)
             example.classes.push_back(tables_.classes.find(cls));
@@ -174,54 +167,45 @@ public:
         return outcome;
     }
 
-    // Learn one row of CSR arrays.
-    Outcome learn_csr(Columns& columns, std::int64_t begin, std::int64_t end,
-                      const std::int32_t* indices, const float* values, Columns& class_columns,
-                      const std::int32_t* class_indices, std::size_t class_count,
+    // Learn one row.
+    Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row,
                       bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
-        const auto in_use = columns.meet(2 * number_, tables_.features);
-        const auto classes_in_use = class_columns.meet(2 * number_ + 1, tables_.classes);
-        reader.read_csr(example.active, columns, begin, end, indices, values);
+        const auto in_use = rows.columns->meet(2 * number_, tables_.features);
+        const auto classes_in_use = classes.columns->meet(2 * number_ + 1, tables_.classes);
+        reader.read_csr(example.active, rows, row);
         reader.prefetch_edges(example.active);
-        read_classes(example, class_columns, class_indices, class_count);
-        const auto column = [&](std::size_t at) {
-            return static_cast<std::size_t>(class_indices[at]);
-        };
+        read_classes(example, classes, row);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
-            [&](std::size_t at) { return class_columns.name(column(at)); },
+            [&](std::size_t at) { return classes.columns->name(column(classes, row, at)); },
             [&](const ActiveFeature& each) {
-                columns.set(each.column, each.feature, tables_.features);
+                rows.columns->set(each.column, each.feature, tables_.features);
             },
             [&](std::size_t at, std::uint32_t id) {
-                class_columns.set(column(at), id, tables_.classes);
+                classes.columns->set(column(classes, row, at), id, tables_.classes);
             });
         change.done();
         return outcome;
     }
 
     // Build the learner from rows that are about to be learned; see Trainer::build.
-    bool build_csr(Columns& columns, const std::int64_t* indptr, const std::int32_t* indices,
-                   const float* values, std::int64_t rows, Columns& class_columns,
-                   const std::int64_t* class_indptr, const std::int32_t* class_indices) {
+    bool build_csr(const CsrRows& rows, const CsrRows& classes) {
         StateLock::Change change(lock_);
         Example& example = scratch();
         const ExampleReader reader = this->reader();
-        const auto in_use = columns.meet(2 * number_, tables_.features);
-        const auto classes_in_use = class_columns.meet(2 * number_ + 1, tables_.classes);
+        const auto in_use = rows.columns->meet(2 * number_, tables_.features);
+        const auto classes_in_use = classes.columns->meet(2 * number_ + 1, tables_.classes);
         const auto read_row = [&](std::int64_t row) {
-            reader.read_csr(example.active, columns, indptr[row], indptr[row + 1], indices, values);
-            read_classes(example, class_columns, class_indices + class_indptr[row],
-                         static_cast<std::size_t>(class_indptr[row + 1] - class_indptr[row]));
+            reader.read_csr(example.active, rows, row);
+            read_classes(example, classes, row);
         };
         const auto class_name = [&](std::int64_t row, std::size_t at) {
-            return class_columns.name(static_cast<std::size_t>(
-                class_indices[class_indptr[row] + static_cast<std::int64_t>(at)]));
+            return classes.columns->name(column(classes, row, at));
         };
-        const bool is_built = trainer_.build(example, rows, read_row, class_name);
+        const bool is_built = trainer_.build(example, rows.count, read_row, class_name);
         change.done();
         return is_built;
     }
@@ -319,19 +303,24 @@ private:
     ExampleReader reader() const { return {tables_, learner_->most_edges_read()}; }
 
     // An instance, preprocessed.
-    const Example& read(const char* data, std::size_t size) const {
+    const Example& read(std::string_view instance) const {
         Example& example = scratch();
-        reader().read_wire(example.active, data, size);
+        reader().read_wire(example.active, instance);
         preprocessing_.apply(example.active, tables_);
         return example;
     }
 
-    void read_classes(Example& example, Columns& columns, const std::int32_t* indices,
-                      std::size_t count) const {
+    // The column of a row's entry.
+    static std::size_t column(const CsrRows& rows, std::int64_t row, std::size_t at) {
+        const std::int64_t begin = rows.indptr[row];
+        return static_cast<std::size_t>(rows.indices[begin + static_cast<std::int64_t>(at)]);
+    }
+
+    void read_classes(Example& example, const CsrRows& classes, std::int64_t row) const {
         example.classes.clear();
-        for (std::size_t i = 0; i < count; ++i)
-            example.classes.push_back(
-                columns.id(static_cast<std::size_t>(indices[i]), tables_.classes));
+        for (std::int64_t at = classes.indptr[row]; at < classes.indptr[row + 1]; ++at)
+            example.classes.push_back(classes.columns->id(
+                static_cast<std::size_t>(classes.indices[at]), tables_.classes));
     }
 
     void visit(SnapshotVisitor& visitor) {

@@ -1,10 +1,13 @@
-"""An index beside its reference, and names and labelled examples for both."""
+"""A learner beside its reference, and names and labelled examples for both."""
 
 import numpy as np
 import pytest
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
+from tests.core.csr import instances_of, rows_of
 from tests.core.references import reference_of
 
 FEATURES = ["f", "of the _", "eight by", "nine byte", "Käse", "日本語", "a\0b", "x" * 300]
@@ -25,117 +28,98 @@ COUNTERS = [
 ]
 
 
-def assert_alike(ours, its_own):
-    """Compare two results; scores before an update are differences, rounded in other ways."""
-    assert ours[:2] == its_own[:2]
-    assert ours[2:] == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
-
-
 class Both:
-    """An index and its reference: every call goes to both, and the answers must be equal."""
+    """A learner and its reference: every call goes to both, and the answers must be equal."""
 
-    def __init__(self, options, features, classes):
-        self.index = Index(options)
-        self.reference = reference_of(options)
+    def __init__(self, options, features, classes, learner=Index, reference=reference_of):
+        self.learner = learner(options)
+        self.reference = reference(options)
         self.features, self.classes = features, classes
         self.feature_columns, self.class_columns = Columns(features), Columns(classes)
+
+    @staticmethod
+    def assert_alike(ours, its_own):
+        """Compare two results; scores before an update are differences, rounded in other ways."""
+        assert ours[:2] == its_own[:2]
+        assert ours[2:] == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
 
     # --- one instance -----------------------------------------------------------------------------
 
     def rank(self, instance, k=MOST, threshold=None):
         given = Instance(instance)
-        ours = self.index.rank(given, k, threshold)
+        ours = self.learner.rank(given, k, threshold)
         assert ours == self.reference.rank(dict(given.items()), k, threshold)
 
     def explain(self, instance, limit):
         given = Instance(instance)
-        ours = self.index.explain(given, self.classes, limit)
+        ours = self.learner.explain(given, self.classes, limit)
         assert ours == self.reference.explain(dict(given.items()), self.classes, limit)
-        paths = self.index.paths(given, self.classes, limit)
+        paths = self.learner.paths(given, self.classes, limit)
         assert paths == self.reference.paths(dict(given.items()), self.classes, limit)
 
-    def learn(self, instance, classes, passes_done=0):
+    def learn(self, instance, classes, epoch=0):
         given = Instance(instance)
-        ours = self.index.learn(given, classes, passes_done)
-        assert_alike(ours, self.reference.learn(dict(given.items()), classes, passes_done == 0))
+        ours = self.learner.learn(given, classes, epoch)
+        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes, epoch == 0))
 
     def apply(self, instance, classes):
         given = Instance(instance)
-        ours = self.index.apply(Event.learn(given, classes))
-        assert_alike(ours, self.reference.learn(dict(given.items()), classes))
+        ours = self.learner.apply(Event.learn(given, classes))
+        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes))
 
     def forget_class(self, name):
-        assert self.index.forget_class(name) == self.reference.forget_class(name)
+        assert self.learner.forget_class(name) == self.reference.forget_class(name)
 
     def forget_feature(self, name):
-        assert self.index.forget_feature(name) == self.reference.forget_feature(name)
+        assert self.learner.forget_feature(name) == self.reference.forget_feature(name)
 
     # --- many instances ---------------------------------------------------------------------------
 
     def rank_csr(self, instances, k):
-        ids, scores = self.index.rank_csr(self.feature_columns, *self.rows(instances), k)
+        rows = instances_of(self.features, instances)
+        ids, scores = self.learner.rank_csr(self.feature_columns, *rows, k)
+        id_of = dict(zip(self.classes, self.learner.class_ids(self.class_columns), strict=True))
         for row, instance in enumerate(instances):
-            ranked = self.reference.rank(instance, k)
+            ranked = self.reference.rank(dict(Instance(instance).items()), k)
             gap = k - len(ranked)
-            assert (
-                ids[row].tolist() == [self.reference.labels[c].id for c, _ in ranked] + [-1] * gap
-            )
+            assert ids[row].tolist() == [id_of[name] for name, _ in ranked] + [-1] * gap
             assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
 
-    def learn_csr(self, lessons, passes_done):
-        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
-        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
-        ranks = self.index.learn_csr(
-            self.feature_columns,
-            *self.rows([instance for instance, _ in lessons]),
-            self.class_columns,
-            class_indptr.astype(np.int64),
-            np.array(class_indices, np.int32),
-            passes_done,
-        )
+    def learn_csr(self, lessons, epoch):
+        ranks = self.learner.learn_csr(*self.arrays(lessons), epoch)
         assert ranks.tolist() == [
-            self.reference.learn(instance, classes, passes_done == 0)[0]
+            self.reference.learn(dict(Instance(instance).items()), classes, epoch == 0)[0]
             for instance, classes in lessons
         ]
 
-    def plant_csr(self, lessons):
-        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
-        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
-        planted = self.index.plant_csr(
-            self.feature_columns,
-            *self.rows([instance for instance, _ in lessons]),
-            self.class_columns,
-            class_indptr.astype(np.int64),
-            np.array(class_indices, np.int32),
-        )
-        assert planted == self.reference.plant_rows(lessons)
+    def build_csr(self, lessons):
+        is_built = self.learner.build_csr(*self.arrays(lessons))
+        assert is_built == self.reference.build_from_rows(lessons)
 
-    def rows(self, instances):
-        indptr = np.cumsum([0] + [len(instance) for instance in instances])
-        indices = [self.features.index(name) for instance in instances for name in instance]
-        values = [value for instance in instances for value in instance.values()]
-        return indptr.astype(np.int64), np.array(indices, np.int32), np.array(values, np.float32)
+    def arrays(self, lessons):
+        instances, classes = [each for each, _ in lessons], [each for _, each in lessons]
+        rows = self.feature_columns, *instances_of(self.features, instances)
+        return *rows, self.class_columns, *rows_of(self.classes, classes)
 
     # --- the whole --------------------------------------------------------------------------------
 
     def configure(self, options):
-        self.index.configure(options)
+        self.learner.configure(options)
         self.reference.configure(options)
 
     def sparsify(self, edges):
-        assert self.index.sparsify(edges) == self.reference.sparsify(edges)
+        assert self.learner.sparsify(edges) == self.reference.sparsify(edges)
 
     def reload(self, hash_seed):
-        self.index = Index.load(self.index.options, self.index.dump(), hash_seed)
-        self.reference.active_features_ranked = self.reference.edges_touched = (
-            0  # no part of the state
-        )
+        state = self.learner.dump()
+        self.learner = type(self.learner).load(self.learner.options, state, hash_seed)
+        self.reference.active_features_ranked = self.reference.edges_touched = 0  # not in the state
 
     def compare(self):
         """Compare every counter and every array of the state."""
         for counter in COUNTERS:
-            assert getattr(self.index, counter) == getattr(self.reference, counter), counter
-        ours = self.index.dump()
+            assert getattr(self.learner, counter) == getattr(self.reference, counter), counter
+        ours = self.learner.dump()
         its_own = self.reference.dump()
         assert list(ours) == list(its_own)
         for name, array in ours.items():
@@ -143,7 +127,7 @@ class Both:
 
     def look_inside(self):
         """Compare every view of the index with the reference's."""
-        index, reference = self.index, self.reference
+        index, reference = self.learner, self.reference
         for name in reference.rows:
             assert index.feature(name) == reference.feature(name)
         for name in reference.labels:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tests.core.dumps import names
+
 
 class Matrices:
     """Dense views of an index: rows are features, columns classes, in the order of the names."""
@@ -34,12 +36,3 @@ class Matrices:
         columns = [self.classes.index(classes[id]) for id in state["edge_classes"]]
         matrix[rows.astype(int), columns] = state[section]
         return matrix
-
-
-def names(state, of):
-    """Return the names in a dumped state, by id."""
-    sizes = state[f"{of}_name_sizes"].astype(int)
-    joined = state[f"{of}_names"].tobytes()
-    return [
-        joined[end - size : end].decode() for size, end in zip(sizes, np.cumsum(sizes), strict=True)
-    ]

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet

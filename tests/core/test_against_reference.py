@@ -7,7 +7,7 @@ import pytest
 from hypothesis import Phase, given, note
 from hypothesis import strategies as st
 
-from manyclass.core.event import LONGEST_NAME
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, MOST, Both, lessons
@@ -47,7 +47,7 @@ SOME_VALUES = {
     "replay": [0, 0, 1, 3],
     "replay_size": [10_000, 1, 2, 5],
     "retrieval_window": [50, 1, 2, 3],
-    "rivals": [5, 1, 2, 3],
+    "negatives": [5, 1, 2, 3],
     "sample": [0, 1, 5, 60],
     "seed": [0, 1, 2**63 - 1],
     "sublinear": [False, False, True],
@@ -92,18 +92,18 @@ feature_names, class_names = st.sampled_from(FEATURES), st.sampled_from(CLASSES)
 instances = st.dictionaries(feature_names, values, max_size=6)
 array_instances = st.dictionaries(feature_names, array_values, max_size=6)
 true_classes = st.lists(class_names, min_size=1, max_size=3, unique=True)
-passes_done = st.sampled_from([0, 0, 1])
+epoch = st.sampled_from([0, 0, 1])
 
 
 def calls_of(learner):
     calls = [
-        st.tuples(st.just("learn"), instances, true_classes, passes_done),
+        st.tuples(st.just("learn"), instances, true_classes, epoch),
         st.tuples(st.just("learn"), instances, true_classes),
         st.tuples(st.just("apply"), instances, true_classes),
         st.tuples(
             st.just("learn_csr"),
             st.lists(st.tuples(array_instances, true_classes), max_size=5),
-            passes_done,
+            epoch,
         ),
         st.tuples(
             st.just("rank"),
@@ -124,7 +124,7 @@ def calls_of(learner):
     ]
     if is_tree(learner):
         lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
-        calls.append(st.tuples(st.just("plant_csr"), lessons))
+        calls.append(st.tuples(st.just("build_csr"), lessons))
     if REFERENCES[learner].signed:
         calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
     return st.one_of(calls)
@@ -153,11 +153,11 @@ def teach(both, stream):
     """Learn the stream in a first pass, and a part of it in a second."""
     stream = list(stream)
     for number, (instance, classes) in enumerate([*stream, *stream[:30]]):
-        passes_done = number // len(stream)
+        epoch = number // len(stream)
         if number % 3:
-            both.learn(instance, classes, passes_done)
+            both.learn(instance, classes, epoch)
         else:
-            both.learn_csr([(instance, classes)], passes_done)
+            both.learn_csr([(instance, classes)], epoch)
         if number % 5 == 0:
             both.rank(instance, LIST_LENGTHS[number % len(LIST_LENGTHS)])
         if number % 50 == 0:
@@ -216,7 +216,7 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
     assert (
         both.reference.evicted_classes if heavy_classes else both.reference.evicted_features
     ) > 0
-    assert both.index.bytes <= 2**20
+    assert both.learner.bytes <= 2**20
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
     [
         "ff(replay=1,max_outdegree=3)",
         pytest.param(
-            "svm(replay=1,max_outdegree=3,demands=each,rivals=50,caution=5)",
+            "svm(replay=1,max_outdegree=3,demands=each,negatives=50,caution=5)",
             marks=pytest.mark.slow,
         ),
     ],

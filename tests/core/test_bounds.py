@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 
-SIGNED = ["pa", "pa(rivals=1)", "arow", "arow(rivals=1)", "mmp", "svm", "svm(demands=each)"]
+SIGNED = ["pa", "pa(negatives=1)", "arow", "arow(negatives=1)", "mmp", "svm", "svm(demands=each)"]
 
 
 def heaviest(index):
@@ -33,7 +32,7 @@ def test_labels_without_any_sense_do_not_blow_weights_up(specification, true, cl
     "specification",
     [
         "pa(margin_threshold=1000000000)",
-        "pa(rivals=1,aggressiveness=1000000000,normalize=none)",
+        "pa(negatives=1,aggressiveness=1000000000,normalize=none)",
         "arow(margin_threshold=1000000000)",
         "mmp(normalize=none)",
         "svm(normalize=none,aggressiveness=1000000000)",
@@ -73,22 +72,3 @@ def test_an_event_may_name_thousands_of_classes(specification):
         index.learn({"f": 1.0, "g": 1.0}, names)
     index.learn({"f": 1.0}, names[:1])
     assert index.feature("f")["outdegree"] == index.options.max_outdegree
-
-
-@pytest.mark.parametrize("members", ["", "+", "ff+", "+ff", "ff++pa", " + "])
-def test_a_committee_has_members(members):
-    with pytest.raises(OptionError, match="members"):
-        Options.of("committee", members=members)
-
-
-def test_equal_committees_are_called_alike():
-    one, other = (Options.of("committee", members=text) for text in ("ff + pa", "ff+pa"))
-    assert one == other
-    assert one.specification == "committee(members=ff+pa)"
-    assert Options(margin_threshold=-0.0).specification == "ff(margin_threshold=0)"
-
-
-@pytest.mark.parametrize("margin", [0, -0.5])
-def test_ooz_needs_a_margin_to_learn_at_all(margin):
-    with pytest.raises(OptionError, match=r"margin_threshold: must be in \(0, 1e9\]"):
-        Options.of("ooz", margin_threshold=margin)

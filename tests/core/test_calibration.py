@@ -115,7 +115,7 @@ def test_a_ranking_without_a_class_teaches_nothing():
     assert equal_dumps(calibration, taught(*stream(ENOUGH)))
 
 
-def test_what_it_says_comes_true():
+def test_confidence_is_calibrated():
     confidences, right = progressive(stream(20_000))
     calibration = taught(*stream(20_000))
 
@@ -196,7 +196,7 @@ def test_damage_is_refused(name, change):
     assert refused.value.section.startswith("calibration_")
 
 
-def test_what_is_missing_is_named():
+def test_a_missing_section_is_named():
     sections = taught().dump()
     del sections["calibration_right"]
     with pytest.raises(SnapshotError, match="calibration_right"):

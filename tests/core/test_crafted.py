@@ -8,7 +8,8 @@ import pytest
 from load_tests import crafted
 from manyclass.core import snapshot
 from manyclass.core.errors import SnapshotError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
@@ -28,7 +29,7 @@ def test_the_same_seed_crafts_the_same_snapshots():
         assert one.sealed() == other.sealed()
 
 
-def test_what_was_not_changed_is_loaded():
+def test_an_unchanged_snapshot_is_loaded():
     for original in crafted.originals():
         assert crafted.outcome(original, crafted.Parts.of(original)) == "loaded"
 

@@ -37,23 +37,28 @@ def steps(options, most_classes=1):
         yield before, after, x, x @ before[0], true, wrong
 
 
+def steps_with_a_negative(options):
+    """Yield the steps in which a wrong class scores above 0, with its column."""
+    for before, after, x, scores, (true,), wrong in steps(options):
+        negative = max(wrong, key=lambda column: scores[column])
+        if scores[negative] > 0:
+            yield before, after, x, scores, true, negative
+
+
 def variances(index):
     return index.options.learner == "arow"
 
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
 def test_passive_aggressive_with_one_negative_is_pa_ii(aggressiveness):
-    options = Options.of("pa", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
+    options = Options.of("pa", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
-    for (before, _), (after, _), x, scores, (true,), wrong in steps(options):
-        rival = max(wrong, key=lambda column: scores[column])
-        if scores[rival] <= 0:
-            continue
+    for (before, _), (after, _), x, scores, true, negative in steps_with_a_negative(options):
         expected = before.copy()
-        loss = max(0.0, 1 - scores[true] + scores[rival])
+        loss = max(0.0, 1 - scores[true] + scores[negative])
         tau = loss / (x @ x + 1 / (2 * aggressiveness))
         expected[:, true] += tau * x
-        expected[:, rival] -= tau * x
+        expected[:, negative] -= tau * x
 
         np.testing.assert_allclose(after, expected, rtol=0, atol=1e-6)
         compared += 1
@@ -83,15 +88,12 @@ def test_perceptron_moves_every_pair_in_the_wrong_order():
 
 @pytest.mark.parametrize("aggressiveness", [0.1, 1.0, 10.0])
 def test_confidence_with_one_negative_is_diagonal_arow(aggressiveness):
-    options = Options.of("arow", rivals=1, aggressiveness=aggressiveness, **UNBOUND)
+    options = Options.of("arow", negatives=1, aggressiveness=aggressiveness, **UNBOUND)
     compared = changed = 0
-    for before, after, x, scores, (true,), wrong in steps(options):
-        rival = max(wrong, key=lambda column: scores[column])
-        if scores[rival] <= 0:
-            continue
+    for before, after, x, _, true, negative in steps_with_a_negative(options):
         # as one binary problem: x for the true class, -x for the negative
         psi = np.zeros_like(before[0])
-        psi[:, true], psi[:, rival] = x, -x
+        psi[:, true], psi[:, negative] = x, -x
         mean, sigma = before
         loss = max(0.0, 1 - np.sum(mean * psi))
         beta = 1 / (np.sum(sigma * psi * psi) + 1 / aggressiveness)

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyclass.core.errors import EventError, InstanceError
-from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME, SMALLEST_VALUE, Instance
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 values = st.floats(-1, LARGEST_VALUE, allow_nan=False)
@@ -62,10 +63,10 @@ def test_integers_are_their_decimal_strings():
         (["a", ""], ("features", "")),
         (["a", None], ("features", 1)),
         (["a", True], ("features", 1)),
-        ("text", ("features",)),
+        *((given, ("features",)) for given in ("text", None, 5, object())),
     ],
 )
-def test_what_no_instance_holds_is_refused_with_its_place(features, where):
+def test_an_invalid_instance_is_refused_with_its_place(features, where):
     with pytest.raises(InstanceError) as refused:
         Instance(features)
     assert refused.value.where == where
@@ -88,14 +89,18 @@ def test_an_event_needs_proper_classes(classes):
     assert refused.value.where[0] == "classes"
 
 
+def assert_equal_fields(read, event):
+    for field in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
+        assert getattr(read, field) == getattr(event, field)
+    if event.kind == "learn":
+        assert read.instance == event.instance
+
+
 @given(events)
 def test_an_event_reads_back(event):
     again = Event.from_bytes(bytes(event))
     assert again == event
-    for field in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
-        assert getattr(again, field) == getattr(event, field)
-    if event.kind == "learn":
-        assert again.instance == event.instance
+    assert_equal_fields(again, event)
 
 
 @given(events, st.data())
@@ -222,7 +227,7 @@ def test_the_plain_forms_of_json_are_read(data, items):
         b'["' + b"x" * (LONGEST_NAME + 1) + b'"]',
     ],
 )
-def test_whatever_else_comes_as_json_is_left_to_the_ordinary_way(data):
+def test_other_json_is_left_to_the_ordinary_parser(data):
     assert Instance.from_json(data) is None
 
 
@@ -261,7 +266,4 @@ def test_a_joined_event_says_so_and_is_otherwise_the_same(event):
     read = Event.from_bytes(bytes(joined))
     assert read == joined
     assert read.joined
-    for name in ("kind", "event_id", "fingerprint", "classes", "name", "options", "restored"):
-        assert getattr(read, name) == getattr(event, name)
-    if event.kind == "learn":
-        assert read.instance == event.instance
+    assert_equal_fields(read, event)

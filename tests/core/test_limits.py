@@ -20,12 +20,12 @@ FLAGS = [
 ]
 
 
-def run(tmp_path, source, *flags):
+def run(tmp_path, source, *flags, given=""):
     """Compile a program of `native` and return what it printed; it must end with status 0."""
     program = tmp_path / "program"
     sources = [str(FOLDER / "native" / source), f"-I{NATIVE}"]
     subprocess.run([*CXX, *FLAGS, *sources, *flags, "-o", program], check=True)
-    done = subprocess.run([program], capture_output=True, text=True)
+    done = subprocess.run([program], input=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

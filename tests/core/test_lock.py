@@ -5,8 +5,10 @@ from time import sleep
 
 import pytest
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 
 WAITING = {

@@ -120,14 +120,14 @@ def test_a_committee_of_others_is_another_learner():
     assert other.after(ModelSet(one)) == other
 
 
-def test_where_each_learner_goes_on_from():
-    before = ModelSet(FF, (PA, Options.of("pa", rivals=2), OOZ))
+def test_learners_continue_former_ones():
+    before = ModelSet(FF, (PA, Options.of("pa", negatives=2), OOZ))
     assert before.origins(before) == [0, 1, 2, 3]
     assert ModelSet(Options(rating=3), (OOZ, PA)).origins(before) == [0, 3, 1]
     # an equal specification goes before the same learner, in any order
-    other = Options.of("pa", rivals=3)
+    other = Options.of("pa", negatives=3)
     assert ModelSet(FF, (other, PA)).origins(before) == [0, 2, 1]
-    assert ModelSet(FF, (other, Options.of("pa", rivals=4))).origins(before) == [0, 1, 2]
+    assert ModelSet(FF, (other, Options.of("pa", negatives=4))).origins(before) == [0, 1, 2]
     # a shadow does not continue from the former primary
     assert ModelSet(FF, (Options(rating=3), Options.of("ema"))).origins(before) == [0, None, None]
     assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]

@@ -1,15 +1,10 @@
 """Numbers parsed by std::from_chars, by its fallback strtod, and by Python are equal."""
 
 import math
-import os
 import random
 import struct
-import subprocess
-from pathlib import Path
 
-FOLDER = Path(__file__).parent
-NATIVE = FOLDER.parents[1] / "core" / "native"
-CXX = os.environ.get("CXX", "c++").split()
+from tests.core.test_limits import run
 
 
 def texts():
@@ -41,15 +36,11 @@ def expected(text):
 def test_every_way_to_read_a_number_gives_the_same_bits(tmp_path):
     lines = list(texts())
     wanted = [expected(text) for text in lines]
-    for name, flags in {"library": [], "strtod": ["-DMANYCLASS_NUMBERS_BY_STRTOD"]}.items():
-        program = tmp_path / name
-        source = [FOLDER / "native" / "numbers.cpp", f"-I{NATIVE}"]
-        subprocess.run([*CXX, "-std=c++17", "-O1", *flags, *source, "-o", program], check=True)
-        given = "\n".join(lines) + "\n"
-        done = subprocess.run([program], input=given, capture_output=True, text=True, check=True)
+    for flags in ([], ["-DMANYCLASS_NUMBERS_BY_STRTOD"]):
+        found = run(tmp_path, "numbers.cpp", *flags, given="\n".join(lines) + "\n").split()
         differing = [
             (text, bits, right)
-            for text, bits, right in zip(lines, done.stdout.split(), wanted, strict=True)
+            for text, bits, right in zip(lines, found, wanted, strict=True)
             if bits != right
         ]
-        assert differing == [], name
+        assert differing == [], flags

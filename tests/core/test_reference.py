@@ -129,17 +129,12 @@ def test_equal_scores_rank_the_older_class_first():
 
 
 def test_a_class_outside_the_window_scores_nothing():
-    options = replace(PLAIN, retrieval_window=1, margin_threshold=-0.5)
-    lessons = [({"f": 3}, ["a"]), ({"f": 2}, ["b"])]
-    learner = FeatureFocus(replace(PLAIN, margin_threshold=100.0))
-    for instance, classes in lessons:
-        learner.learn(instance, classes)
+    options = replace(PLAIN, margin_threshold=100.0)
+    learner = taught(options, ({"f": 3}, ["a"]), ({"f": 2}, ["b"]))
 
-    learner.configure(options)
-    assert learner.learn({"f": 1}, ["b"])[:2] == (
-        2,
-        True,
-    )  # 0 - 3/5 <= -1/2, though 2/5 - 3/5 is not
+    learner.configure(replace(PLAIN, retrieval_window=1, margin_threshold=-0.5))
+    # 0 - 3/5 <= -1/2, though 2/5 - 3/5 is not
+    assert learner.learn({"f": 1}, ["b"])[:2] == (2, True)
 
 
 def test_margins_are_taken_before_any_update():
@@ -147,10 +142,8 @@ def test_margins_are_taken_before_any_update():
 
     assert learner.learn({"f": 1}, ["a", "b"])[:2] == (0, True)
     assert row(learner, "f") == [("a", 1), ("b", 1)]
-    assert learner.learn({"f": 1}, ["a", "b"])[:2] == (
-        1,
-        False,
-    )  # no other class scores: margins 1/2
+    # no other class scores: margins 1/2
+    assert learner.learn({"f": 1}, ["a", "b"])[:2] == (1, False)
 
 
 def test_finite_memory_halves_the_row():
@@ -217,7 +210,7 @@ def test_the_feature_idle_longest_makes_room():
     assert learner.evicted_features == 1
 
 
-def test_what_an_event_touches_is_never_evicted_by_it():
+def test_an_event_never_evicts_its_own_names():
     learner = taught(replace(PLAIN, max_features=2), ({"f": 1}, ["a"]))
     learner.learn({"g": 1, "h": 1, "f": 1}, ["a"])
 
@@ -277,7 +270,7 @@ def test_explain_gives_each_feature_its_share():
 def test_later_passes_do_not_count_features_again():
     learner = FeatureFocus(PLAIN)
     learner.learn({"f": 1}, ["a"])
-    learner.learn({"f": 1}, ["a"], first_pass=False)
+    learner.learn({"f": 1}, ["a"], is_first_epoch=False)
 
     assert learner.rows["f"].times_seen == 1
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from manyclass.core.event import Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.learners.linear import LONGEST_ROW
 from manyclass.core.learners.options import Options
 from tests.core.both import CLASSES, FEATURES, MANY_CLASSES, MANY_FEATURES, Both, lessons
@@ -26,7 +27,7 @@ def test_forgetting_leaves_no_edge_without_mass_to_share():
     both.forget_class("a")
 
     both.compare()
-    assert both.index.rank(Instance({"f": 1})) == [("b", 1.0)]
+    assert both.learner.rank(Instance({"f": 1})) == [("b", 1.0)]
     both.reload(1)
 
 
@@ -37,14 +38,14 @@ def test_a_row_emptied_without_leak_has_no_mass():
     both = Both(leaking, FEATURES, CLASSES)
     for name in ("a", "b", "a"):  # each ousts the other, and leaks
         both.learn({"f": 1}, [name])
-    assert both.index.feature("f")["mass"] == 3
+    assert both.learner.feature("f")["mass"] == 3
     both.configure(replace(leaking, leak=False))
     both.learn({"f": 1}, ["c"])
 
     both.compare()
-    assert both.index.feature("f")["mass"] == 0
+    assert both.learner.feature("f")["mass"] == 0
     both.learn({"f": 1}, ["c"])
-    assert both.index.rank(Instance({"f": 1})) == [("c", 1.0)]
+    assert both.learner.rank(Instance({"f": 1})) == [("c", 1.0)]
 
 
 def test_averages_that_all_but_vanish():
@@ -53,7 +54,7 @@ def test_averages_that_all_but_vanish():
     for number in range(12):  # each divides the scale of the row by 2**-53, all it had before
         both.learn({"f": 1 - 2.0**-53, "nine byte": 0.999}, [CLASSES[number % 5]])
         both.compare()
-    assert both.index.rank(Instance({"f": 1.0}))[0] == (CLASSES[1], pytest.approx(1.0))
+    assert both.learner.rank(Instance({"f": 1.0}))[0] == (CLASSES[1], pytest.approx(1.0))
 
 
 @pytest.mark.parametrize(
@@ -93,20 +94,20 @@ def test_demands_with_subnormal_multipliers_are_forgotten():
         both.learn({"f": 1}, [name])
 
     both.compare()
-    state = both.index.dump()
+    state = both.learner.dump()
     assert len(state["kept_features"]) == 3
     assert state["kept_demands_multiplier"].size == 0
 
 
 @pytest.mark.parametrize("arity", [2, 3])
 @pytest.mark.parametrize("tree", ["complete", "random", "huffman", "kmeans"])
-def test_trees_planted_over_many_classes(tree, arity):
+def test_trees_built_over_many_classes(tree, arity):
     options = Options.of("iplt", tree=tree, arity=arity, max_leaves=2, sample=60, seed=4)
     both = Both(options, MANY_FEATURES, MANY_CLASSES)
     for instance, classes in lessons(5, 80, MANY_FEATURES[:30], MANY_CLASSES[:40]):
         both.learn(instance, classes)
     both.compare()
-    assert both.reference.planted
+    assert both.reference.is_built
     both.look_inside()
 
 
@@ -153,16 +154,16 @@ def test_reasons_add_up_to_the_score(limit):
     instance = dict.fromkeys(FEATURES, 1)
     both.explain(instance, limit)
 
-    (best, score), *_ = both.index.rank(Instance(instance))
-    reasons = both.index.explain(Instance(instance), [best], 1000)[0]
+    (best, score), *_ = both.learner.rank(Instance(instance))
+    reasons = both.learner.explain(Instance(instance), [best], 1000)[0]
     assert sum(gave for _, gave in reasons) == pytest.approx(score)
 
 
 @pytest.mark.parametrize("learner", ["pa", "arow", "mmp"])
-def test_many_true_classes_push_the_same_rivals_back(learner):
+def test_many_true_classes_push_the_same_negatives_back(learner):
     """Another number of negatives yields to each true class."""
     classes = [f"c{number}" for number in range(60)]
-    both = Both(Options.of(learner, rivals=12, max_outdegree=100), FEATURES, classes)
+    both = Both(Options.of(learner, negatives=12, max_outdegree=100), FEATURES, classes)
     for number, name in enumerate(classes):
         both.learn({FEATURES[number % 8]: 1 + number % 5, FEATURES[number % 3]: 2}, [name])
     for part in (classes[:40], classes[5::2], classes[::-3]):

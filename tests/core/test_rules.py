@@ -4,7 +4,8 @@ import pytest
 
 from manyclass.core import rules
 from manyclass.core.errors import EventError, RulesDiffer
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 

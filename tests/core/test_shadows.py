@@ -1,15 +1,18 @@
 """A model with several learners: each learns every event, one answers, and any may be promoted."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 
 from manyclass.core import snapshot
 from manyclass.core.errors import OptionError, SnapshotError, UnknownName
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.model_state import of_primary
 from manyclass.core.outcome import ShadowOutcome
 from tests.core.streams import applied, lessons, model_sets, streams_with_shadows, taught
 from tests.examples import examples
@@ -121,7 +124,7 @@ def test_other_learners_may_begin_as_long_as_nothing_was_learned():
     assert applied([other], model).model_set.labels == ["ff"]
 
 
-def test_what_is_learned_is_forgotten_by_every_learner():
+def test_a_class_is_forgotten_by_every_learner():
     model = applied(lessons(30), Model(ModelSet(Options(max_classes=2), (PA,))))
     kept = [name for name, _ in model.learner.class_page("", "", 9)]
     evicted = next(f"c{n}" for n in range(6) if f"c{n}" not in kept)
@@ -155,10 +158,10 @@ def test_a_new_shadow_begins_with_nothing_and_one_that_is_not_named_is_gone():
 def test_a_learner_with_other_options_goes_on_and_its_score_begins_anew():
     model = applied(lessons(30), Model(ModelSet(FF, (PA,))))
     states = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
-    model_set = ModelSet(Options(max_outdegree=3), (Options.of("pa", rivals=2),))
+    model_set = ModelSet(Options(max_outdegree=3), (Options.of("pa", negatives=2),))
     configured(model, model_set)
     assert model.model_set == model_set
-    assert [each.label for each in model.enrolled] == ["ff(max_outdegree=3)", "pa(rivals=2)"]
+    assert [each.label for each in model.enrolled] == ["ff(max_outdegree=3)", "pa(negatives=2)"]
     now = [each.learner.dump()["edge_classes"].tolist() for each in model.enrolled]
     assert now == states
     assert [each.progress.examples for each in model.enrolled] == [0, 0]
@@ -222,6 +225,12 @@ def test_as_many_learners_as_there_may_be_fit_into_a_snapshot():
     shadows = tuple(Options(rating=n) for n in range(15))
     small = applied(lessons(9), Model(ModelSet(committee, shadows)))
     assert Model.load(small.dump()).digest() == small.digest()
+
+
+def test_a_section_of_the_primary_may_begin_like_the_prefix_of_a_shadow():
+    names = ["counts", "shadow", "shadow_masses", "shadows.", "shadow1.counts", "shadow12.edges"]
+    arrays = {name: np.zeros(1) for name in names}
+    assert list(of_primary(arrays)) == names[:4]
 
 
 # --- confidence -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def test_bytes_are_those_of_the_state():
 
 
 @pytest.mark.parametrize("specification", ["iplt(tree=complete)", "committee(members=iplt)"])
-def test_a_tree_is_planted_for_a_training_and_not_for_a_stream(specification):
+def test_a_tree_builds_offline_for_a_training_and_not_for_a_stream(specification):
     options = Options.parse(specification)
     rows = Rows.of([({f"f{n}": 1.0}, [f"c{n:02}"]) for n in range(40)])
     trained, streamed = LearnerEstimator(rows, options), LearnerEstimator(rows, options)

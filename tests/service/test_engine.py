@@ -239,16 +239,16 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
     again = await started(store)
     assert labels(again) == ["pa(replay=2)", "ema"]
     assert again.model.digest() == engine.model.digest()
-    other = await started(store, learner="pa(rivals=2,replay=2)", reconfigure=True)
-    assert labels(other) == ["pa(rivals=2,replay=2)", "ema"]
+    other = await started(store, learner="pa(negatives=2,replay=2)", reconfigure=True)
+    assert labels(other) == ["pa(negatives=2,replay=2)", "ema"]
     again_other = await started(store)
-    assert labels(again_other) == ["pa(rivals=2,replay=2)", "ema"]
+    assert labels(again_other) == ["pa(negatives=2,replay=2)", "ema"]
     refused = await started(store, learner="pa")  # a named learner has its defaults
     assert refused.status == "failed"
-    stored = "MANYCLASS_LEARNER='pa(rivals=2,replay=2)' MANYCLASS_SHADOWS='ema'"
+    stored = "MANYCLASS_LEARNER='pa(negatives=2,replay=2)' MANYCLASS_SHADOWS='ema'"
     assert f"start with {stored} and no other limits, or with --reconfigure" in refused.failure
     replaced = await started(store, learner="svm")
-    assert "'svm' cannot take the place of 'pa(rivals=2,replay=2)'" in replaced.failure
+    assert "'svm' cannot take the place of 'pa(negatives=2,replay=2)'" in replaced.failure
     for each in (engine, again, other, again_other, refused, replaced):
         await each.close()
 
@@ -257,9 +257,9 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
 async def test_other_shadows_than_the_stored_ones_are_refused():
     store = FaultyStore()
     await (await started(store, shadows=("pa", "ema"))).close()
-    other = await started(store, shadows=("ema", "pa(rivals=2)"))
+    other = await started(store, shadows=("ema", "pa(negatives=2)"))
     assert other.status == "failed"
-    differ = "shadows is 'pa,ema' in the store and 'ema,pa(rivals=2)' in the settings"
+    differ = "shadows is 'pa,ema' in the store and 'ema,pa(negatives=2)' in the settings"
     assert differ in other.failure
     await other.close()
     same = await started(store, shadows=("ema", "pa"))  # in any order

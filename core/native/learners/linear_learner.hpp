@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "learners/learner.hpp"
-#include "learners/rules/signed_weights.hpp"
-#include "learners/rules/update_context.hpp"
+#include "learners/rules/rule.hpp"
 #include "pipeline/top_k.hpp"
 #include "storage/class_search.hpp"
 #include "storage/score_table.hpp"

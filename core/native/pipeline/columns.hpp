@@ -74,4 +74,13 @@ private:
     std::uint64_t era_ = 0;
 };
 
+// Rows of CSR arrays over columns; rows of classes have no values. Ownership: the caller's.
+struct CsrRows {
+    Columns* columns;
+    const std::int64_t* indptr;
+    const std::int32_t* indices;
+    const float* values;
+    std::int64_t count;
+};
+
 }  // namespace manyclass

@@ -6,11 +6,25 @@
 
 #include "learners/learner.hpp"
 #include "pipeline/eviction_clock.hpp"
-#include "pipeline/limits.hpp"
 #include "pipeline/replay.hpp"
 #include "storage/tables.hpp"
 
 namespace manyclass {
+
+// The limits on the sizes of an engine, and on replay.
+struct Limits {
+    std::uint32_t max_features = 0, max_classes = 0, replay = 0, replay_size = 0;
+    std::uint64_t max_bytes = 0;
+
+    template <class V>
+    void visit_options(V&& option) {
+        option("max_features", max_features);
+        option("max_classes", max_classes);
+        option("max_bytes", max_bytes);
+        option("replay", replay);
+        option("replay_size", replay_size);
+    }
+};
 
 // The limit on bytes is held against counts, so that a reloaded engine, whose blocks lie closer
 // together, evicts at the same moment as one that grew.
@@ -116,38 +130,42 @@ private:
 
     // Forget a feature that was idle long; false when all were active in the event being learned.
     bool evict_feature() {
-        if (all_features_in_use_ == tables_.learned) return false;
         const Postings& postings = tables_.postings;
-        const std::uint32_t end = tables_.features.end();
-        const std::uint32_t id = feature_clock_.pick(end, [&](std::uint32_t each) {
-            postings.prefetch(each + EvictionClock::WINDOW);  // the next eviction looks at it
-            const Row& row = postings[each];
-            const Idleness idle = idleness(tables_.stamp() - row.last_seen, row.times_seen);
-            return tables_.features.alive(each) ? idle : IN_USE;
-        });
-        if (id == NO_ID) {
-            all_features_in_use_ = tables_.learned;
-            return false;
-        }
+        const std::uint32_t id =
+            pick(feature_clock_, tables_.features, all_features_in_use_, [&](std::uint32_t each) {
+                postings.prefetch(each + EvictionClock::WINDOW);  // the next eviction looks at it
+                const Row& row = postings[each];
+                return idleness(tables_.stamp() - row.last_seen, row.times_seen);
+            });
+        if (id == NO_ID) return false;
         remove_feature(id);
         ++tables_.evicted_features;
         return true;
     }
 
     bool evict_class() {
-        if (all_classes_in_use_ == tables_.learned) return false;
-        const std::uint32_t id = class_clock_.pick(tables_.classes.end(), [&](std::uint32_t each) {
-            const ClassRecord& record = tables_.class_records[each];
-            const Idleness idle = idleness(tables_.stamp() - record.last_learned, record.learned);
-            return tables_.classes.alive(each) ? idle : IN_USE;
-        });
-        if (id == NO_ID) {
-            all_classes_in_use_ = tables_.learned;
-            return false;
-        }
+        const std::uint32_t id =
+            pick(class_clock_, tables_.classes, all_classes_in_use_, [&](std::uint32_t each) {
+                const ClassRecord& record = tables_.class_records[each];
+                return idleness(tables_.stamp() - record.last_learned, record.learned);
+            });
+        if (id == NO_ID) return false;
         retire_class(id);
         ++tables_.evicted_classes;
         return true;
+    }
+
+    // The id to evict; NO_ID, noted in `all_in_use`, when the event being learned uses every name.
+    template <class F>
+    std::uint32_t pick(EvictionClock& clock, const Vocabulary& names, std::uint64_t& all_in_use,
+                       F&& idleness_of) {
+        if (all_in_use == tables_.learned) return NO_ID;
+        const std::uint32_t id = clock.pick(names.end(), [&](std::uint32_t each) {
+            const Idleness idle = idleness_of(each);
+            return names.alive(each) ? idle : IN_USE;
+        });
+        if (id == NO_ID) all_in_use = tables_.learned;
+        return id;
     }
 
     static void visit_hand(SnapshotVisitor& visitor, Count place, EvictionClock& clock,

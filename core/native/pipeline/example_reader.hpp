@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/columns.hpp"
@@ -18,9 +19,9 @@ public:
     ExampleReader(const Tables& tables, std::uint32_t most_edges)
         : features_(tables.features), postings_(tables.postings), most_edges_(most_edges) {}
 
-    void read_wire(std::vector<ActiveFeature>& active, const char* data, std::size_t size) const {
+    void read_wire(std::vector<ActiveFeature>& active, std::string_view instance) const {
         active.clear();
-        FeatureReader reader(data, size);
+        FeatureReader reader(instance);
         while (reader.next()) {
             const std::uint64_t hash = features_.hash(reader.name());
             features_.prefetch(hash);
@@ -41,16 +42,15 @@ public:
     }
 
     // The edges are not fetched yet.
-    void read_csr(std::vector<ActiveFeature>& active, Columns& columns, std::int64_t begin,
-                  std::int64_t end, const std::int32_t* indices, const float* values) const {
+    void read_csr(std::vector<ActiveFeature>& active, const CsrRows& rows, std::int64_t row) const {
         active.clear();
-        for (std::int64_t at = begin; at < end; ++at) {
-            if (!(values[at] >= SMALLEST_VALUE)) continue;
-            const auto column = static_cast<std::uint32_t>(indices[at]);
-            const std::uint32_t feature = columns.id(column, features_);
+        for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at) {
+            if (!(rows.values[at] >= SMALLEST_VALUE)) continue;
+            const auto column = static_cast<std::uint32_t>(rows.indices[at]);
+            const std::uint32_t feature = rows.columns->id(column, features_);
             if (feature != NO_ID) postings_.prefetch(feature);
-            active.push_back(
-                {feature, column, static_cast<double>(values[at]), 0, columns.name(column)});
+            active.push_back({feature, column, static_cast<double>(rows.values[at]), 0,
+                              rows.columns->name(column)});
         }
     }
 

@@ -26,7 +26,7 @@ public:
         void* const made = std::malloc(BYTES);
         if (made == nullptr) throw std::bad_alloc();
         void* none = nullptr;
-        if (!block().compare_exchange_strong(none, made)) std::free(made);  // another thread's is there
+        if (!block().compare_exchange_strong(none, made)) std::free(made);  // another was faster
     }
 
     // Give the reserve back to the system; false when it is gone already.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "math/natural_log.hpp"
+#include "math/elementary.hpp"
 #include "pipeline/example.hpp"
 #include "storage/tables.hpp"
 
@@ -14,7 +14,7 @@ class Preprocessing {
 public:
     template <class V>
     void visit_options(V&& option) {
-        option("boolean", binarize_);
+        option("binarize", binarize_);
         option.choice("normalize", l2_, {{"l2", true}, {"none", false}});
         option("sublinear", sublinear_);
         option("tfidf", tfidf_);

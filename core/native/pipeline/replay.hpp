@@ -105,10 +105,17 @@ public:
 
     // When loading: after the tables and `limit`.
     void visit(SnapshotVisitor& visitor, bool has_constraints) {
-        buffer_.visit(
-            visitor, tables_, has_constraints,
-            [this](const StoredExample& in, std::uint32_t id) { return feature_is_gone(in, id); },
-            [this](const StoredExample& in, std::uint32_t id) { return class_is_gone(in, id); });
+        buffer_.visit(visitor, tables_, has_constraints, *this);
+    }
+
+    // True if a feature or class of a stored example was removed since.
+    bool feature_is_gone(const StoredExample& example, std::uint32_t id) const {
+        return id == GONE_ID || births_[id] > example.removals;
+    }
+    bool class_is_gone(const StoredExample& example, std::uint32_t id) const {
+        if (id == NO_ID) return false;  // in the place of a class
+        return id == GONE_ID || !tables_.classes.alive(id) ||
+               tables_.class_records[id].creation_order >= example.classes_made;
     }
 
 private:
@@ -119,21 +126,9 @@ private:
         return tables_.features.removals() + tables_.classes.removals() + 1;
     }
 
-    bool feature_is_gone(const StoredExample& example, std::uint32_t id) const {
-        return id == GONE_ID || births_[id] > example.removals;
-    }
-    bool class_is_gone(const StoredExample& example, std::uint32_t id) const {
-        if (id == NO_ID) return false;  // in the place of a class
-        return id == GONE_ID || !tables_.classes.alive(id) ||
-               tables_.class_records[id].creation_order >= example.classes_made;
-    }
-
     // False if the example is gone, and another, or none, is in its place.
     bool refresh(std::size_t at) {
-        return buffer_.refresh(
-            at, removals(), tables_.classes_made,
-            [this](const StoredExample& in, std::uint32_t id) { return feature_is_gone(in, id); },
-            [this](const StoredExample& in, std::uint32_t id) { return class_is_gone(in, id); });
+        return buffer_.refresh(at, removals(), tables_.classes_made, *this);
     }
 
     void read(std::size_t at, Example& example, const ExampleReader& reader,

@@ -6,7 +6,6 @@
 
 #include "learners/learner.hpp"
 #include "pipeline/eviction.hpp"
-#include "pipeline/limits.hpp"
 #include "pipeline/preprocessing.hpp"
 #include "pipeline/replay.hpp"
 

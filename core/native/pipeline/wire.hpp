@@ -46,7 +46,8 @@ inline void put_feature(std::string& out, std::string_view name, double value) {
 // Walks over the features of an instance; its bytes must outlive it.
 class FeatureReader {
 public:
-    FeatureReader(const char* data, std::size_t size) : at_(data), end_(data + size) {
+    explicit FeatureReader(std::string_view instance)
+        : at_(instance.data()), end_(at_ + instance.size()) {
         left_ = take<std::uint32_t>();
     }
 

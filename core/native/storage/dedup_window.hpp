@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "storage/probing.hpp"
+
 namespace manyclass {
 
 // 128 bits of a hash of the id: two ids never meet in practice.
@@ -25,7 +27,6 @@ public:
     explicit DedupWindow(std::size_t capacity) : capacity_(capacity), slots_(64, 0) {}
 
     std::size_t size() const { return ring_.size(); }
-    std::size_t capacity() const { return capacity_; }
 
     const Remembered* find(const Key& key) const {
         for (std::size_t at = home(key); slots_[at] != 0; at = next(at))
@@ -55,7 +56,7 @@ public:
 
 private:
     std::size_t home(const Key& key) const { return key.low & (slots_.size() - 1); }
-    std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+    std::size_t next(std::size_t at) const { return next_slot(at, slots_.size()); }
 
     void insert(std::size_t place) {
         std::size_t at = home(ring_[place].key);
@@ -64,15 +65,11 @@ private:
     }
 
     void remove(std::size_t place) {
-        std::size_t gap = home(ring_[place].key);
-        while (slots_[gap] != place + 1) gap = next(gap);
-        for (std::size_t at = next(gap); slots_[at] != 0; at = next(at)) {
-            const std::size_t wanted = home(ring_[slots_[at] - 1].key);
-            if (((at - wanted) & (slots_.size() - 1)) < ((at - gap) & (slots_.size() - 1))) continue;
-            slots_[gap] = slots_[at];
-            gap = at;
-        }
-        slots_[gap] = 0;
+        std::size_t at = home(ring_[place].key);
+        while (slots_[at] != place + 1) at = next(at);
+        close_gap(
+            slots_, at, [this](std::uint32_t slot) { return home(ring_[slot - 1].key); },
+            [](std::uint32_t slot) { return slot == 0; });
     }
 
     void grow() {

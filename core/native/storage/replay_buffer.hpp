@@ -82,20 +82,25 @@ public:
     }
 
     // Remove forgotten features and classes from an example. Without features or without classes,
-    // remove the example too and return false.
-    template <class F, class C>
+    // remove the example too and return false. `names` says what is forgotten.
+    template <class N>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
-                 F&& feature_is_gone, C&& class_is_gone) {
+                 const N& names) {
         StoredExample& stored = stored_[at];
         if (stored.removals == removals) {
             stored.classes_made = classes_made;  // none with the id of an earlier class
             return true;
         }
         bytes_ -= stored.bytes();
-        remove_if(stored.values, [&](const auto& one) { return feature_is_gone(stored, one.first); });
-        remove_if(stored.classes, [&](std::uint32_t cls) { return class_is_gone(stored, cls); });
+        const auto class_is_gone = [&](std::uint32_t cls) {
+            return names.class_is_gone(stored, cls);
+        };
+        remove_if(stored.values, [&](const auto& one) {
+            return names.feature_is_gone(stored, one.first);
+        });
+        remove_if(stored.classes, class_is_gone);
         remove_if(stored.constraints, [&](const Constraint& each) {
-            return class_is_gone(stored, each.ahead) || class_is_gone(stored, each.behind);
+            return class_is_gone(each.ahead) || class_is_gone(each.behind);
         });
         stored.removals = removals;
         stored.classes_made = classes_made;
@@ -109,11 +114,11 @@ public:
 
     std::uint64_t offered() const { return offered_; }
 
-    // Visit the sections. The functions return true for a removed feature or class of an example. A
-    // loaded example has ids of the tables, and has constraints only with `has_constraints`.
-    template <class F, class C>
+    // Visit the sections. A loaded example has ids of the tables, and has constraints only with
+    // `has_constraints`.
+    template <class N>
     void visit(SnapshotVisitor& visitor, const Tables& tables, bool has_constraints,
-               F&& feature_is_gone, C&& class_is_gone) {
+               const N& names) {
         std::uint64_t values = 0, classes = 0, constraints = 0;
         for (const StoredExample& each : stored_) {
             values += each.values.size();
@@ -133,7 +138,7 @@ public:
         runs.ahead = visitor.run<std::uint32_t>("kept_demands_ahead", constraints);
         runs.behind = visitor.matching<std::uint32_t>("kept_demands_behind", runs.ahead.size);
         runs.multiplier = visitor.matching<float>("kept_demands_multiplier", runs.ahead.size);
-        if (visitor.is_dumping()) dump(runs, feature_is_gone, class_is_gone);
+        if (visitor.is_dumping()) dump(runs, names);
         if (visitor.is_loading()) load(runs, tables, has_constraints);
     }
 
@@ -147,19 +152,19 @@ private:
         Run<float> multiplier;
     };
 
-    template <class F, class C>
-    void dump(const Runs& runs, F&& feature_is_gone, C&& class_is_gone) const {
+    template <class N>
+    void dump(const Runs& runs, const N& names) const {
         std::uint64_t value = 0, cls = 0, constraint = 0;
         for (std::size_t i = 0; i < stored_.size(); ++i) {
             const StoredExample& example = stored_[i];
             const auto known = [&](std::uint32_t id) {
-                return class_is_gone(example, id) ? GONE_ID : id;
+                return names.class_is_gone(example, id) ? GONE_ID : id;
             };
             runs.features.data[i] = static_cast<std::uint32_t>(example.values.size());
             runs.classes.data[i] = static_cast<std::uint32_t>(example.classes.size());
             runs.constraints.data[i] = static_cast<std::uint32_t>(example.constraints.size());
             for (const auto& [feature, given] : example.values) {
-                const bool is_gone = feature_is_gone(example, feature);
+                const bool is_gone = names.feature_is_gone(example, feature);
                 runs.feature_ids.data[value] = is_gone ? GONE_ID : feature;
                 runs.values.data[value++] = given;
             }

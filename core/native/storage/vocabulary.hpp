@@ -1,4 +1,4 @@
-// Vocabulary and their dense ids, both ways.
+// Names and their dense ids, both ways.
 //
 //   slots_   [ tag | id+1 ][ 0 ][ tag | id+1 ] ...     ordered by tag: a slot's place is tag * slots / 2^32
 //                      |
@@ -21,6 +21,7 @@
 #include "snapshot/visitor.hpp"
 #include "storage/arena.hpp"
 #include "storage/moving.hpp"
+#include "storage/probing.hpp"
 #include "text/utf8.hpp"
 
 namespace manyclass {
@@ -63,7 +64,6 @@ public:
     std::uint32_t count() const { return count_; }
     std::uint64_t name_bytes() const { return live_bytes_; }
     bool alive(std::uint32_t id) const { return places_[id].size != 0; }
-    const std::vector<std::uint32_t>& free_ids() const { return free_ids_; }
     std::uint64_t removals() const { return removals_; }  // of names, since the start; no state
 
     std::string_view name(std::uint32_t id) const {
@@ -126,7 +126,9 @@ public:
         const std::uint32_t tag = tag_of(hash(name(id)));
         std::size_t at = home(tag);
         while (slots_[at].id_plus_1 != id + 1) at = next(at);
-        close_gap(at);
+        close_gap(
+            slots_, at, [this](const Slot& slot) { return home(slot.tag); },
+            [](const Slot& slot) { return slot.id_plus_1 == 0; });
         live_bytes_ -= places_[id].size;
         places_[id] = Place{0, 0, 0};
         --count_;
@@ -211,7 +213,7 @@ private:
     std::size_t home(std::uint32_t tag) const {
         return (static_cast<std::uint64_t>(tag) * slots_.size()) >> 32;
     }
-    std::size_t next(std::size_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
+    std::size_t next(std::size_t at) const { return next_slot(at, slots_.size()); }
 
     void place_name(std::uint32_t id, std::string_view name) {
         const std::size_t at = bytes_.extend(name.size());
@@ -225,19 +227,6 @@ private:
         std::size_t at = home(tag);
         while (slots_[at].id_plus_1 != 0) at = next(at);
         slots_[at] = Slot{tag, id + 1};
-    }
-
-    // Empty a slot and move up what it would cut off from its home.
-    void close_gap(std::size_t gap) {
-        for (std::size_t at = next(gap); slots_[at].id_plus_1 != 0; at = next(at)) {
-            const std::size_t wanted = home(slots_[at].tag);
-            const std::size_t reach = at >= wanted ? at - wanted : at + slots_.size() - wanted;
-            const std::size_t back = at >= gap ? at - gap : at + slots_.size() - gap;
-            if (reach < back) continue;
-            slots_[gap] = slots_[at];
-            gap = at;
-        }
-        slots_[gap] = Slot{0, 0};
     }
 
     void rebuild(std::size_t size) {

@@ -7,7 +7,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from manyclass.core.event import LARGEST_VALUE, LONGEST_NAME
+from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument

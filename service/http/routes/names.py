@@ -7,7 +7,8 @@ from urllib.parse import unquote_to_bytes
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from manyclass.core.event import LONGEST_NAME, Event
+from manyclass.core.event import Event
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.problems import Problem
 from manyclass.service.http.routes.contract import TheEngine, needs

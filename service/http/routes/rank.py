@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from manyclass.core.event import Instance
-from manyclass.core.index import Node
 from manyclass.core.model import Model
+from manyclass.core.outcome import Node
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady

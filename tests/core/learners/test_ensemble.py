@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.errors import OptionError, SnapshotError, UnknownName
+from manyclass.core.event import Event
+from manyclass.core.index import Index
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
-from manyclass.core.learners.voting import count
+from tests.core.both import Both
+from tests.core.dumps import assert_equal_dumps, names
 from tests.core.references.committee import CommitteeReference
 from tests.examples import examples
 
@@ -28,109 +30,51 @@ def committee_of(*members, **options):
     return Committee(Options.of("committee", members="+".join(members), **options))
 
 
-class Both:
-    """A committee and its reference: every call goes to both, and the answers must be equal."""
+class CommitteeBoth(Both):
+    """A committee and its reference."""
 
-    def __init__(self, options, features=FEATURES, classes=CLASSES):
-        self.committee = Committee(options)
-        self.reference = CommitteeReference(options)
-        self.features, self.classes = features, classes
-        self.feature_columns, self.class_columns = Columns(features), Columns(classes)
+    def __init__(self, options):
+        super().__init__(options, FEATURES, CLASSES, Committee, CommitteeReference)
 
-    def rank(self, instance, k=MOST, threshold=None):
-        given = Instance(instance)
-        ours = self.committee.rank(given, k, threshold)
-        assert ours == self.reference.rank(dict(given.items()), k, threshold)
-
-    def explain(self, instance, limit):
-        given = Instance(instance)
-        ours = self.committee.explain(given, self.classes, limit)
-        assert ours == self.reference.explain(dict(given.items()), self.classes, limit)
-
-    def learn(self, instance, classes):
-        given = Instance(instance)
-        ours = self.committee.learn(given, classes)
-        assert ours == self.reference.learn(dict(given.items()), classes)
-
-    def apply(self, instance, classes):
-        given = Instance(instance)
-        ours = self.committee.apply(Event.learn(given, classes))
-        assert ours == self.reference.learn(dict(given.items()), classes)
+    @staticmethod
+    def assert_alike(ours, its_own):
+        assert ours == its_own
 
     def forget_class(self, name):
-        assert self.committee.has_class(name) == self.reference.has_class(name)
-        assert self.committee.forget_class(name) == self.reference.forget_class(name)
+        assert self.learner.has_class(name) == self.reference.has_class(name)
+        super().forget_class(name)
 
     def forget_feature(self, name):
-        assert self.committee.has_feature(name) == self.reference.has_feature(name)
-        assert self.committee.forget_feature(name) == self.reference.forget_feature(name)
+        assert self.learner.has_feature(name) == self.reference.has_feature(name)
+        super().forget_feature(name)
 
     def configure(self, options):
         before, after = (
             [member.learner for member in members_of(each)]
-            for each in (self.committee.options, options)
+            for each in (self.learner.options, options)
         )
-        if before != after:
-            with pytest.raises(OptionError, match="cannot change"):
-                self.committee.configure(options)
+        if before == after:
+            super().configure(options)
             return
-        self.committee.configure(options)
-        self.reference.configure(options)
+        with pytest.raises(OptionError, match="cannot change"):
+            self.learner.configure(options)
 
     def change(self, vote, shuffled):
-        """Return other options for the same members."""
-        members = [
-            replace(each, shuffle=4 if shuffled else 0)
-            for each in members_of(self.committee.options)
-        ]
-        self.configure(
-            replace(
-                self.committee.options,
-                vote=vote,
-                members="+".join(member.specification for member in members),
-            )
-        )
-
-    def rank_csr(self, instances, k):
-        ids, scores = self.committee.rank_csr(self.feature_columns, *self.rows(instances), k)
-        id_of = dict(zip(self.classes, self.committee.class_ids(self.class_columns), strict=True))
-        for row, instance in enumerate(instances):
-            ranked = self.reference.rank(votes(instance), k)
-            gap = k - len(ranked)
-            assert ids[row].tolist() == [id_of[name] for name, _ in ranked] + [-1] * gap
-            assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
-
-    def learn_csr(self, lessons, passes_done):
-        class_indptr = np.cumsum([0] + [len(classes) for _, classes in lessons])
-        class_indices = [self.classes.index(name) for _, classes in lessons for name in classes]
-        ranks = self.committee.learn_csr(
-            self.feature_columns,
-            *self.rows([instance for instance, _ in lessons]),
-            self.class_columns,
-            class_indptr.astype(np.int64),
-            np.array(class_indices, np.int32),
-            passes_done,
-        )
-        assert ranks.tolist() == [
-            self.reference.learn(votes(instance), classes, passes_done == 0)[0]
-            for instance, classes in lessons
-        ]
-
-    def rows(self, instances):
-        indptr = np.cumsum([0] + [len(instance) for instance in instances])
-        indices = [self.features.index(name) for instance in instances for name in instance]
-        values = [value for instance in instances for value in instance.values()]
-        return indptr.astype(np.int64), np.array(indices, np.int32), np.array(values, np.float32)
+        """Use other options for the same members."""
+        options = self.learner.options
+        members = [replace(each, shuffle=4 if shuffled else 0) for each in members_of(options)]
+        text = "+".join(member.specification for member in members)
+        self.configure(replace(options, vote=vote, members=text))
 
     def reload(self, hash_seed):
-        sections = self.committee.dump()
-        self.committee = Committee.load(self.committee.options, sections, hash_seed)
-        assert_equal_states(self.committee.dump(), sections)
-        for member in self.reference.members:  # no part of the state
+        sections = self.learner.dump()
+        super().reload(hash_seed)
+        assert_equal_dumps(self.learner.dump(), sections)
+        for member in self.reference.members:  # not in the state
             member.index.active_features_ranked = member.index.edges_touched = 0
 
     def compare(self):
-        committee, reference = self.committee, self.reference
+        committee, reference = self.learner, self.reference
         for counter in OWN:
             assert getattr(committee, counter) == getattr(reference, counter), counter
         for counter in OF_MEMBERS:
@@ -147,16 +91,6 @@ class Both:
             assert committee.class_(name, 3) == reference.class_(name, 3)
         assert committee.feature_page("", "f", 3) == reference.feature_page("", "f", 3)
         assert committee.class_page("", "", MOST) == reference.table.class_page("", "", MOST)
-
-
-def votes(instance):
-    return {name: value for name, value in instance.items() if value > 0}
-
-
-def assert_equal_states(ours, others):
-    assert list(ours) == list(others)
-    for name in ours:
-        assert np.array_equal(ours[name], others[name]), name
 
 
 # --- short streams over few names, so that names repeat -- ------------------------------------
@@ -176,7 +110,7 @@ LEARNERS = [
     "ooz(rate=0.2,margin_threshold=0.5",
     "pa(max_outdegree=2",
     "mmp(replay=1,replay_size=3",
-    "arow(rivals=1",
+    "arow(negatives=1",
     "frequency(retrieval_window=50",
 ]
 member_options = st.builds(
@@ -219,64 +153,11 @@ calls = st.one_of(
 @examples(300)
 @given(options, st.lists(calls, max_size=20))
 def test_short_streams(options, stream):
-    both = Both(options)
+    both = CommitteeBoth(options)
     note(f"{options} {stream}")
     for call, *arguments in stream:
         getattr(both, call)(*arguments)
         both.compare()
-
-
-# --- how votes are counted --------------------------------------------------------------------
-
-SPORT = [("sport", 4.0), ("news", 3.0), ("art", 1.0)]
-NEWS = [("news", 1.0), ("art", 0.5)]
-LEARNED = {"sport": 5, "news": 90, "art": 40}
-
-
-def test_first_places_decide_a_majority_and_shares_what_is_left():
-    ranked = count([SPORT, NEWS, NEWS], "majority", LEARNED.__getitem__)
-    assert ranked == [
-        ("news", 2 + (0.75 + 1 + 1) / 3),
-        ("sport", 1 + 1 / 3),
-        ("art", (0.25 + 0.5 + 0.5) / 3),
-    ]
-
-
-def test_the_rarest_of_the_first_places_comes_first_and_the_rest_as_by_majority():
-    ranked = count([NEWS, SPORT, NEWS], "rarest", LEARNED.__getitem__)
-    assert [name for name, _ in ranked] == ["sport", "news", "art"]
-    assert ranked[0] == ("sport", 3 + 1 / 3)
-    unanimous = count([NEWS, NEWS], "rarest", LEARNED.__getitem__)
-    assert unanimous == [("news", 2 + 1), ("art", 0.5)]
-
-
-def test_of_equally_rare_classes_the_one_with_more_votes_comes_first():
-    ranked = count([SPORT, NEWS, NEWS], "rarest", lambda _: 7)
-    assert ranked[0][0] == "news"
-
-
-def test_the_sum_of_shares_heeds_a_second_place():
-    rankings = [[("x", 1.0), ("y", 0.9)], [("x", 1.0), ("y", 0.9)], [("y", 5.0), ("z", 1.0)]]
-    assert count(rankings, "majority", len)[0][0] == "x"
-    assert count(rankings, "score", len) == [
-        ("y", (0.9 + 0.9 + 1) / 3),
-        ("x", 2 / 3),
-        ("z", 0.2 / 3),
-    ]
-
-
-def test_negative_scores_are_shares_of_the_way_up_from_the_lowest():
-    assert count([[("x", 1.0), ("y", 0.0), ("z", -1.0)]], "score", len) == [
-        ("x", 1.0),
-        ("y", 0.5),
-        ("z", 0.0),
-    ]
-    assert count([[("x", -2.0)], []], "score", len) == [("x", 0.5)]
-
-
-def test_equal_scores_stand_as_the_first_member_has_them():
-    equal = [[("b", 1.0), ("a", 1.0)], [("c", 1.0), ("a", 1.0), ("b", 1.0)]]
-    assert [name for name, _ in count(equal, "score", len)] == ["b", "a", "c"]
 
 
 # --- members ----------------------------------------------------------------------------------
@@ -298,7 +179,7 @@ def test_a_subsample_is_a_share_of_the_events_and_follows_from_the_seed():
     first, second, like_the_first = (member.index for member in committee.members)
     assert first.learned == pytest.approx(300, abs=60)
     assert second.learned == pytest.approx(300, abs=60)
-    assert_equal_states(first.dump(), like_the_first.dump())
+    assert_equal_dumps(first.dump(), like_the_first.dump())
     assert first.learned != second.learned or not np.array_equal(
         first.dump()["class_learned"], second.dump()["class_learned"]
     )
@@ -311,20 +192,11 @@ def test_events_wait_and_come_in_another_order():
 
     plain, shuffled = (member.index for member in committee.members)
     assert (plain.learned, shuffled.learned) == (400, 300)
-    born = [int(name) for name, _ in sorted(ranked_by_age(shuffled), key=lambda named: named[1])]
-    assert born != sorted(born)
-    waited = np.array([place - label for place, label in enumerate(born)])
+    state = shuffled.dump()
+    by_age = [int(names(state, "class")[id]) for id in np.argsort(state["class_born"])]
+    assert by_age != sorted(by_age)
+    waited = np.arange(len(by_age)) - by_age
     assert waited.max() > 0 > waited.min()  # some are delayed, others overtake them
-
-
-def ranked_by_age(index):
-    sections = index.dump()
-    names, at = [], 0
-    joined = sections["class_names"].tobytes()
-    for size in sections["class_name_sizes"].tolist():
-        names.append(joined[at : at + size].decode())
-        at += size
-    return list(zip(names, sections["class_born"].tolist(), strict=True))
 
 
 def test_a_smaller_shuffle_sends_on_what_waits_too_many():
@@ -339,7 +211,7 @@ def test_a_smaller_shuffle_sends_on_what_waits_too_many():
     assert committee.members[0].index.learned == 51
 
 
-def test_what_waits_stays_within_its_bytes():
+def test_the_shuffle_buffer_stays_within_its_bytes():
     limit = 4 * 2**20
     committee = committee_of("ff(shuffle=1000)", max_bytes=limit)
     for number in range(300):
@@ -371,7 +243,7 @@ def test_a_class_that_only_members_still_know_is_forgotten():
 
 
 @pytest.mark.parametrize("kind", ["class", "feature"])
-def test_what_waits_is_forgotten_too(kind):
+def test_forgetting_reaches_the_shuffle_buffer(kind):
     committee = committee_of("ff(shuffle=10)")
     secret = "s3cr3t"
     committee.learn({secret: 1.0, "f": 2.0}, ["other", secret])
@@ -391,7 +263,7 @@ def test_what_waits_is_forgotten_too(kind):
     assert all(secret.encode() not in part.tobytes() for part in committee.dump().values())
 
 
-def test_how_each_member_ranks_is_kept():
+def test_each_member_has_its_own_progressive_accuracy():
     committee = committee_of("ff", "ff(subsample=0.01)")
     for instance, classes in lessons(300):
         committee.learn(instance, classes)
@@ -399,16 +271,6 @@ def test_how_each_member_ranks_is_kept():
     keen, lazy = (member.progress.windows()[1000] for member in committee.members)
     assert keen["examples"] == lazy["examples"] == 300
     assert keen["r1"] > 0.8 > lazy["r1"]
-
-
-def test_a_refused_class_changes_nothing():
-    committee = committee_of("ff", "ff(shuffle=5)")
-    committee.learn(["f"], ["c"])
-    before = committee.dump()
-    for classes in ([], "abc", ["ok", ""], ["x" * 5000]):
-        with pytest.raises(InstanceError):
-            committee.learn(["f"], classes)
-    assert_equal_states(committee.dump(), before)
 
 
 # --- refused options and states ---------------------------------------------------------------
@@ -513,5 +375,5 @@ def test_a_mistake_is_the_same_error_as_of_an_index(mistake):
         with pytest.raises((TypeError, ValueError, OverflowError, OptionError)) as caught:
             MISTAKES[mistake](learner)
         errors.append((caught.type, getattr(caught.value, "option", None)))
-        assert all((array == before[name]).all() for name, array in learner.dump().items())
+        assert_equal_dumps(learner.dump(), before)
     assert errors[0] == errors[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 
@@ -119,7 +119,7 @@ def test_the_outcome_is_of_the_ranking_before_the_update():
         assert (learned.first, learned.second) == (ranked[0][1], ranked[1][1])
 
 
-def test_how_each_tree_ranks_by_itself_is_kept():
+def test_each_tree_has_its_own_progressive_accuracy():
     committee = committee_of("oplt(policy=random)", "oplt(policy=random,subsample=0.0001)")
 
     for name in ["a", "a", "b", "a"]:

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
+from tests.core.csr import instances_of, rows_of
 from tests.core.dumped_tree import nodes_of, paths_of, untrained
-from tests.core.matrices import names
+from tests.core.dumps import names
 from tests.examples import examples
 
 FEATURES = [f"f{number}" for number in range(10)]
@@ -41,26 +43,15 @@ growing_trees = st.builds(
 
 def rows(lessons):
     """Return the examples as CSR arrays: features, then classes."""
-
-    def csr(lists, columns):
-        indptr = np.cumsum([0] + [len(each) for each in lists]).astype(np.int64)
-        indices = [columns.index(name) for each in lists for name in each]
-        return indptr, np.array(indices, np.int32)
-
-    values = [value for instance, _ in lessons for value in instance.values()]
-    return (
-        Columns(FEATURES),
-        *csr([instance for instance, _ in lessons], FEATURES),
-        np.array(values, np.float32),
-        Columns(CLASSES),
-        *csr([classes for _, classes in lessons], CLASSES),
-    )
+    instances, classes = zip(*lessons, strict=True)
+    features = Columns(FEATURES), *instances_of(FEATURES, instances)
+    return *features, Columns(CLASSES), *rows_of(CLASSES, classes)
 
 
-def taught(options, stream, planted=()):
+def taught(options, stream, built=()):
     index = Index(options)
-    if planted:
-        index.plant_csr(*rows(planted))
+    if built:
+        index.build_csr(*rows(built))
     for instance, classes in stream:
         index.learn(instance, classes)
     return index
@@ -71,8 +62,8 @@ def taught(options, stream, planted=()):
 
 @examples(300)
 @given(growing_trees, streams, st.one_of(st.just([]), streams))
-def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, planted):
-    grown = taught(options, stream, planted)
+def test_a_tree_that_grew_equals_one_that_was_there_from_the_start(options, stream, built):
+    grown = taught(options, stream, built)
     there = Index.load(options, untrained(grown.dump()))
     for instance, classes in stream:
         there.learn(instance, classes)
@@ -126,12 +117,12 @@ def test_growing_costs_a_constant_factor_of_building(policy, arity, max_leaves, 
     shape = {"arity": arity, "max_leaves": max_leaves}
     lessons = list(stream_of(classes, np.random.default_rng(classes)))
     grown = Index(Options.of("oplt", policy=policy, **shape))
-    planted = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
+    built = Index(Options.of("iplt", sample=len(lessons), tree="complete", **shape))
     for instance, label in lessons:
         grown.learn(instance, [label])
-        planted.learn(instance, [label])
+        built.learn(instance, [label])
     ours, same_shape = Costs(grown, lessons, True), Costs(grown, lessons, False)
-    complete = Costs(planted, lessons, False)
+    complete = Costs(built, lessons, False)
     assert ours.stored >= grown.edges  # an only child has no classifier of its own
     assert ours.stored <= 2 * same_shape.stored
     assert ours.moved <= 2 * same_shape.moved
@@ -153,8 +144,8 @@ def by_brute_force(index, instance):
 
 @examples(150)
 @given(growing_trees, streams, st.one_of(st.just([]), streams), instances)
-def test_the_best_are_those_that_brute_force_finds(options, stream, planted, probe):
-    index = taught(options, stream, planted)
+def test_the_best_are_those_that_brute_force_finds(options, stream, built, probe):
+    index = taught(options, stream, built)
     whole = by_brute_force(index, probe)
     assert len(whole) == index.classes
     for k in (1, 2, 5, MOST):
@@ -199,7 +190,7 @@ def of_nearly_equal_classes(**options):
     shape = {"arity": 16, "max_leaves": 2, "tree": "complete", "rate": 1e-6}
     index = Index(Options.of("iplt", **shape, **options))
     none = np.zeros(0, np.int32)
-    index.plant_csr(
+    index.build_csr(
         *(Columns([]), np.zeros(8193, np.int64), none, none.astype(np.float32)),
         *(Columns(classes), np.arange(8193), np.arange(8192, dtype=np.int32)),
     )
@@ -230,11 +221,11 @@ def test_all_classes_are_ranked_after_evictions_too():
 @given(st.lists(true_classes, min_size=1, max_size=30), st.sampled_from([1, 3]))
 def test_equal_classes_stand_as_they_came(stream, max_leaves):
     index = Index(Options.of("iplt", arity=2, max_leaves=max_leaves))
-    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    index.build_csr(*rows([({}, classes) for classes in stream]))
     came = list(dict.fromkeys(name for classes in stream for name in classes))
     for name in came[:2]:
         index.forget_class(name)
-    index.plant_csr(*rows([({}, classes) for classes in stream]))
+    index.build_csr(*rows([({}, classes) for classes in stream]))
     order = [*came[2:], *came[:2]]  # differs from the order of ids, since ids are reused
     ranked = index.rank({}, MOST)
     assert ranked == sorted(ranked, key=lambda each: (-each[1], order.index(each[0])))
@@ -264,7 +255,7 @@ def test_paths_agree_where_they_are_the_same(options, stream, probe):
     assert sum(of_root) == index.classes
 
 
-def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
+def test_contributions_add_up_to_the_log_odds_of_the_path():
     stream = [({FEATURES[n % 10]: 1.0, FEATURES[n % 7]: 2.0}, [CLASSES[n % 25]]) for n in range(90)]
     index = taught(Options.of("oplt", arity=2, max_leaves=3), stream)
     probe, depth = {FEATURES[0]: 1.0, FEATURES[3]: 0.5, "unknown": 1.0}, 0
@@ -281,143 +272,6 @@ def test_what_features_gave_adds_up_to_the_log_odds_of_the_path():
         assert {name for name, _ in given_by} <= {FEATURES[0], FEATURES[3]}
         depth = max(depth, len(path))
     assert depth > 3
-
-
-# --- learning -------------------------------------------------------------------------------------
-
-
-def clustered(count, random, classes=60, clusters=6):
-    """Yield instances with words of their class, more of its cluster, and of all."""
-    for _ in range(count):
-        label = int(random.integers(classes))
-        words = [
-            *(f"class {label} {n}" for n in random.integers(0, 4, 2)),
-            *(f"cluster {label % clusters} {n}" for n in random.integers(0, 8, 3)),
-            *(f"noise {n}" for n in random.integers(0, 100, 3)),
-        ]
-        yield dict.fromkeys(words, 1.0), [f"{label}"]
-
-
-@pytest.mark.parametrize(
-    "specification",
-    [
-        "oplt",
-        "oplt(policy=random)",
-        "oplt(arity=2,max_leaves=2)",
-        "oplt(policy=random,arity=2,max_leaves=2)",
-        "iplt(sample=500)",
-        "iplt(sample=500,tree=huffman,arity=2)",
-    ],
-)
-def test_they_rank_far_better_than_the_counts_alone(specification):
-    tree, baseline = Index(Options.parse(specification)), Index(Options.of("frequency"))
-    ranks = []
-    for instance, classes in clustered(4000, np.random.default_rng(1)):
-        ranks.append((tree.learn(instance, classes)[0], baseline.learn(instance, classes)[0]))
-    ours, by_counts = (np.array(ranks[2000:]) == 1).mean(axis=0)
-    assert by_counts < 0.05
-    assert ours > 0.8
-
-
-def purity(specification):
-    """Return the fraction of class pairs in a pre-leaf that belong to the same cluster."""
-    alike = []
-    for seed in range(5):
-        index = Index(Options.parse(specification, seed=seed))
-        for instance, classes in clustered(600, np.random.default_rng(seed)):
-            index.learn(instance, classes)
-        state = index.dump()
-        clusters = [int(name) % 6 for name in names(state, "class")]
-        alike.extend(
-            clusters[one] == clusters[other]
-            for node in nodes_of(state)
-            if node.is_preleaf
-            for one in node.children
-            for other in node.children
-            if one < other
-        )
-    return np.mean(alike)
-
-
-def test_kmeans_groups_like_classes():
-    assert purity("iplt(sample=600,arity=6,max_leaves=10,tfidf=no)") > 0.6
-    assert purity("iplt(sample=600,arity=6,max_leaves=10,tfidf=no,tree=random)") < 0.25
-
-
-def test_huffman_gives_frequent_classes_short_paths():
-    random = np.random.default_rng(3)
-    index = Index(Options.parse("iplt(sample=2000,tree=huffman,arity=2,max_leaves=1)"))
-    counts = dict.fromkeys(range(40), 0)
-    for _ in range(2000):
-        label = min(int(random.pareto(1)), 39)
-        counts[label] += 1
-        index.learn({f"f{label}": 1.0}, [f"{label}"])
-    seen = [label for label, count in counts.items() if count]
-    depth = dict(zip(seen, map(len, index.paths({}, [f"{label}" for label in seen])), strict=True))
-    for one in seen:
-        assert all(depth[one] <= depth[other] for other in seen if counts[one] > counts[other])
-    assert min(depth.values()) < max(depth.values()) - 4
-
-
-@pytest.mark.parametrize(("count", "shape"), [(3000, {}), (300, {"arity": 2, "max_leaves": 1})])
-@pytest.mark.parametrize("policy", ["greedy", "random"])
-def test_classes_that_come_together_make_no_chain(count, shape, policy):
-    index = Index(Options.of("oplt", policy=policy, **shape))
-    together = [f"{number}" for number in range(count)]
-    index.learn(["f", "g"], together)
-    assert index.classes == count
-    assert max(map(len, index.paths({}, together))) < 4 * np.log2(count)
-
-
-def test_classes_that_come_and_go_leave_no_needless_nodes():
-    index = Index(Options.of("oplt", arity=2, max_leaves=2, max_classes=64))
-    random = np.random.default_rng(1)
-    for number in range(3000):
-        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
-    children = index.dump()["node_children"]
-    assert np.count_nonzero(children) < 2 * 64
-    classes = [name for name, _ in index.class_page("", "", 100)]
-    assert max(map(len, index.paths({}, classes))) < 30
-
-
-@pytest.mark.parametrize("policy", ["greedy", "random"])
-def test_classes_that_come_and_go_share_nodes(policy):
-    """Without a rule for it, the tree had three times the nodes after one change of all classes."""
-    index = Index(Options.of("oplt", policy=policy, max_classes=300))
-    random = np.random.default_rng(1)
-    nodes = []
-    for number in range(1000):
-        index.learn({f"f{at}" for at in random.integers(0, 9, 3)}, [f"c{number}"])
-        nodes.append(np.count_nonzero(index.dump()["node_children"]))
-    assert max(nodes[300:]) < 1.3 * nodes[300]
-
-
-def test_room_is_given_back_with_what_is_forgotten():
-    index = Index(Options.of("oplt", arity=50, max_leaves=50))
-    features = [f"f{number}" for number in range(200)]
-    for number in range(300):
-        index.learn(features, [f"c{number}"])
-    full = index.resident_bytes
-    for number in range(290):
-        index.forget_class(f"c{number}")
-    assert index.resident_bytes < full / 5
-
-
-def test_classes_go_when_their_nodes_take_the_bytes():
-    index = Index(Options.of("oplt", arity=2, max_leaves=1, max_bytes=2**20))
-    for number in range(6000):
-        index.learn([f"f{number % 50}"], [f"c{number}"])
-    assert index.bytes <= 2**20
-    assert index.evicted_classes > 0
-    assert index.features > 40
-
-
-def test_a_tree_is_built_at_once_when_the_sample_is_lowered_to_the_kept_number():
-    index = Index(Options.of("iplt", sample=100, max_leaves=2, arity=2))
-    for number in range(50):
-        index.learn([f"f{number % 10}", "all"], [f"c{number % 10}"])
-    index.configure(Options.of("iplt", sample=20, max_leaves=2, arity=2))
-    assert all(index.rank([f"f{n}", "all"], 1)[0][0] == f"c{n}" for n in range(10))
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -454,21 +308,6 @@ def test_a_feature_whose_vector_vanishes_divides_no_one():
     """The only value of the scaled instance underflows in single precision."""
     lessons = [({"f0": 1e-10, "f1": 1e29}, [CLASSES[n % 9]]) for n in range(18)]
     index = Index(Options.of("iplt", arity=2, max_leaves=2, max_features=1))
-    index.plant_csr(*rows(lessons))
+    index.build_csr(*rows(lessons))
     assert index.classes == 9
     assert len(index.rank({}, MOST)) == 9
-
-
-# --- a sample -------------------------------------------------------------------------------------
-
-
-def test_a_grown_tree_is_not_rebuilt_from_a_later_sample():
-    options = Options.of("oplt", arity=2, max_leaves=2)
-    left_alone, configured = Index(options), Index(options)
-    for number in range(40):
-        for index in (left_alone, configured):
-            index.learn({f"f{number % 7}": 1.0}, [f"c{number % 9}"])
-        if number == 20:
-            configured.configure(Options.of("oplt", arity=2, max_leaves=2, sample=5))
-    assert configured.rank({"f1": 1.0}, 20) == left_alone.rank({"f1": 1.0}, 20)
-    assert len(configured.dump()["kept_features"]) == 0

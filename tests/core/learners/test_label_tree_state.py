@@ -8,7 +8,7 @@ from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.dumped_tree import nodes_of, root_of
-from tests.core.matrices import names
+from tests.core.dumps import assert_equal_dumps, names
 
 CLASSES = [f"c{number}" for number in range(12)]
 OF_TREE = ("node_", "children_ids", "block_", "tree_", "class_turns")
@@ -65,8 +65,7 @@ def assert_refused_or_equal(options, sections):
         index = Index.load(options, sections)
     except SnapshotError:
         return False
-    for name, section in index.dump().items():
-        assert np.array_equal(section, sections[name]), name
+    assert_equal_dumps(index.dump(), sections)
     use(index)
     Index.load(options, index.dump())
     return True
@@ -89,7 +88,7 @@ def test_every_damaged_number_is_refused_or_stands(index):
 
 
 @pytest.mark.parametrize("index", TAUGHT, ids=lambda index: index.options.specification)
-def test_what_stands_elsewhere_is_refused_or_stands(index):
+def test_moved_numbers_are_refused_or_load(index):
     """Swap two numbers of an array, or move one to another place."""
     sections, random = index.dump(), np.random.default_rng(9)
     for name, section in sections.items():
@@ -135,7 +134,7 @@ def test_arrays_of_other_lengths_are_refused(index):
         ("block_weights", 0, 0, "more or fewer"),
     ],
 )
-def test_what_is_wrong_is_said(name, at, value, error):
+def test_the_error_names_the_fault(name, at, value, error):
     index = TAUGHT[0]
     changed = index.dump()[name]
     changed[at] = value
@@ -171,17 +170,14 @@ def test_a_state_from_before_there_were_trees_loads(learner):
     sections = index.dump()
     older = {name: array for name, array in sections.items() if not name.startswith(OF_TREE)}
     older["counts"] = older["counts"][:7]
-    loaded = Index.load(index.options, older)
-    for name, section in loaded.dump().items():
-        assert np.array_equal(section, sections[name]), name
+    assert_equal_dumps(Index.load(index.options, older).dump(), sections)
 
     if index.options.replay or learner == "arow":
         return
     oldest = {name: array for name, array in older.items() if not name.startswith("kept_")}
     oldest["counts"] = oldest["counts"][:5]
     del oldest["edge_variances"]
-    for name, section in Index.load(index.options, oldest).dump().items():
-        assert np.array_equal(section, sections[name]), name
+    assert_equal_dumps(Index.load(index.options, oldest).dump(), sections)
 
 
 def features_of(state, node):
@@ -250,7 +246,4 @@ def test_a_state_from_when_the_turns_of_classes_had_another_name_is_read():
     older = dict(sections)
     older["class_hung"] = older.pop("class_turns")
 
-    loaded = Index.load(index.options, older).dump()
-
-    assert loaded.keys() == sections.keys()
-    assert all(np.array_equal(loaded[name], sections[name]) for name in sections)
+    assert_equal_dumps(Index.load(index.options, older).dump(), sections)

@@ -20,15 +20,15 @@ instances = st.dictionaries(
 lessons = st.tuples(instances, st.sampled_from(CLASSES))
 several = st.tuples(instances, st.lists(st.sampled_from(CLASSES), min_size=1, unique=True))
 rates = st.sampled_from([0.9, 0.2, 0.05])
-rivals = st.sampled_from([15, 1, 2, 3])
+negatives = st.sampled_from([15, 1, 2, 3])
 
 
-def options(rate, rivals, **others):
+def options(rate, negatives, **others):
     others = {"margin_threshold": 2 * rate, **others}
-    return Options.of("ooz", rate=rate, rivals=rivals, **others)
+    return Options.of("ooz", rate=rate, negatives=negatives, **others)
 
 
-@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0, 1), st.floats(0, 1), rivals)
+@given(st.lists(st.floats(0, 1), max_size=8), st.floats(0, 1), st.floats(0, 1), negatives)
 def test_deductions_sum_to_beta_at_most_and_never_rise_as_scores_fall(scores, gap, beta, most):
     scores = sorted(scores, reverse=True)[:most]
     given = deductions(scores, min(scores, default=0) - gap, beta, most)
@@ -52,12 +52,12 @@ def test_deductions_walk_down_the_scores():
 @given(
     st.lists(several, max_size=20),
     rates,
-    rivals,
+    negatives,
     st.sampled_from([1, 2, 100]),
     st.sampled_from(["l2", "none"]),
 )
-def test_no_row_has_more_than_1_to_give(stream, rate, rivals, max_outdegree, normalize):
-    index = Index(options(rate, rivals, max_outdegree=max_outdegree, normalize=normalize))
+def test_no_row_has_more_than_1_to_give(stream, rate, negatives, max_outdegree, normalize):
+    index = Index(options(rate, negatives, max_outdegree=max_outdegree, normalize=normalize))
     for instance, classes in stream:
         index.learn(instance, classes)
         for name in instance:
@@ -69,9 +69,9 @@ def test_no_row_has_more_than_1_to_give(stream, rate, rivals, max_outdegree, nor
             assert row["outdegree"] <= max_outdegree
 
 
-@given(st.lists(lessons, max_size=20), rates, rivals)
-def test_scores_move_by_beta_at_most(stream, rate, rivals):
-    index = Index(options(rate, rivals))
+@given(st.lists(lessons, max_size=20), rates, negatives)
+def test_scores_move_by_beta_at_most(stream, rate, negatives):
+    index = Index(options(rate, negatives))
     for instance, true in stream:
         before = dict(index.rank(instance, 100))
         updated = index.learn(instance, [true]).updated
@@ -82,14 +82,14 @@ def test_scores_move_by_beta_at_most(stream, rate, rivals):
         assert gain <= rate + ROUNDING
         assert max(gains.values()) <= 0
         assert -sum(gains.values()) <= rate + ROUNDING
-        assert sum(each < 0 for each in gains.values()) <= rivals
+        assert sum(each < 0 for each in gains.values()) <= negatives
         least = before.get(true, 0.0) - 2 * rate
         assert all(gains[name] == 0 for name in gains if before.get(name, 0.0) <= least)
 
 
-@given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, rivals)
-def test_of_one_feature_each_rival_gives_its_deduction(stream, true, rate, rivals):
-    index = Index(options(rate, rivals))
+@given(st.lists(st.sampled_from(CLASSES), max_size=30), st.sampled_from(CLASSES), rates, negatives)
+def test_of_one_feature_each_negative_gives_its_deduction(stream, true, rate, negatives):
+    index = Index(options(rate, negatives))
     for name in stream:
         index.learn({"f": 1.0}, [name])
     before = dict(index.rank({"f": 1.0}, 100))
@@ -97,14 +97,14 @@ def test_of_one_feature_each_rival_gives_its_deduction(stream, true, rate, rival
     after = dict(index.rank({"f": 1.0}, 100))
 
     least = before.pop(true, 0.0) - 2 * rate
-    giving = [name for name, score in before.items() if updated and score > least][:rivals]
-    given = deductions([before[name] for name in giving], least, rate, rivals)
+    giving = [name for name, score in before.items() if updated and score > least][:negatives]
+    given = deductions([before[name] for name in giving], least, rate, negatives)
     for name, most in zip(giving, given, strict=True):
         lost = before[name] - after.get(name, 0.0)
         assert lost == pytest.approx(min(most, before[name]), abs=ROUNDING)
 
 
-def test_rivals_give_first_and_then_what_is_free():
+def test_negatives_give_first_and_then_what_is_free():
     index = Index(options(0.25, 15))
     assert index.learn({"f": 1.0}, ["a"])[:2] == (0, True)
     assert index.feature("f")["edges"] == [("a", 0.25)]  # all of beta from what is free
@@ -141,7 +141,7 @@ def test_beta_is_half_of_the_margin_at_most():
     assert index.feature("f")["edges"] == [("a", 0.25)]
 
 
-def test_a_rival_gives_no_more_in_all_than_it_is_to_give():
+def test_a_negative_gives_no_more_in_all_than_it_is_to_give():
     index = Index(options(0.5, 15, normalize="none", margin_threshold=0.25))
     index.learn({"f": 1.0, "g": 1.0}, ["a"])
     assert dict(index.class_("a")["features"]) == {"f": 0.125, "g": 0.125}

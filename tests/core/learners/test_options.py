@@ -52,7 +52,7 @@ def test_every_option_can_be_read_of_every_learner(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_what_is_written_reads_back(learner):
+def test_a_specification_reads_back(learner):
     options = Options.parse(least_of(learner), max_classes=9)
     for text in (options.full_specification, repr(options)[15:-2]):
         assert Options.parse(text) == options
@@ -69,6 +69,7 @@ def test_the_former_names_of_options_parse_for_good():
         "caution": "C_negative",
         "demands": "constraints",
         "feature_memory": "mass_cap",
+        "rivals": "negatives",
     }
     former = "svm(aggressiveness=2,caution=0.5,demands=each,boolean=yes)"
     present = "svm(binarize=yes,C=2,C_negative=0.5,constraints=each)"
@@ -113,7 +114,10 @@ def test_the_former_names_of_options_parse_for_good():
         ("smv", r"did you mean `svm`\?"),
         ("pa(rating=0", "no closing parenthesis"),
         ("committee", r"members: must name the members of a committee, as in ff\+pa\(replay=4\)"),
-        ("committee(members=ff+)", "members: must name"),
+        *(
+            (f"committee(members={members})", "members: must name")
+            for members in ("", "+", "ff+", "+ff", "ff++pa", " + ")
+        ),
         ("committee(members=committee(members=ff))", "cannot be a member of another"),
         ("ff(members=pa)", "members: has no effect on learner 'ff', only on committee"),
     ],
@@ -121,6 +125,13 @@ def test_the_former_names_of_options_parse_for_good():
 def test_a_bad_option_is_refused_with_what_to_write(specification, message):
     with pytest.raises(OptionError, match=message):
         Options.parse(specification)
+
+
+def test_equal_options_have_equal_specifications():
+    one, other = (Options.of("committee", members=text) for text in ("ff + pa", "ff+pa"))
+    assert one == other
+    assert one.specification == "committee(members=ff+pa)"
+    assert Options(margin_threshold=-0.0).specification == "ff(margin_threshold=0)"
 
 
 def test_options_cannot_be_changed():

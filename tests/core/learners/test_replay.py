@@ -5,11 +5,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import LEARNERS
 from tests.core.both import Both
-from tests.core.matrices import names
+from tests.core.dumps import assert_same_state, names
 from tests.core.references.past import block_bytes
 from tests.core.references.state import GONE
 
@@ -56,11 +57,6 @@ def lessons(count, seed=0):
             f"f{place}": float(random.uniform(0.1, 2)) for place in random.integers(0, 30, 5)
         }
         yield instance, [f"c{label}" for label in {*random.integers(0, 8, 2).tolist()}]
-
-
-def assert_same_state(ours, others):
-    ours, others = ours.dump(), others.dump()
-    assert all(np.array_equal(ours[name], others[name]) for name in ours)
 
 
 # --- replay ---------------------------------------------------------------------------------------
@@ -173,7 +169,7 @@ def test_the_sample_is_bounded_in_bytes(learner):
 def test_demands_keep_within_the_bytes_of_the_past():
     index = Index(
         Options.of(
-            "svm", replay=20, max_bytes=2**20, rivals=100, caution=5, demands="each", tfidf=False
+            "svm", replay=20, max_bytes=2**20, negatives=100, caution=5, demands="each", tfidf=False
         )
     )
     random = np.random.default_rng(0)
@@ -236,7 +232,7 @@ def test_an_instance_with_nothing_in_it_is_not_kept():
 
 
 @pytest.mark.parametrize("learner", REPLAYING)
-def test_what_is_forgotten_leaves_the_past(learner):
+def test_forgotten_names_leave_the_replay_buffer(learner):
     index = Index(Options.of(learner, replay=20))
     index.learn(["f", "g"], ["a", "b"])
     index.learn(["f"], ["b"])
@@ -273,7 +269,7 @@ def test_a_name_that_comes_back_is_not_the_one_that_was_kept(learner):
         both.compare()
 
 
-def test_what_is_evicted_leaves_the_past():
+def test_evicted_names_leave_the_replay_buffer():
     index = Index(Options.of("ff", replay=2, max_features=3, max_classes=2))
     for number in range(6):
         index.learn([f"f{number}", "g"], [f"c{number}"])

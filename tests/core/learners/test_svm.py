@@ -7,7 +7,8 @@ import pytest
 
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
-from tests.core.matrices import Matrices, names
+from tests.core.dumps import names
+from tests.core.matrices import Matrices
 
 FEATURES = [f"f{number}" for number in range(12)]
 CLASSES = [f"c{number}" for number in range(5)]
@@ -21,7 +22,7 @@ def options(demands):
     return Options.of(
         "svm",
         **{"demands": demands, "aggressiveness": AGGRESSIVENESS, "caution": CAUTION},
-        **{"margin_threshold": MARGIN, "rivals": len(CLASSES), "max_outdegree": 100},
+        **{"margin_threshold": MARGIN, "negatives": len(CLASSES), "max_outdegree": 100},
         **{"sublinear": False, "tfidf": False, "replay": REPLAYS},
     )
 
@@ -74,11 +75,11 @@ def demanded(true, wrong, demands):
     """Yield (positive, negative, margin, price) of the constraints of these classes."""
     for column in true:
         yield column, None, MARGIN, AGGRESSIVENESS
-    for rival in wrong:
+    for negative in wrong:
         if demands == "each":
-            yield None, rival, 0.0, CAUTION
+            yield None, negative, 0.0, CAUTION
         else:
-            yield from ((column, rival, MARGIN, CAUTION / len(true)) for column in true)
+            yield from ((column, negative, MARGIN, CAUTION / len(true)) for column in true)
 
 
 def test_weights_are_made_of_the_instances_by_their_multipliers(solved):
@@ -121,7 +122,7 @@ def test_no_demand_is_left_to_settle(solved):
     assert slack > 5
 
 
-def test_what_is_settled_stays(solved):
+def test_a_converged_state_stays(solved):
     before = MATRICES.weights(solved)
     learn_only_the_past(solved)
 

@@ -68,18 +68,18 @@ OptionValues options_of(const std::string& learner) {
     OptionValues options;
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
-             {"aggressiveness", 1}, {"caution", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"feature_memory", 0}})
+             {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
+             {"mass_cap", 0}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
-             {"rivals", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
+             {"negatives", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
              {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
              {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
         options.set_count(name, value);
-    for (const char* name : {"leak", "boolean", "sublinear", "tfidf"}) options.set_flag(name, false);
+    for (const char* name : {"leak", "binarize", "sublinear", "tfidf"}) options.set_flag(name, false);
     for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
-             {"normalize", "l2"}, {"demands", "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
+             {"normalize", "l2"}, {"constraints", "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
         options.set_word(name, value);
     return options;
 }
@@ -97,7 +97,7 @@ std::string instance(std::uint64_t number, std::uint32_t features) {
 
 void learn(Engine& engine, std::uint64_t number, std::uint32_t features) {
     const std::string bytes = instance(number, features), cls = "class " + std::to_string(number);
-    engine.learn(bytes.data(), bytes.size(), {cls}, true);
+    engine.learn(bytes, {cls}, true);
 }
 
 // What can be seen of an engine.
@@ -111,7 +111,7 @@ std::vector<double> seen(Engine& engine) {
         const std::string bytes = instance(number, 12);
         std::vector<Ranked> best;
         std::string names;
-        engine.rank(bytes.data(), bytes.size(), 20, -1e300, best, names);
+        engine.rank(bytes, 20, -1e300, best, names);
         for (const Ranked& each : best) {
             seen.push_back(each.score);
             seen.push_back(each.cls);
@@ -146,7 +146,7 @@ void memory_runs_out(const std::string& learner, std::uint64_t& done, std::uint6
             const std::vector<std::string_view> names{cls};
             limit = low;
             try {
-                engine.learn(bytes.data(), bytes.size(), names, true);
+                engine.learn(bytes, names, true);
                 limit = static_cast<std::size_t>(-1);
                 learned.push_back(true);
             } catch (const std::bad_alloc&) {

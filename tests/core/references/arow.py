@@ -10,22 +10,22 @@ from tests.core.references.state import Edge
 class Confidence(Signed):
     has_variances = True
 
-    def change(self, values, standing, demands):
-        for true, score in standing.trues:
+    def change(self, values, standing, constraints):
+        for true, score in standing.positives:
             shares = self.shares(score, standing)
             doubt = 0.0
             for feature, value in self.known(values):
                 variances = self.variance(feature, true)
-                for rival, share in shares:
-                    variances += share * share * self.variance(feature, rival)
+                for negative, share in shares:
+                    variances += share * share * self.variance(feature, negative)
                 doubt += value * value * variances
-            kappa = 1 / (doubt + 1 / self.options.aggressiveness) / len(standing.trues)
+            kappa = 1 / (doubt + 1 / self.options.C) / len(standing.positives)
             for feature, value in self.known(values):
                 gain = self.loss(score, standing) * kappa * value
                 shrink = kappa * value * value
                 self.step(feature, true, gain, shrink)
-                for rival, share in shares:
-                    self.step(feature, rival, -gain * share, shrink * share * share)
+                for negative, share in shares:
+                    self.step(feature, negative, -gain * share, shrink * share * share)
         return True
 
     @staticmethod

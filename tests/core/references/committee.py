@@ -7,9 +7,9 @@ and shares no code with it. An instance is a dict name -> value here.
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from manyclass.core.learned import Learned
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options
+from manyclass.core.outcome import Learned
 from tests.core.references import reference_of
 from tests.core.references.reference import Reference, best_two
 
@@ -35,10 +35,10 @@ def options_of_parts(options):
 
 
 @dataclass
-class Lesson:
+class BufferedEvent:
     instance: dict
     classes: list
-    first_pass: bool
+    is_first_epoch: bool
 
     @property
     def bytes(self):
@@ -56,14 +56,14 @@ class Lesson:
 @dataclass
 class MemberReference:
     index: Reference
-    waiting: list[Lesson] = field(default_factory=list)
+    waiting: list[BufferedEvent] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
 
-    def meet(self, number, lesson, waiting_limit):
+    def meet(self, number, event, waiting_limit):
         options = self.index.options
         if draw(b"subsample", options.seed, number) / 2**64 >= options.subsample:
             return False
-        self.waiting.append(lesson)
+        self.waiting.append(event)
         updated = False
         while self.waiting and (
             len(self.waiting) > options.shuffle or self.waiting_bytes > waiting_limit
@@ -71,13 +71,13 @@ class MemberReference:
             place = draw(b"shuffle", options.seed, self.index.learned) % len(self.waiting)
             self.waiting[place], self.waiting[-1] = self.waiting[-1], self.waiting[place]
             due = self.waiting.pop()
-            if self.index.learn(due.instance, due.classes, due.first_pass)[1]:
+            if self.index.learn(due.instance, due.classes, due.is_first_epoch)[1]:
                 updated = True
         return updated
 
     @property
     def waiting_bytes(self):
-        return sum(lesson.bytes for lesson in self.waiting)
+        return sum(event.bytes for event in self.waiting)
 
 
 class CommitteeReference:
@@ -154,9 +154,12 @@ class CommitteeReference:
             )
         return answer
 
+    def paths(self, instance, classes, limit=10):
+        return [[] for _ in classes]
+
     # --- learning ---------------------------------------------------------------------------------
 
-    def learn(self, instance, classes, first_pass=True):
+    def learn(self, instance, classes, is_first_epoch=True):
         classes = list(dict.fromkeys(classes))
         nominations = self.nominations(instance)
         ranked = self.retrieve(nominations)
@@ -164,10 +167,10 @@ class CommitteeReference:
         self.table.learn({}, classes)
         updated = []
         for member, nominated in zip(self.members, nominations, strict=True):
-            if first_pass:
+            if is_first_epoch:
                 member.ranks.append(place_of(classes, nominated))
-            lesson = Lesson(instance, classes, first_pass)
-            updated.append(member.meet(number, lesson, self.waiting_limit))
+            event = BufferedEvent(instance, classes, is_first_epoch)
+            updated.append(member.meet(number, event, self.waiting_limit))
         return Learned(place_of(classes, ranked), any(updated), *best_two(ranked))
 
     def forget_class(self, name):
@@ -175,18 +178,18 @@ class CommitteeReference:
         self.table.forget_class(name)
         for member in self.members:
             member.index.forget_class(name)
-            for lesson in member.waiting:
-                lesson.classes = [other for other in lesson.classes if other != name]
-            member.waiting = [lesson for lesson in member.waiting if lesson.classes]
+            for event in member.waiting:
+                event.classes = [other for other in event.classes if other != name]
+            member.waiting = [event for event in member.waiting if event.classes]
         return known
 
     def forget_feature(self, name):
         known = self.has_feature(name)
         for member in self.members:
             member.index.forget_feature(name)
-            for lesson in member.waiting:
-                lesson.instance = {
-                    other: value for other, value in lesson.instance.items() if other != name
+            for event in member.waiting:
+                event.instance = {
+                    other: value for other, value in event.instance.items() if other != name
                 }
         return known
 
@@ -194,13 +197,13 @@ class CommitteeReference:
 
     def has_class(self, name):
         return name in self.table.labels or any(
-            name in member.index.labels or any(name in lesson.classes for lesson in member.waiting)
+            name in member.index.labels or any(name in event.classes for event in member.waiting)
             for member in self.members
         )
 
     def has_feature(self, name):
         return any(
-            name in member.index.rows or any(name in lesson.instance for lesson in member.waiting)
+            name in member.index.rows or any(name in event.instance for event in member.waiting)
             for member in self.members
         )
 

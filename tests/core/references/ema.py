@@ -15,8 +15,8 @@ class MovingAverage(Shares):
     def score_within_reach(self, place, score):
         return score if place <= self.options.retrieval_window else 0.0
 
-    def change(self, values, standing, demands):
-        for name, _ in standing.trues:
+    def change(self, values, standing, constraints):
+        for name, _ in standing.positives:
             for feature, value in self.known(values):
                 self.average(feature, name, min(1.0, self.options.rate * value))
         return True

@@ -12,8 +12,8 @@ class FeatureFocus(Shares):
     def score_within_reach(self, place, score):
         return score if place <= self.options.retrieval_window else 0.0
 
-    def change(self, values, standing, demands):
-        for name, _ in standing.trues:
+    def change(self, values, standing, constraints):
+        for name, _ in standing.positives:
             for feature, value in self.known(values):
                 self.strengthen(feature, name, float32(value))
         return True
@@ -26,7 +26,7 @@ class FeatureFocus(Shares):
         row = feature.edges
         while row and float(row[-1].mass) / feature.mass < self.lightest_kept():
             self.drop_last(feature)
-        while feature.mass > min(self.options.feature_memory or HEAVIEST_ROW, HEAVIEST_ROW):
+        while feature.mass > min(self.options.mass_cap or HEAVIEST_ROW, HEAVIEST_ROW):
             feature.mass *= 0.5
             for edge in row:
                 edge.mass = float32(edge.mass * float32(0.5))

@@ -1,6 +1,6 @@
 """The baseline: rank the most frequent classes first and ignore the instance."""
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.reference import Reference, best_two
 
 PLACE_BYTES = 64  # of a class in the ordered set
@@ -22,11 +22,11 @@ class Frequency(Reference):
     def explain(self, instance, classes, limit=10):
         return [[] for _ in classes]
 
-    def learn(self, instance, classes, first_pass=True):
+    def learn(self, instance, classes, is_first_epoch=True):
         ranked = self.retrieve(instance)
         before = self.sizes
         self.learned += 1
-        self.counted += first_pass
+        self.counted += is_first_epoch
         true = self.meet_classes(dict.fromkeys(classes))
         self.keep_within_limits(before)
         ranks = [place for place, (name, _) in enumerate(ranked, start=1) if name in classes]

@@ -1,10 +1,10 @@
 """A label tree as it grows class by class, or is built over the classes of a sample."""
 
 from tests.core.references.arithmetic import log
-from tests.core.references.planting import shape_of
 from tests.core.references.reference import Reference
 from tests.core.references.state import Class, Feature, Ids
 from tests.core.references.tree_node import Node
+from tests.core.references.tree_shapes import shape_of
 
 
 class GrowingTree(Reference):
@@ -15,7 +15,7 @@ class GrowingTree(Reference):
         self.root = None
         self.home = {}  # class -> its pre-leaf
         self.turn = {}  # class -> its position in the order of arrival
-        self.came_to_tree = 0
+        self.leaves_added = 0
 
     # --- growing ----------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ class GrowingTree(Reference):
 
     def node_to_grow(self, inputs):
         left = self.root.leaves
-        has_lost_many = self.came_to_tree - left > left // 16
+        has_lost_many = self.leaves_added - left > left // 16
         at = self.root
         while not (at.is_preleaf if has_lost_many else at.grows):
             at = self.chosen_child(at, inputs)
@@ -42,8 +42,8 @@ class GrowingTree(Reference):
     def add_leaf(self, node, name):
         node.children.append(name)
         self.home[name] = node
-        self.turn[name] = self.came_to_tree
-        self.came_to_tree += 1
+        self.turn[name] = self.leaves_added
+        self.leaves_added += 1
 
     def make_node(self, above, is_preleaf):
         node = Node(self.node_ids.take(), above, is_preleaf)
@@ -105,44 +105,44 @@ class GrowingTree(Reference):
 
     # --- building a tree from the warm-start sample -----------------------------------------------
 
-    def keep(self, lesson):
-        if self.planted:
+    def keep(self, example):
+        if self.is_built:
             return
         if self.options.sample:
-            self.past.offer(lesson)
+            self.past.offer(example)
         if self.past.came >= self.options.sample:
-            self.planted = True
+            self.is_built = True
             if self.options.sample:
-                self.plant_sample()
+                self.build_from_sample()
 
-    def plant_sample(self):
-        lessons = []
+    def build_from_sample(self):
+        examples = []
         place = 0
         while place < len(self.past.kept):
             place += self.past.refresh(place)
-        for lesson in self.past.kept:
-            values = self.prepare({name: float(x) for name, x in lesson.values.items()})
-            lessons.append((self.inputs(values), lesson.classes))
-        self.plant(lessons)
-        for inputs, true in lessons:
+        for example in self.past.kept:
+            values = self.prepare({name: float(x) for name, x in example.values.items()})
+            examples.append((self.inputs(values), example.classes))
+        self.build(examples)
+        for inputs, true in examples:
             self.take_step(inputs, true)
         self.limit_past()
 
-    def plant(self, lessons):
+    def build(self, examples):
         """Build a new tree over all classes; the instances define their similarity."""
         order = sorted(self.labels, key=lambda name: self.labels[name].born)
         instances = {name: [] for name in order}
-        for inputs, true in lessons:
+        for inputs, true in examples:
             for name in true:
                 instances[name].append({self.rows[f].id: x for f, x in inputs.items() if f})
         counts = {name: self.labels[name].learned for name in order}
         shape = shape_of(order, counts, instances, self.options, self.random)
         self.pull_up()
-        self.root = self.plant_branch(shape, None)
+        self.root = self.build_branch(shape, None)
         self.turn = {name: turn for turn, name in enumerate(order)}
-        self.came_to_tree = len(order)
+        self.leaves_added = len(order)
 
-    def plant_branch(self, shape, above):
+    def build_branch(self, shape, above):
         """Make the nodes of nested lists, whose innermost elements are names."""
         if not shape:
             return None
@@ -151,19 +151,19 @@ class GrowingTree(Reference):
             node.children = list(shape)
             self.home.update(dict.fromkeys(shape, node))
         else:
-            node.children = [self.plant_branch(part, node) for part in shape]
+            node.children = [self.build_branch(part, node) for part in shape]
             node.grows = len(shape) < self.options.arity
         return node
 
-    def plant_rows(self, lessons):
+    def build_from_rows(self, examples):
         """Build a tree over the classes of rows that are not learned; return whether it did."""
-        if self.learned or not lessons or self.options.learner != "iplt":
+        if self.learned or not examples or self.options.learner != "iplt":
             return False
-        for instance, true in lessons:
+        for instance, true in examples:
             self.count(self.prepare(instance), true)
-        self.counted = len(lessons)
-        prepared = [(self.inputs(self.prepare(instance)), true) for instance, true in lessons]
-        self.plant(
+        self.counted = len(examples)
+        prepared = [(self.inputs(self.prepare(instance)), true) for instance, true in examples]
+        self.build(
             [(inputs, [name for name in true if name in self.labels]) for inputs, true in prepared]
         )
         self.counted = 0
@@ -171,7 +171,7 @@ class GrowingTree(Reference):
             feature.times_seen = 0
         for label in self.labels.values():
             label.learned = 0
-        self.planted = True
+        self.is_built = True
         self.limit_past()
         return True
 

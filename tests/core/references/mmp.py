@@ -7,15 +7,17 @@ class Perceptron(Signed):
     def margin_to_leave_alone(self):
         return 0.0
 
-    def change(self, values, standing, demands):
+    def change(self, values, standing, constraints):
         pairs = {
-            true: [name for name, rival_score in standing.rivals if rival_score >= score]
-            for true, score in standing.trues
+            true: [name for name, negative_score in standing.negatives if negative_score >= score]
+            for true, score in standing.positives
         }
-        count = sum(len(rivals) for rivals in pairs.values())
-        steps = {true: len(rivals) / count if rivals else 1.0 for true, rivals in pairs.items()}
-        for rival, _ in standing.rivals:
-            its_pairs = sum(rival in rivals for rivals in pairs.values())
+        count = sum(len(negatives) for negatives in pairs.values())
+        steps = {
+            true: len(negatives) / count if negatives else 1.0 for true, negatives in pairs.items()
+        }
+        for negative, _ in standing.negatives:
+            its_pairs = sum(negative in negatives for negatives in pairs.values())
             if its_pairs:
-                steps[rival] = -its_pairs / count
+                steps[negative] = -its_pairs / count
         return self.take_steps(values, steps)

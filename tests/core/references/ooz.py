@@ -39,14 +39,16 @@ class Giver:
 
 
 class Slack(Budgeted):
-    def change(self, values, standing, demands):
+    def change(self, values, standing, constraints):
         beta = min(self.options.rate, self.options.margin_threshold / 2)
-        for true, score in standing.trues:
+        for true, score in standing.positives:
             least = score - self.options.margin_threshold
-            rivals = [(name, score) for name, score in standing.rivals if score > least]
-            given = deductions([score for _, score in rivals], least, beta, self.options.rivals)
+            negatives = [(name, score) for name, score in standing.negatives if score > least]
+            given = deductions(
+                [score for _, score in negatives], least, beta, self.options.negatives
+            )
             givers = [
-                Giver(name, most, most) for (name, _), most in zip(rivals, given, strict=True)
+                Giver(name, most, most) for (name, _), most in zip(negatives, given, strict=True)
             ]
             for feature, value in self.known(values):
                 self.shift(feature, value, value * beta, true, givers)

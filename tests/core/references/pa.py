@@ -5,13 +5,13 @@ from tests.core.references.signed import Signed
 
 
 class PassiveAggressive(Signed):
-    def change(self, values, standing, demands):
+    def change(self, values, standing, constraints):
         squares = total(value * value for value in values.values())
-        softness = 1 / (2 * self.options.aggressiveness)
+        softness = 1 / (2 * self.options.C)
         steps = {}
-        for true, score in standing.trues:
-            tau = self.loss(score, standing) / (squares + softness) / len(standing.trues)
+        for true, score in standing.positives:
+            tau = self.loss(score, standing) / (squares + softness) / len(standing.positives)
             steps[true] = steps.get(true, 0.0) + tau
-            for rival, share in self.shares(score, standing):
-                steps[rival] = steps.get(rival, 0.0) - tau * share
+            for negative, share in self.shares(score, standing):
+                steps[negative] = steps.get(negative, 0.0) - tau * share
         return self.take_steps(values, steps)

@@ -8,7 +8,7 @@ from tests.core.references.state import Gone
 INSTANCE_BYTES = 96  # of one instance in memory, without its lists, as the limit counts it
 VALUE_BYTES = 8
 CLASS_BYTES = 4
-DEMAND_BYTES = 12
+CONSTRAINT_BYTES = 12
 
 
 def block_bytes(size):
@@ -17,10 +17,10 @@ def block_bytes(size):
 
 
 @dataclass
-class Lesson:
+class StoredExample:
     values: dict[str, float]  # float32, not prepared
     classes: list[str]
-    demands: dict[tuple[str | None, str | None], float]  # see svm.py
+    constraints: dict[tuple[str | None, str | None], float]  # see svm.py
 
     @property
     def bytes(self):
@@ -28,7 +28,7 @@ class Lesson:
             INSTANCE_BYTES
             + block_bytes(VALUE_BYTES * len(self.values))
             + block_bytes(CLASS_BYTES * len(self.classes))
-            + block_bytes(DEMAND_BYTES * len(self.demands))
+            + block_bytes(CONSTRAINT_BYTES * len(self.constraints))
         )
 
 
@@ -41,7 +41,7 @@ class Past:
 
     @property
     def bytes(self):
-        return sum(lesson.bytes for lesson in self.kept)
+        return sum(example.bytes for example in self.kept)
 
     def limit(self, most, most_bytes):
         """Limit the number of kept instances; remove random ones."""
@@ -60,34 +60,34 @@ class Past:
         return self.kept[place] if self.refresh(place) else None
 
     def refresh(self, place):
-        lesson = self.kept[place]
-        lesson.values = {name: x for name, x in lesson.values.items() if not is_gone(name)}
-        lesson.classes = [name for name in lesson.classes if not is_gone(name)]
-        gone = [sides for sides in lesson.demands if any(map(is_gone, sides))]
+        example = self.kept[place]
+        example.values = {name: x for name, x in example.values.items() if not is_gone(name)}
+        example.classes = [name for name in example.classes if not is_gone(name)]
+        gone = [sides for sides in example.constraints if any(map(is_gone, sides))]
         for sides in gone:
-            del lesson.demands[sides]
-        if lesson.values and lesson.classes:
+            del example.constraints[sides]
+        if example.values and example.classes:
             return True
         self.take_out(place)
         return False
 
-    def offer(self, lesson):
+    def offer(self, example):
         """Offer an instance: Algorithm R (Vitter 1985) keeps it with probability kept / came.
 
         That is for a limit on the number. A limit in bytes may remove several kept instances.
         """
-        if not lesson.values or not lesson.classes:
+        if not example.values or not example.classes:
             return
         self.came += 1
-        if lesson.bytes > self.most_bytes:
+        if example.bytes > self.most_bytes:
             return
-        if len(self.kept) >= self.most or self.bytes + lesson.bytes > self.most_bytes:
+        if len(self.kept) >= self.most or self.bytes + example.bytes > self.most_bytes:
             place = self.random.below(self.came)
             if place >= len(self.kept):
                 return
             self.take_out(place)
-        self.hold_bytes(lesson.bytes)
-        self.kept.append(lesson)
+        self.hold_bytes(example.bytes)
+        self.kept.append(example)
 
     def take_out(self, place):
         """Remove the instance at a place; the last one moves there."""
@@ -96,16 +96,18 @@ class Past:
 
     def forget_feature(self, name, gone):
         """Replace the feature by a mark, which each instance keeps until it is drawn."""
-        for lesson in self.kept:
-            lesson.values = {gone if each == name else each: x for each, x in lesson.values.items()}
+        for example in self.kept:
+            example.values = {
+                gone if each == name else each: x for each, x in example.values.items()
+            }
 
     def forget_class(self, name, gone):
         def marked(names):
             return [gone if each == name else each for each in names]
 
-        for lesson in self.kept:
-            lesson.classes = marked(lesson.classes)
-            lesson.demands = {(*marked(sides),): x for sides, x in lesson.demands.items()}
+        for example in self.kept:
+            example.classes = marked(example.classes)
+            example.constraints = {(*marked(sides),): x for sides, x in example.constraints.items()}
 
 
 def is_gone(name):

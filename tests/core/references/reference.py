@@ -9,10 +9,10 @@ from math import sqrt
 
 from numpy import float32
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
 from tests.core.references.forgetting import Forgetting
-from tests.core.references.past import Lesson, Past, is_gone
+from tests.core.references.past import Past, StoredExample, is_gone
 from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 
 FEATURE_BYTES = 48  # of a feature in Index.bytes, without its name
@@ -28,13 +28,13 @@ class Standing:
     """The scores of the classes for an instance, before it changes anything."""
 
     scores: dict[str, float]  # of all retrieved classes
-    trues: list[tuple[str, float]]  # the positives to learn: name, score
-    rivals: list[tuple[str, float]]  # the best wrong classes, best first
+    positives: list[tuple[str, float]]  # the positives to learn: name, score
+    negatives: list[tuple[str, float]]  # the best wrong classes, best first
 
     @property
     def to_beat(self):
         """The best negative's score, b in the margin."""
-        return max([0.0, *(score for _, score in self.rivals)])
+        return max([0.0, *(score for _, score in self.negatives)])
 
 
 def best_two(ranked):
@@ -80,10 +80,10 @@ class Reference(Forgetting):
         """Return the number of past instances to keep."""
         return self.options.replay_size if self.options.replay else 0
 
-    def change(self, values, standing, demands):
+    def change(self, values, standing, constraints):
         """Learn the true classes of the standing; return true if anything changed.
 
-        `demands` are the constraints of the instance, changed in place; only an SVM has any.
+        `constraints` are the constraints of the instance, changed in place; only an SVM has any.
         """
         raise NotImplementedError
 
@@ -114,7 +114,7 @@ class Reference(Forgetting):
     def prepare(self, instance):
         """Return the preprocessed instance: positive values, weighted and scaled by the options."""
         values = {name: value for name, value in instance.items() if value >= SMALLEST_VALUE}
-        if self.options.boolean:
+        if self.options.binarize:
             return dict.fromkeys(values, 1.0)
         if self.options.sublinear:
             for name, value in values.items():
@@ -167,9 +167,9 @@ class Reference(Forgetting):
 
     def rank(self, instance, k=5, threshold=None):
         ranked = self.retrieve(self.prepare(instance))
-        return [(name, score) for name, score in ranked if threshold is None or score > threshold][
-            :k
-        ]
+        if threshold is not None:
+            ranked = [(name, score) for name, score in ranked if score > threshold]
+        return ranked[:k]
 
     def explain(self, instance, classes, limit=10):
         values = self.prepare(instance)
@@ -188,27 +188,27 @@ class Reference(Forgetting):
 
     # --- learning ---------------------------------------------------------------------------------
 
-    def learn(self, instance, classes, first_pass=True):
+    def learn(self, instance, classes, is_first_epoch=True):
         values = self.prepare(instance)
         before = self.sizes
         self.learned += 1
-        self.counted += first_pass
-        values = self.meet_features(values, first_pass)
+        self.counted += is_first_epoch
+        values = self.meet_features(values, is_first_epoch)
         true = self.meet_classes(dict.fromkeys(classes))
-        demands = {}
+        constraints = {}
         self.forget_retired(feature for feature, _ in self.known(values))
-        first, second = self.before(values, first_pass)
-        outcome = self.improve(values, true, demands)._replace(first=first, second=second)
+        first, second = self.before(values, is_first_epoch)
+        outcome = self.improve(values, true, constraints)._replace(first=first, second=second)
         given = {name: float32(instance[name]) for name in values}
-        self.keep(Lesson(given, true, demands))
+        self.keep(StoredExample(given, true, constraints))
         self.keep_within_limits(before)
         self.sweep()
         return outcome
 
-    def keep(self, lesson):
+    def keep(self, example):
         if self.options.replay:
             self.learn_again()
-            self.past.offer(lesson)
+            self.past.offer(example)
 
     def before(self, values, counted):
         """Return the two best scores from before the features were counted."""
@@ -225,42 +225,42 @@ class Reference(Forgetting):
     def learn_again(self):
         for _ in range(self.options.replay):
             if self.past.kept:
-                lesson = self.past.draw()
-                if lesson is None:
+                example = self.past.draw()
+                if example is None:
                     continue
-                values = {name: float(value) for name, value in lesson.values.items()}
-                self.improve(self.prepare(values), lesson.classes, lesson.demands)
-                self.past.hold_bytes()  # its demands may have become more
+                values = {name: float(value) for name, value in example.values.items()}
+                self.improve(self.prepare(values), example.classes, example.constraints)
+                self.past.hold_bytes()  # its constraints may have become more
 
-    def improve(self, values, true, demands):
+    def improve(self, values, true, constraints):
         """Rank, then update the classes that violate their margins."""
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
         wrong = [(name, score) for name, score in ranked if name not in true]
-        standing = Standing(scores, [], wrong[: self.most_rivals(true)])
+        standing = Standing(scores, [], wrong[: self.most_negatives(true)])
         for name in true:
             score = 0.0
             if name in scores:
                 score = self.score_within_reach(places[name], scores[name])
             if score - standing.to_beat <= self.margin_to_leave_alone():
-                standing.trues.append((name, score))
-        changed = bool(standing.trues) and self.change(values, standing, demands)
+                standing.positives.append((name, score))
+        changed = bool(standing.positives) and self.change(values, standing, constraints)
         rank = min((places[name] for name in true if name in places), default=0)
         return Learned(rank, changed, *best_two(ranked))
 
-    def most_rivals(self, true):
-        return self.options.rivals
+    def most_negatives(self, true):
+        return self.options.negatives
 
-    def meet_features(self, values, first_pass):
+    def meet_features(self, values, is_first_epoch):
         """Count and stamp the active features; add unknown ones while there is room.
 
         Return the features with a row.
         """
         unknown = [name for name in values if name not in self.rows]
         for feature, _ in self.known(values):
-            self.see(feature, first_pass)
+            self.see(feature, is_first_epoch)
         for name in unknown:
             if len(self.rows) < self.options.max_features or self.evict_feature():
                 self.rows[name] = Feature(self.feature_ids.take())

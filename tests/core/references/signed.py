@@ -30,7 +30,7 @@ class Signed(Budgeted):
     def shares(self, score, standing):
         """Return (name, share) of the negatives within the margin, by their violation of it."""
         too_close = {}
-        for name, its_score in standing.rivals:
+        for name, its_score in standing.negatives:
             violation = self.options.margin_threshold - score + its_score
             if violation > 0:
                 too_close[name] = violation

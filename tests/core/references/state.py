@@ -79,7 +79,7 @@ def dump(learner):
         classes[label.id] = name, label
     edges = [edge for _, feature in features for edge in feature.edges]
     past = learner.past.kept
-    demands = [demand for lesson in past for demand in lesson.demands.items()]
+    constraints = [constraint for example in past for constraint in example.constraints.items()]
 
     dump_of_tree = learner.dump_of_tree() if learner.tree else dump_without_tree(learner)
 
@@ -123,17 +123,17 @@ def dump(learner):
         "class_learned": [label.learned for _, label in classes],
         "class_born": [label.born for _, label in classes],
         "class_last_learned": [label.last_learned for _, label in classes],
-        "kept_features": [len(lesson.values) for lesson in past],
-        "kept_true": [len(lesson.classes) for lesson in past],
-        "kept_demanded": [len(lesson.demands) for lesson in past],
-        "kept_feature_ids": [feature_id(name) for lesson in past for name in lesson.values],
+        "kept_features": [len(example.values) for example in past],
+        "kept_true": [len(example.classes) for example in past],
+        "kept_demanded": [len(example.constraints) for example in past],
+        "kept_feature_ids": [feature_id(name) for example in past for name in example.values],
         "kept_feature_values": [
-            float(float32(value)) for lesson in past for value in lesson.values.values()
+            float(float32(value)) for example in past for value in example.values.values()
         ],
-        "kept_class_ids": [class_id(name) for lesson in past for name in lesson.classes],
-        "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in demands],
-        "kept_demands_behind": [class_id(behind) for (_, behind), _ in demands],
-        "kept_demands_multiplier": [float(multiplier) for _, multiplier in demands],
+        "kept_class_ids": [class_id(name) for example in past for name in example.classes],
+        "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in constraints],
+        "kept_demands_behind": [class_id(behind) for (_, behind), _ in constraints],
+        "kept_demands_multiplier": [float(multiplier) for _, multiplier in constraints],
         **{name: array for name, array in dump_of_tree.items() if name != "counts"},
     }
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy import float32
 
-from manyclass.core.learned import Learned
+from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_WEIGHT, Random, logistic
 from tests.core.references.growing_tree import GrowingTree
 from tests.core.references.reference import EDGE_BYTES, best_two
@@ -23,20 +23,20 @@ class LabelTree(GrowingTree):
     has_edges = False
 
     def __init__(self, options):
-        self.planted = False
+        self.is_built = False
         self.random = Random(options.seed)
         self.pull_up()
         super().__init__(options)
 
     def configure(self, options):
         self.options = replace(options)
-        if not self.planted and options.sample and self.past.came >= options.sample:
-            self.planted = True
-            self.plant_sample()
+        if not self.is_built and options.sample and self.past.came >= options.sample:
+            self.is_built = True
+            self.build_from_sample()
         self.limit_past()
 
     def most_past(self):
-        return 0 if self.planted else self.options.sample
+        return 0 if self.is_built else self.options.sample
 
     # --- ranking ----------------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class LabelTree(GrowingTree):
 
     # --- learning ---------------------------------------------------------------------------------
 
-    def improve(self, values, true, demands):
+    def improve(self, values, true, constraints):
         met = []
         window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
@@ -338,7 +338,7 @@ class LabelTree(GrowingTree):
             [self.turn.get(by_id.get(id), 0) for id in classes],
         ]
         root = 0 if self.root is None else self.root.id + 1
-        counts = [root, self.came_to_tree, self.random.state, int(self.planted)]
+        counts = [root, self.leaves_added, self.random.state, int(self.is_built)]
         return {"counts": counts, **dict(zip(TREE_ARRAYS, arrays, strict=True))}
 
 

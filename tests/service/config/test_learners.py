@@ -33,7 +33,7 @@ def test_the_learner_of_a_new_store():
 
 def test_shadows_have_the_limits_of_the_primary_and_nothing_else_of_it():
     made = model_set(
-        LEARNER="svm(rating=3)", SHADOWS="pa(replay=4,rivals=2), ff(rating=0)", MAX_CLASSES="7"
+        LEARNER="svm(rating=3)", SHADOWS="pa(replay=4,negatives=2), ff(rating=0)", MAX_CLASSES="7"
     )
     assert made.primary == Options.of("svm", rating=3, max_classes=7)
     assert made.shadows == (
@@ -77,7 +77,7 @@ def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
         ({}, ["pa(replay=4)", "ff", "ema"]),
         ({"LEARNER": ""}, ["pa(replay=4)", "ff", "ema"]),
         ({"LEARNER": "pa"}, ["pa", "ff", "ema"]),
-        ({"LEARNER": "pa(rivals=2)"}, ["pa(rivals=2)", "ff", "ema"]),
+        ({"LEARNER": "pa(negatives=2)"}, ["pa(negatives=2)", "ff", "ema"]),
         ({"LEARNER": "ff"}, ["ff", "pa(replay=4)", "ema"]),
         ({"LEARNER": "arow"}, ["arow", "ff", "ema"]),
         ({"SHADOWS": ""}, ["pa(replay=4)", "ff", "ema"]),
@@ -194,9 +194,9 @@ def test_a_former_setting_of_a_learner_is_refused(name):
         ({"RATING": "7"}, "svm(rating=7)"),
         ({"RATING": "0"}, "svm"),
         ({"RATING": "7", "REPLAY": "4"}, "svm(rating=7,replay=4)"),
-        ({"LEARNER": "pa(replay=4)", "RIVALS": "2"}, "pa(rivals=2,replay=4)"),
+        ({"LEARNER": "pa(replay=4)", "RIVALS": "2"}, "pa(negatives=2,replay=4)"),
         ({"LEARNER": "pa(replay=4)", "REPLAY": "5"}, "pa(replay=4)"),
-        ({"LEARNER": "pa(max_classes=9)", "RIVALS": "2"}, "pa(rivals=2,max_classes=9)"),
+        ({"LEARNER": "pa(max_classes=9)", "RIVALS": "2"}, "pa(negatives=2,max_classes=9)"),
         ({"LEAK": "OFF"}, "ff(leak=no)"),
         ({"TFIDF": "0", "SUBLINEAR": "1"}, "svm(tfidf=no)"),
         ({"LEARNER": "committee(members=ff+pa)", "VOTE": "score"}, None),

@@ -195,11 +195,11 @@ async def test_a_shadow_answers_when_nothing_else_in_force_has_learned():
 @in_loop
 async def test_the_one_that_answers_stays_with_other_options_than_it_had_then():
     store = await with_a_snapshot("a -> x", shadows=("pa",))
-    async with running(store, shadows=("pa(rivals=2)",), reconfigure=True) as (engine, _):
-        await engine.submit([Event.promote("pa(rivals=2)")])
-    wanted = {"learner": "pa(rivals=2)", "shadows": ()}
+    async with running(store, shadows=("pa(negatives=2)",), reconfigure=True) as (engine, _):
+        await engine.submit([Event.promote("pa(negatives=2)")])
+    wanted = {"learner": "pa(negatives=2)", "shadows": ()}
     async with running(store, **wanted, reconfigure=True) as (engine, _):
-        assert await labels_after(engine, 1) == ["pa(rivals=2)"]
+        assert await labels_after(engine, 1) == ["pa(negatives=2)"]
         assert engine.model.learner.learned == 1
 
 
@@ -218,11 +218,11 @@ async def test_the_one_that_answers_stays_when_nothing_was_learned_then():
 @in_loop
 async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
     store = await with_a_snapshot("a -> x")
-    shadows = tuple(f"pa(rivals={n})" for n in range(1, 16))
+    shadows = tuple(f"pa(negatives={n})" for n in range(1, 16))
     async with running(store, shadows=shadows, reconfigure=True) as (engine, _):
-        await engine.submit([Event.promote("pa(rivals=1)")])
+        await engine.submit([Event.promote("pa(negatives=1)")])
     shadows = (*shadows[1:], "arow")
-    wanted = {"learner": "pa(rivals=1)", "shadows": shadows, "reconfigure": True}
+    wanted = {"learner": "pa(negatives=1)", "shadows": shadows, "reconfigure": True}
     async with running(store, **wanted) as (engine, _):
         await assert_unchanged(engine, store, OptionError, 1)
 

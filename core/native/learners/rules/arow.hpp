@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -17,7 +16,7 @@ struct Arow : SignedRule {
     template <class V>
     void visit_options(V&& option) {
         SignedRule::visit_options(option);
-        option("aggressiveness", C);
+        option("C", C);
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {

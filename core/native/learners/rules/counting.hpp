@@ -3,7 +3,6 @@
 #pragma once
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -17,7 +16,7 @@ struct Counting : NormalizedRule {
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("min_weight", min_weight);
-        option("feature_memory", mass_cap);
+        option("mass_cap", mass_cap);
     }
 
     // Count exactly: light edges stay in the row, and do not vote.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -25,9 +24,9 @@ struct DualSvm : SignedRule {
     template <class V>
     void visit_options(V&& option) {
         SignedRule::visit_options(option);
-        option("aggressiveness", C);
-        option("caution", C_negative);
-        option.choice("demands", pairs, {{"pairs", true}, {"each", false}});
+        option("C", C);
+        option("C_negative", C_negative);
+        option.choice("constraints", pairs, {{"pairs", true}, {"each", false}});
     }
 
     // With so many positives each class is constrained alone: there would be too many pairs, and C

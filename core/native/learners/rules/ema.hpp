@@ -2,7 +2,6 @@
 #pragma once
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 

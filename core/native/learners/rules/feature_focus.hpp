@@ -2,7 +2,6 @@
 #pragma once
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -19,7 +18,7 @@ struct FeatureFocus : NormalizedRule {
         Rule::visit_options(option);
         option("margin_threshold", margin);
         option("min_weight", min_weight);
-        option("feature_memory", mass_cap);
+        option("mass_cap", mass_cap);
         option("retrieval_window", retrieval_window);
         option("leak", leak);
     }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -23,7 +22,7 @@ struct Ooz : Rule {
         Rule::visit_options(option);
         option("margin_threshold", margin);
         option("rate", rate);
-        option("rivals", negatives);
+        option("negatives", negatives);
     }
 
     std::size_t most_negatives(std::size_t) const { return negatives; }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "learners/rules/rule.hpp"
-#include "learners/rules/steps.hpp"
 
 namespace manyclass {
 
@@ -13,7 +12,7 @@ struct Perceptron : SignedRule {
     template <class V>
     void visit_options(V&& option) {
         Rule::visit_options(option);
-        option("rivals", negatives);  // the margin is 0
+        option("negatives", negatives);  // the margin is 0
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {

@@ -1,15 +1,16 @@
-// Defaults of the rules of linear learners. A rule is a struct with its options, its update and
+// The parts of a rule of a linear learner. A rule is a struct with its options, its update and
 // constants by which LinearLearner is compiled; it derives from one of the structs below.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "learners/rules/normalized_weights.hpp"
 #include "learners/rules/signed_weights.hpp"
-#include "learners/rules/update_context.hpp"
 #include "pipeline/example.hpp"
+#include "pipeline/ranking.hpp"
 #include "storage/postings.hpp"
 
 namespace manyclass {
@@ -53,10 +54,65 @@ struct SignedRule : Rule {
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("margin_threshold", margin);
-        option("rivals", negatives);
+        option("negatives", negatives);
     }
 
     std::size_t most_negatives(std::size_t) const { return negatives; }
 };
+
+// --- updates -----------------------------------------------------------------------------------
+
+// The scores from which an update is computed.
+struct UpdateContext {
+    std::vector<Ranked> positives;  // the true classes with their scores, 0 where not retrieved
+    std::vector<Ranked> negatives;  // the wrong classes of the highest scores but 0, best first
+    std::vector<Ranked> others;     // the classes of the constraints that the example brought
+
+    double best_negative() const {
+        return negatives.empty() ? 0.0 : std::max(negatives[0].score, 0.0);
+    }
+};
+
+// Shares of one step back: the negatives within the margin of a positive divide it by how much each
+// violates the margin.
+inline std::vector<double> violation_shares(const UpdateContext& context, double score,
+                                            double margin) {
+    std::vector<double> shares;
+    double sum = 0;
+    for (const Ranked& negative : context.negatives) {
+        const double violation = margin - score + negative.score;
+        if (!(violation > 0)) break;
+        shares.push_back(violation);
+        sum += violation;
+    }
+    for (double& share : shares) share /= sum;
+    return shares;
+}
+
+// An update that moves the weight of a class for every active feature by gain * value.
+struct Step {
+    std::uint32_t cls;
+    double gain;
+};
+
+// Call the function with each active feature that is in the vocabulary.
+template <class F>
+void each_known(const std::vector<ActiveFeature>& active, F&& visit) {
+    for (const ActiveFeature& each : active)
+        if (each.feature != NO_ID) visit(each);
+}
+
+inline double squared_norm(const std::vector<ActiveFeature>& active) {
+    double squares = 0;
+    each_known(active, [&](const ActiveFeature& each) { squares += each.value * each.value; });
+    return squares;
+}
+
+inline void take_steps(SignedWeights&& weights, const std::vector<ActiveFeature>& active,
+                       const std::vector<Step>& steps) {
+    each_known(active, [&](const ActiveFeature& each) {
+        for (const Step& step : steps) weights.add(each.feature, step.cls, step.gain * each.value);
+    });
+}
 
 }  // namespace manyclass

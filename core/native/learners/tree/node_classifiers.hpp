@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "storage/arena.hpp"
+#include "storage/probing.hpp"
 #include "storage/vocabulary.hpp"
 
 namespace manyclass {
@@ -74,7 +75,10 @@ public:
 
     // Remove a block; the last one gets its number.
     void remove(std::uint32_t block) {
-        close_gap(slot_of(features_[block]));
+        close_gap(
+            slots_, slot_of(features_[block]),
+            [this](const Slot& slot) { return home(slot.feature); },
+            [](const Slot& slot) { return slot.block_plus_1 == 0; });
         const std::uint32_t last = count() - 1;
         if (block != last) {
             slots_[slot_of(features_[last])].block_plus_1 = block + 1;
@@ -142,7 +146,7 @@ private:
     std::size_t home(std::uint32_t feature) const {
         return (static_cast<std::uint64_t>(feature * 0x9e3779b1u) * slots_.size()) >> 32;
     }
-    std::size_t next(std::size_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
+    std::size_t next(std::size_t at) const { return next_slot(at, slots_.size()); }
     std::size_t slot_of(std::uint32_t feature) const {
         std::size_t at = home(feature);
         while (slots_[at].feature != feature || slots_[at].block_plus_1 == 0) at = next(at);
@@ -186,19 +190,6 @@ private:
         const std::size_t wanted = static_cast<std::size_t>(count()) * 2 + 2;
         slots_.assign(size_class_bytes(wanted * sizeof(Slot)) / sizeof(Slot), Slot{0, 0});
         for (std::uint32_t block = 0; block < count(); ++block) insert(features_[block], block);
-    }
-
-    // Empty a slot and move up what it would cut off from its home.
-    void close_gap(std::size_t gap) {
-        for (std::size_t at = next(gap); slots_[at].block_plus_1 != 0; at = next(at)) {
-            const std::size_t wanted = home(slots_[at].feature);
-            const std::size_t reach = at >= wanted ? at - wanted : at + slots_.size() - wanted;
-            const std::size_t back = at >= gap ? at - gap : at + slots_.size() - gap;
-            if (reach < back) continue;
-            slots_[gap] = slots_[at];
-            gap = at;
-        }
-        slots_[gap] = {0, 0};
     }
 
     void resize(std::uint32_t room, std::uint32_t without) {

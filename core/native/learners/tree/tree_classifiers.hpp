@@ -13,7 +13,7 @@
 #include "learners/tree/tree_builder.hpp"
 #include "learners/tree/tree_nodes.hpp"
 #include "learners/tree/tree_options.hpp"
-#include "math/logistic.hpp"
+#include "math/elementary.hpp"
 #include "pipeline/example.hpp"
 
 namespace manyclass {

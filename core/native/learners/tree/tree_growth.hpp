@@ -9,7 +9,7 @@
 
 #include "learners/tree/tree_builder.hpp"
 #include "learners/tree/tree_classifiers.hpp"
-#include "math/natural_log.hpp"
+#include "math/elementary.hpp"
 #include "math/random.hpp"
 
 namespace manyclass {

@@ -109,9 +109,9 @@ async def test_to_promote_the_one_that_answers_changes_nothing():
 
 
 async def test_a_learner_is_found_however_its_options_are_written():
-    async with calling(shadows=("pa(replay=4, rivals=3)",)) as call:
-        answer = await call("POST", promoting("pa(replay=4, rivals=3)"))
-        assert answer.json() == {"seq": 1, "learner": "pa(rivals=3,replay=4)"}
+    async with calling(shadows=("pa(replay=4, negatives=3)",)) as call:
+        answer = await call("POST", promoting("pa(replay=4, negatives=3)"))
+        assert answer.json() == {"seq": 1, "learner": "pa(negatives=3,replay=4)"}
 
 
 @pytest.mark.parametrize("label", ["svm(caution=0.5)", "svm(C_negative=0.5)"])
@@ -174,4 +174,4 @@ async def test_options_another_process_has_set_are_told():
         model_set = call.app.engine.model.model_set.to_dict()
         model_set["shadows"][0]["rivals"] = 2
         await call.app.engine.submit([Event.configure(model_set)])
-        assert [each["learner"] for each in await learners(call)] == ["svm", "pa(rivals=2)"]
+        assert [each["learner"] for each in await learners(call)] == ["svm", "pa(negatives=2)"]

@@ -1,21 +1,36 @@
-// The logistic function, the same on every machine.
+// The natural logarithm, the exponential and the logistic function, by additions and multiplications
+// alone: C libraries differ in the last bit from machine to machine, and the state must not.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
 namespace manyclass {
 
+inline double natural_log(double x) {
+    int exponent = 0;
+    double fraction = std::frexp(x, &exponent);
+    if (fraction < 0.7071067811865476) {
+        fraction *= 2;
+        --exponent;
+    }
+    const double z = (fraction - 1) / (fraction + 1), square = z * z;  // |z| < 0.172
+    double sum = 0;
+    for (int n = 21; n >= 1; n -= 2) sum = sum * square + 1.0 / n;
+    return 2 * z * sum + exponent * 0.6931471805599453;
+}
+
 // 1/0!, 1/1!, ... of the series of the exponential function.
 inline constexpr std::array<double, 14> EXP_SERIES = [] {
     std::array<double, 14> series{1};
-    for (std::size_t n = 1; n < series.size(); ++n) series[n] = series[n - 1] / static_cast<double>(n);
+    for (std::size_t n = 1; n < series.size(); ++n)
+        series[n] = series[n - 1] / static_cast<double>(n);
     return series;
 }();
 
-// By additions and multiplications alone, as natural_log is (natural_log.hpp), and for the same reason.
 // |x| is at most 700, so that no step overflows.
 inline double natural_exp(double x) {
     constexpr double LOG2 = 0.6931471805599453, INVERSE = 1.4426950408889634;

@@ -1,0 +1,21 @@
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libcpp.string_view cimport string_view
+
+
+cdef class Instance:
+    cdef bytes _data
+    cdef Py_ssize_t _count
+
+    @staticmethod
+    cdef str as_name(object name, str what, object place)
+
+    @staticmethod
+    cdef string_view utf8(str name, str what, object place) except *
+
+    @staticmethod
+    cdef Instance wrap(bytes data, Py_ssize_t count)
+
+
+cdef inline string_view bytes_of(Instance instance) noexcept:
+    """Return the bytes of an instance, valid as long as it."""
+    return string_view(PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data))

@@ -1,0 +1,250 @@
+"""Instances: what a ranking reads and an event holds, in the bytes of native/pipeline/wire.hpp."""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE
+from cpython.ref cimport PyObject
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
+from libcpp.string cimport string
+from libcpp.string_view cimport string_view
+
+cimport cython
+
+from manyclass.core.errors import EventError, InstanceError
+
+
+cdef extern from "core/native/text/json.hpp" namespace "manyclass" nogil:
+    cdef cppclass JsonFeatures:
+        @staticmethod
+        JsonFeatures& mine() except +
+        bint read(string_view data, size_t most) except +
+        uint32_t write(string& out) except +
+
+cdef extern from "core/native/pipeline/wire.hpp" namespace "manyclass" nogil:
+    const size_t LONGEST_NAME_BYTES "manyclass::LONGEST_NAME"
+    const double MOST "manyclass::LARGEST_VALUE"
+    const double LEAST "manyclass::SMALLEST_VALUE"
+    void put_feature(string& out, string_view name, double value) except +
+    cdef cppclass FeatureReader:
+        FeatureReader(string_view instance)
+        bint next()
+        string_view name()
+        double value()
+        bint whole()
+        uint32_t left()
+
+LONGEST_NAME = LONGEST_NAME_BYTES
+LARGEST_VALUE = MOST
+SMALLEST_VALUE = LEAST
+
+cdef object UNMADE = object()  # for an instance that is made from its bytes
+
+cdef enum:
+    SHORT_JSON = 16384  # bytes
+
+
+cdef double number(object value, object name) except? -1:
+    """Return the value as a double; InstanceError unless it is a finite number in the limit."""
+    cdef double real
+    if type(value) is bool or isinstance(value, (str, bytes)):
+        raise InstanceError(f"the value of feature {name!r} is not a number", ("features", name))
+    try:
+        real = float(value)
+    except OverflowError:
+        real = float("inf")
+    except (TypeError, ValueError):
+        raise InstanceError(
+            f"the value of feature {name!r} is not a number", ("features", name)
+        ) from None
+    if not isfinite(real) or real > MOST:
+        raise InstanceError(
+            f"the value of feature {name!r} must be a finite number up to {MOST:g}",
+            ("features", name),
+        )
+    return real
+
+
+cdef dict merge(object features):
+    """Return unique names with the sums of their values."""
+    cdef dict merged = {}
+    pairs = features.items() if hasattr(features, "items") else None
+    if pairs is None:
+        if isinstance(features, (str, bytes)) or not hasattr(features, "__iter__"):
+            raise InstanceError("features must be a mapping or an array of names", ("features",))
+        for position, name in enumerate(features):
+            name = Instance.as_name(name, "feature", ("features", position))
+            merged[name] = merged.get(name, 0.0) + 1.0
+        return merged
+    for name, value in pairs:
+        name = Instance.as_name(name, "feature", ("features", name))
+        votes = max(number(value, name), 0.0)
+        merged[name] = merged.get(name, 0.0) + votes
+    return merged
+
+
+cdef bint only_strings(dict features):
+    cdef PyObject* key
+    cdef Py_ssize_t at = 0
+    while PyDict_Next(features, &at, &key, NULL):
+        if type(<object>key) is not str:
+            return False
+    return True
+
+
+@cython.final
+cdef class Instance:
+    """A sparse instance: unique feature names with values above 0. Immutable.
+
+    Threads: any may read it.
+    Ownership: its bytes are a Python object of its own; the index reads them while it holds it.
+    """
+
+    def __cinit__(self, features):
+        cdef dict unique
+        cdef PyObject* key
+        cdef PyObject* entry
+        cdef Py_ssize_t at = 0
+        cdef uint32_t count = 0
+        cdef double value
+        cdef string out
+        if features is UNMADE:
+            return
+        if type(features) is dict and only_strings(<dict>features):
+            unique = <dict>features
+        else:
+            unique = merge(features)
+        out.reserve(sizeof(count) + len(unique) * 24)
+        out.resize(sizeof(count))  # set below
+        while PyDict_Next(unique, &at, &key, &entry):
+            given = <object>key
+            name = Instance.utf8(<str>given, "feature", ("features", given))
+            if type(<object>entry) is float:
+                value = PyFloat_AS_DOUBLE(<object>entry)
+                if not isfinite(value) or value > MOST:
+                    number(<object>entry, <object>key)
+            else:
+                value = number(<object>entry, <object>key)
+            if value >= LEAST:
+                put_feature(out, name, value)
+                count += 1
+        memcpy(&out[0], &count, sizeof(count))
+        self._data = PyBytes_FromStringAndSize(out.data(), out.size())
+        self._count = count
+
+    @staticmethod
+    cdef str as_name(object name, str what, object place):
+        if type(name) is str:
+            return <str>name
+        if isinstance(name, int) and type(name) is not bool:
+            return str(name)
+        if isinstance(name, str):
+            return str(name)
+        raise InstanceError(f"a {what} name must be a string or an integer", place)
+
+    @staticmethod
+    cdef string_view utf8(str name, str what, object place) except *:
+        """Return a name as UTF-8, valid as long as the string; InstanceError for a bad name."""
+        cdef Py_ssize_t size
+        cdef const char* data
+        try:
+            data = PyUnicode_AsUTF8AndSize(name, &size)
+        except UnicodeEncodeError:
+            raise InstanceError(
+                f"a {what} name is not valid Unicode: {ascii(name)}", place
+            ) from None
+        if size == 0:
+            raise InstanceError(f"a {what} name is empty", place)
+        if <size_t>size > LONGEST_NAME_BYTES:
+            raise InstanceError(
+                f"a {what} name has {size} bytes; at most {LONGEST_NAME_BYTES} are allowed", place
+            )
+        return string_view(data, size)
+
+    @staticmethod
+    cdef Instance wrap(bytes data, Py_ssize_t count):
+        cdef Instance instance = Instance.__new__(Instance, UNMADE)
+        instance._data = data
+        instance._count = count
+        return instance
+
+    @classmethod
+    def from_json(cls, data, size_t most=0xffffffff):
+        cdef JsonFeatures* features = &JsonFeatures.mine()
+        cdef Py_buffer view
+        cdef string out
+        cdef string_view text
+        cdef uint32_t count = 0
+        cdef bint plain
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            text = string_view(<const char*>view.buf, view.len)
+            if view.len <= SHORT_JSON:  # releasing the GIL takes longer than reading
+                plain = features.read(text, most)
+                if plain:
+                    count = features.write(out)
+            else:
+                with nogil:
+                    plain = features.read(text, most)
+                    if plain:
+                        count = features.write(out)
+            if not plain:
+                return None
+        finally:
+            PyBuffer_Release(&view)
+        return Instance.wrap(PyBytes_FromStringAndSize(out.data(), out.size()), count)
+
+    @classmethod
+    def from_bytes(cls, bytes data not None):
+        cdef FeatureReader* reader = new FeatureReader(
+            string_view(PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+        )
+        cdef Py_ssize_t count = reader.left()
+        cdef string_view name
+        cdef set seen = set()
+        try:
+            while reader.next():
+                name = reader.name()
+                if name.size() > LONGEST_NAME_BYTES:
+                    raise EventError("an instance holds an overlong name")
+                try:
+                    seen.add(name.data()[:name.size()].decode("utf-8"))
+                except UnicodeDecodeError:
+                    raise EventError("an instance holds a name that is not UTF-8") from None
+                if not (LEAST <= reader.value() <= MOST):
+                    raise EventError("an instance holds a value out of range")
+            if not reader.whole() or len(seen) != count:
+                raise EventError("these bytes are not an instance")
+        finally:
+            del reader
+        return Instance.wrap(data, count)
+
+    def __bytes__(self):
+        return self._data
+
+    def __len__(self):
+        return self._count
+
+    def __eq__(self, other):
+        return isinstance(other, Instance) and self._data == (<Instance>other)._data
+
+    def __hash__(self):
+        return hash(self._data)
+
+    def __repr__(self):
+        return f"Instance({dict(self.items())!r})"
+
+    def items(self):
+        cdef FeatureReader* reader = new FeatureReader(bytes_of(self))
+        cdef string_view name
+        cdef list pairs = []
+        try:
+            while reader.next():
+                name = reader.name()
+                pairs.append((name.data()[:name.size()].decode("utf-8"), reader.value()))
+        finally:
+            del reader
+        return pairs
