@@ -39,8 +39,8 @@ class Index:
         """Return the k best classes with a score above `threshold`, best first.
 
         Without a threshold, rank all retrieved classes: classes with a positive score, or with any
-        score but 0 for learners with signed weights (pa, mmp, arow and svm). A label tree (iplt and
-        oplt) retrieves all classes, also for unknown features; its scores are probabilities.
+        score but 0 for learners with signed weights. A label tree retrieves
+        all classes, also for unknown features; its scores are probabilities.
         """
 
     def explain(
@@ -76,7 +76,7 @@ class Index:
     def sparsify(self, edges: int) -> int:
         """Keep the `edges` heaviest edges; return the number of removed ones.
 
-        Use it for a model of pa, mmp, arow or svm that was learned without a limit on outdegrees.
+        Use it for a model with signed weights that was learned without a limit on outdegrees.
         Raise OptionError for other learners.
         """
 
@@ -123,8 +123,8 @@ class Index:
     ) -> bool:
         """Build a label tree over the classes of rows that will be learned next.
 
-        Return True if a tree was built; a learner other than `iplt`, or one that has learned
-        before, does not change.
+        Return True if a tree was built; a learner that does not build one offline, or that has
+        learned before, does not change.
         """
 
     def class_ids(self, classes: Columns) -> NDArray[np.int32]:
@@ -140,6 +140,10 @@ class Index:
     @property
     def bytes(self) -> int:
         """Bytes of the state that count for MAX_BYTES; the same after a reload."""
+
+    @property
+    def members(self) -> tuple[()]:
+        """Return nothing: only a committee has members."""
 
     @property
     def resident_bytes(self) -> int:

@@ -251,6 +251,10 @@ cdef class Index:
         return deref(self._native).inspection().sizes().bytes
 
     @property
+    def members(self):
+        return ()
+
+    @property
     def resident_bytes(self):
         cdef uint64_t found
         with nogil:  # the nodes of a label tree are walked

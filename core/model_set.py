@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.options import Options, respelled
 
 Role = Literal["primary", "shadow"]
@@ -152,7 +151,7 @@ def check_shadows(shadows: Sequence[Options]) -> None:
 
 def check_together(learners: Sequence[Options]) -> None:
     """Raise OptionError for learners that are too many, equal, or have options of members only."""
-    count = sum(1 + len(members_of(options)) for options in learners)
+    count = sum(1 + len(options.member_options) for options in learners)
     if count > MOST_LEARNERS:
         most = f"{MOST_LEARNERS} learners, members of committees counted"
         raise OptionError("shadows", f"there may be {most}, not {count}")
@@ -170,6 +169,6 @@ def check_together(learners: Sequence[Options]) -> None:
 def continues(options: Options, before: Options) -> bool:
     """Return whether a learner with these options can continue the state of the other."""
     learners, learners_before = (
-        [each.learner for each in (of, *members_of(of))] for of in (options, before)
+        [each.learner for each in (of, *of.member_options)] for of in (options, before)
     )
     return learners == learners_before

@@ -36,7 +36,7 @@ class LearnerEstimator:
             self.learn(rows)
 
     def plant(self, rows: Rows) -> None:
-        """Build the label tree of an incremental learner (`iplt`) over the classes of the rows.
+        """Build the label tree of a learner that builds one offline, over the classes of the rows.
 
         A stream does not know its classes beforehand: there, call `learn` alone.
         """

@@ -120,7 +120,12 @@ class Options:
 
         True of a label tree too: its biases alone are no reason to add a class.
         """
-        return all(each.spec.needs_features for each in members_of(self) or [self])
+        return all(each.spec.needs_features for each in self.member_options or [self])
+
+    @property
+    def member_options(self) -> list[Self]:
+        """Return the options of each member of a committee, in order; empty for other learners."""
+        return members_of(self)
 
     def to_dict(self) -> dict[str, Value]:
         """Return the learner and its options by name."""
@@ -151,7 +156,7 @@ class Options:
 
 def builds_offline(options: Options) -> bool:
     """Return whether offline training builds a tree of the learner, or of a member."""
-    return any(each.spec.builds_offline for each in (options, *members_of(options)))
+    return any(each.spec.builds_offline for each in (options, *options.member_options))
 
 
 def respelled(label: str) -> str:
@@ -164,11 +169,14 @@ def _respelled(text: str, names: Mapping[str, str]) -> str:
 
 
 def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
-    """Return the options by their present names; OptionError for an unknown one, or one twice."""
+    """Return the options by their present names; OptionError for an unknown one, or for two values.
+
+    An option may be given under its present and its former name, as /learners shows it.
+    """
     named: dict[str, Any] = {}
     for name, value in given.items():
         option = option_of(name, spec)
-        if option.name in named:
+        if named.get(option.name, value) != value:
             raise OptionError(option.name, f"is given twice: {option.former} is the same option")
         named[option.name] = value
     return named

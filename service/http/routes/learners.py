@@ -8,7 +8,6 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
-from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -91,7 +90,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         learner=each.label,
         primary=role == "primary",
         role="answers" if role == "primary" else "shadow",
-        options=learner.options.to_dict(),
+        options=learner.options.stored() | learner.options.to_dict(),
         features=learner.features,
         classes=learner.classes,
         edges=learner.edges,
@@ -124,8 +123,6 @@ def _confidence(calibration: Calibration) -> Confidence:
 
 
 def _members(learner: Learner) -> list[MemberStats]:
-    if not isinstance(learner, Committee):
-        return []
     return [
         MemberStats(learner=member.options.specification, accuracy=_accuracy(member.progress))
         for member in learner.members

@@ -88,7 +88,7 @@ class Rank(HotCall):
         instance later. `explain` adds to each class the features that voted for it, heaviest first,
         at most 1,000; in a label tree also `path`, the nodes from below the root to the class, each
         with at most 10 features. If no feature is known, `ranked` is empty, except with learners
-        that rank every instance: label trees, `frequency` and committees with one of these.
+        that rank every instance, such as label trees.
 
         `confidence` is the probability that the best class is right, independent of `k` and
         `threshold`. With `min_confidence` the service abstains from a ranking of lower or unknown

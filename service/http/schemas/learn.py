@@ -37,7 +37,7 @@ class LearnAnswer(msgspec.Struct, gc=False):
     """An event that is durable and learned. `rank_before` is the best true class's position before
     learning, or null if it was not retrieved.
 
-    An event without features makes no new class, unless the learner is `frequency`.
+    An event without features makes no new class, unless the learner ignores features.
     """
 
     seq: int

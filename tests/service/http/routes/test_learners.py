@@ -38,6 +38,7 @@ async def test_tells_what_each_learner_holds_and_how_well_it_does():
             given = dict(each["options"])
             assert Options.of(given.pop("learner"), **given) == enrolled.learner.options
             assert "vote" not in given
+            assert given.get("rivals") == given.get("negatives")
             for name in ("features", "classes", "edges", "learned", "bytes", "resident_bytes"):
                 assert each[name] == getattr(enrolled.learner, name)
             assert (each["classes"], each["learned"]) == (6, 40)
