@@ -1,5 +1,6 @@
 """Profiles of Hypothesis, and the order of the files: those with slow tests first."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # No test asserts a time: under load an example takes many times as long as alone. `make test` takes
@@ -8,6 +9,12 @@ UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("full", max_examples=100, **UNTIMED)
 settings.register_profile("quick", max_examples=20, **UNTIMED)
 settings.load_profile("full")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend():
+    """Return the event loop of the service, for the tests that are coroutine functions."""
+    return "asyncio"
 
 
 def pytest_collection_modifyitems(items):

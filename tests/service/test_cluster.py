@@ -16,7 +16,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import engine_on, engines_on, equal, until
-from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
+from tests.service.faulty import PATIENCE, learn, many_turns
 from tests.service.shared import SharedLog, SharedMemoryStore
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -24,7 +24,6 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 # --- how far each is ------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_one_can_wait_for_an_event():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -36,7 +35,6 @@ async def test_one_can_wait_for_an_event():
         assert second.model.seq >= 1
 
 
-@in_loop
 async def test_the_lag_counts_what_is_in_the_log_of_others():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -48,7 +46,6 @@ async def test_the_lag_counts_what_is_in_the_log_of_others():
         await until(lambda: second.stats().processes == 2)
 
 
-@in_loop
 async def test_the_store_is_said_to_be_away(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -64,7 +61,6 @@ async def test_the_store_is_said_to_be_away(monkeypatch):
 # --- a log that lost its end, or its beginning ----------------------------------------------------
 
 
-@in_loop
 async def test_when_the_log_has_lost_events_all_go_back_to_what_it_holds(caplog):
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -80,7 +76,6 @@ async def test_when_the_log_has_lost_events_all_go_back_to_what_it_holds(caplog)
         await equal(first, second)
 
 
-@in_loop
 async def test_ranking_goes_on_while_the_state_is_restored_anew():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -98,7 +93,6 @@ async def test_ranking_goes_on_while_the_state_is_restored_anew():
         assert not engine.model.rank(Instance(["b"]))
 
 
-@in_loop
 async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
@@ -115,7 +109,6 @@ async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
         assert other.stats().rewinds == 0  # nothing was lost
 
 
-@in_loop
 async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -128,7 +121,6 @@ async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
             await engine.submit([learn("a", "x")])
 
 
-@in_loop
 async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it():
     log = SharedLog()
     async with engine_on(log, "A", snapshot_keep=1) as failing:
@@ -149,7 +141,6 @@ async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it()
         assert failing.store.beats == beats
 
 
-@in_loop
 async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -170,7 +161,6 @@ async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again
         assert engine.model.seq == 2
 
 
-@in_loop
 async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
     log = SharedLog()
     async with engine_on(log, "A", snapshot_keep=3) as engine:
@@ -186,7 +176,6 @@ async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
         assert Model.load(log.inner.open_snapshot(2)).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_a_store_that_is_away_is_told_of_once(caplog):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -201,7 +190,6 @@ async def test_a_store_that_is_away_is_told_of_once(caplog):
 # --- a full store ---------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=3) as (first, second):
@@ -228,7 +216,6 @@ async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_i
 # --- two releases ---------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as leader:
@@ -241,7 +228,6 @@ async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch
         assert log.inner.snapshots()[0].seq == log.inner.last_seq
 
 
-@in_loop
 async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
     monkeypatch.setattr(rules, "RULES", 1)
     log = SharedLog()
@@ -262,7 +248,6 @@ async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
         assert engines[0].model.rules == 2
 
 
-@in_loop
 async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
     monkeypatch.setattr(rules, "RULES", 1)
     log = SharedLog()
@@ -289,7 +274,6 @@ async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
 # --- starts ---------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_log_that_breaks_while_the_engine_starts_is_mended(monkeypatch):
     log = SharedLog()
     follows, follow = [], SharedMemoryStore.follow
@@ -306,7 +290,6 @@ async def test_a_log_that_breaks_while_the_engine_starts_is_mended(monkeypatch):
         assert await engine.submit([learn("a", "x")]) == [Result(1, False, None, True)]
 
 
-@in_loop
 async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch):
     def refuse(self, after):
         raise ZeroDivisionError("a defect")
@@ -320,7 +303,6 @@ async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch
             await engine.submit([learn("a", "x")])
 
 
-@in_loop
 async def test_a_start_that_failed_sends_no_more_heartbeats():
     log = SharedLog()
     async with (

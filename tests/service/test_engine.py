@@ -15,7 +15,7 @@ from manyclass.service.errors import NotReady, QueueFull
 from manyclass.service.log import recovery as recovery_module
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull, StoreUnavailable
-from tests.service.faulty import Clock, FaultyStore, in_loop, learn, many_turns
+from tests.service.faulty import Clock, FaultyStore, learn, many_turns
 
 
 async def started(store=None, **settings):
@@ -40,7 +40,6 @@ async def assert_refuses(engine, status):
 # --- starting -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_learns_and_ranks_once_it_is_ready():
     engine = await started()
     assert (engine.status, engine.failure) == ("ready", None)
@@ -51,7 +50,6 @@ async def test_learns_and_ranks_once_it_is_ready():
     await engine.close()
 
 
-@in_loop
 async def test_refuses_everything_while_it_recovers():
     store = FaultyStore()
     engine = Engine(Settings(), Cluster(store), Clock())
@@ -71,7 +69,6 @@ async def test_refuses_everything_while_it_recovers():
     await engine.close()
 
 
-@in_loop
 async def test_reports_the_recovery():
     store = FaultyStore()
     engine = await started(store)
@@ -85,7 +82,6 @@ async def test_reports_the_recovery():
         await each.close()
 
 
-@in_loop
 async def test_a_damaged_log_fails_the_start_with_a_reason():
     store = FaultyStore()
     engine = await started(store)
@@ -100,7 +96,6 @@ async def test_a_damaged_log_fails_the_start_with_a_reason():
         await each.close()
 
 
-@in_loop
 async def test_a_store_that_is_away_fails_the_start(caplog):
     store = FaultyStore()
     store.save_error = StoreUnavailable("/srv/store: away", "put it back")
@@ -114,7 +109,6 @@ async def test_a_store_that_is_away_fails_the_start(caplog):
     assert store.closed
 
 
-@in_loop
 async def test_a_start_that_breaks_is_raised_and_known(caplog):
     store = FaultyStore()
     store.save_error = ZeroDivisionError("bug")
@@ -130,7 +124,6 @@ async def test_a_start_that_breaks_is_raised_and_known(caplog):
 # --- options --------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_other_options_than_the_stored_ones_are_refused():
     store = FaultyStore()
     engine = await started(store, learner="svm(rating=3)")
@@ -154,7 +147,6 @@ async def test_other_options_than_the_stored_ones_are_refused():
     await same.close()
 
 
-@in_loop
 async def test_other_options_are_taken_on_when_that_is_asked_for():
     store = FaultyStore()
     engine = await started(store, learner="svm(rating=3)")
@@ -171,7 +163,6 @@ async def test_other_options_are_taken_on_when_that_is_asked_for():
         await each.close()
 
 
-@in_loop
 async def test_nothing_is_appended_when_the_options_are_the_same():
     store = FaultyStore()
     engine = await started(store, reconfigure=True)
@@ -179,7 +170,6 @@ async def test_nothing_is_appended_when_the_options_are_the_same():
     await engine.close()
 
 
-@in_loop
 async def test_options_that_cannot_be_stored_fail_the_start():
     store = FaultyStore()
     await (await started(store, learner="svm(rating=3)")).close()
@@ -199,7 +189,6 @@ def labels(engine):
     return engine.model.model_set.labels
 
 
-@in_loop
 async def test_a_shadow_learns_what_comes_and_is_there_again():
     store = FaultyStore()
     engine = await started(store, shadows=("pa",))
@@ -211,7 +200,6 @@ async def test_a_shadow_learns_what_comes_and_is_there_again():
         await each.close()
 
 
-@in_loop
 async def test_what_was_promoted_answers_after_a_restart_with_the_old_settings(caplog):
     store = FaultyStore()
     engine = await started(store, shadows=("pa", "ff(rating=0)"))
@@ -231,7 +219,6 @@ async def test_what_was_promoted_answers_after_a_restart_with_the_old_settings(c
         await each.close()
 
 
-@in_loop
 async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored():
     store = FaultyStore()
     engine = await started(store, learner="pa(replay=2)", shadows=("ema",))
@@ -253,7 +240,6 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
         await each.close()
 
 
-@in_loop
 async def test_other_shadows_than_the_stored_ones_are_refused():
     store = FaultyStore()
     await (await started(store, shadows=("pa", "ema"))).close()
@@ -267,7 +253,6 @@ async def test_other_shadows_than_the_stored_ones_are_refused():
     await same.close()
 
 
-@in_loop
 async def test_shadows_come_and_go_when_that_is_asked_for():
     store = FaultyStore()
     engine = await started(store)
@@ -289,7 +274,6 @@ async def test_shadows_come_and_go_when_that_is_asked_for():
 
 
 @pytest.mark.parametrize("reconfigure", [False, True])
-@in_loop
 async def test_another_learner_does_not_answer_before_it_has_learned(reconfigure):
     store = FaultyStore()
     engine = await started(store)
@@ -303,7 +287,6 @@ async def test_another_learner_does_not_answer_before_it_has_learned(reconfigure
     assert store.last_seq == 1
 
 
-@in_loop
 async def test_any_learner_may_begin_where_nothing_was_learned():
     store = FaultyStore()
     await (await started(store)).close()
@@ -320,7 +303,6 @@ async def test_any_learner_may_begin_where_nothing_was_learned():
     await engine.close()
 
 
-@in_loop
 async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named():
     store = FaultyStore()
     engine = await started(store, learner="svm")
@@ -340,7 +322,6 @@ async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named
 # --- learning -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_sender_may_wait_for_room():
     store = FaultyStore()
     engine = await started(store, max_queue_events=2)
@@ -362,7 +343,6 @@ async def test_a_sender_may_wait_for_room():
     await engine.close()
 
 
-@in_loop
 async def test_a_full_disk_stops_learning_not_ranking():
     store = FaultyStore()
     engine = await started(store)
@@ -379,7 +359,6 @@ async def test_a_full_disk_stops_learning_not_ranking():
     await engine.close()
 
 
-@in_loop
 async def test_forgets_on_request():
     engine = await started()
     await engine.submit([learn("a", "x y")])
@@ -388,7 +367,6 @@ async def test_forgets_on_request():
     await engine.close()
 
 
-@in_loop
 async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
     store = FaultyStore()
     engine = await started(store)
@@ -406,7 +384,6 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part():
     await again.close()
 
 
-@in_loop
 async def test_its_figures():
     store = FaultyStore()
     applied = []
@@ -428,7 +405,6 @@ async def test_its_figures():
     await engine.close()
 
 
-@in_loop
 async def test_looks_at_the_schedule_by_itself(monkeypatch):
     monkeypatch.setattr(engine_module, "TICK_SECONDS", 0.0)
     store = FaultyStore()
@@ -445,7 +421,6 @@ async def test_looks_at_the_schedule_by_itself(monkeypatch):
 # --- closing --------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_close_learns_what_was_admitted_and_takes_a_snapshot():
     store = FaultyStore()
     engine = await started(store)
@@ -462,7 +437,6 @@ async def test_close_learns_what_was_admitted_and_takes_a_snapshot():
     assert store.closed
 
 
-@in_loop
 async def test_close_takes_no_snapshot_when_nothing_changed():
     store = FaultyStore()
     engine = await started(store)
@@ -475,7 +449,6 @@ async def test_close_takes_no_snapshot_when_nothing_changed():
 
 
 @pytest.mark.parametrize("error", [StoreFull("no room"), MemoryError("no more")])
-@in_loop
 async def test_close_without_a_last_snapshot_loses_nothing(error):
     before = engine_threads()
     store = FaultyStore()
@@ -492,7 +465,6 @@ async def test_close_without_a_last_snapshot_loses_nothing(error):
     await again.close()
 
 
-@in_loop
 async def test_close_may_come_twice_and_before_the_start():
     store = FaultyStore()
     engine = Engine(Settings(), Cluster(store), Clock())
@@ -501,7 +473,6 @@ async def test_close_may_come_twice_and_before_the_start():
     assert store.closed
 
 
-@in_loop
 async def test_close_waits_for_what_was_asked_before():
     store = FaultyStore()
     engine = await started(store)
@@ -512,7 +483,6 @@ async def test_close_waits_for_what_was_asked_before():
     assert store.closed
 
 
-@in_loop
 async def test_nothing_is_left_running_after_close():
     before = engine_threads()
     engine = await started()
@@ -528,7 +498,6 @@ def engine_threads():
     return {thread for thread in threading.enumerate() if thread.name.startswith(prefixes)}
 
 
-@in_loop
 async def test_close_ends_a_recovery(monkeypatch):
     monkeypatch.setattr(recovery_module, "CHECK_EVENTS", 1)
     store = FaultyStore()
@@ -548,7 +517,6 @@ async def test_close_ends_a_recovery(monkeypatch):
     await engine.close()
 
 
-@in_loop
 async def test_close_after_a_start_that_was_cancelled():
     store = FaultyStore()
     engine = Engine(Settings(), Cluster(store), Clock())

@@ -18,7 +18,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import engine_on, engines_on, equal, until
-from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
+from tests.service.faulty import PATIENCE, Clock, learn, many_turns
 from tests.service.shared import SharedLog
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -26,7 +26,6 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 # --- one order for all ----------------------------------------------------------------------------
 
 
-@in_loop
 async def test_each_learns_the_events_of_the_others():
     log = SharedLog()
     async with engines_on(log, "ABC") as engines:
@@ -41,7 +40,6 @@ async def test_each_learns_the_events_of_the_others():
         await equal(*engines)
 
 
-@in_loop
 async def test_an_answer_is_given_when_the_event_is_applied_there():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -52,7 +50,6 @@ async def test_an_answer_is_given_when_the_event_is_applied_there():
             assert f"c{n}" in [name for name, _ in engine.model.rank(Instance(["a"]), 100)]
 
 
-@in_loop
 async def test_one_that_comes_later_is_where_the_others_are():
     log = SharedLog()
     async with engine_on(log, "A") as first:
@@ -66,7 +63,6 @@ async def test_one_that_comes_later_is_where_the_others_are():
             await equal(first, second)
 
 
-@in_loop
 async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
     log = SharedLog()
     first = Engine(
@@ -80,7 +76,6 @@ async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
     await asyncio.gather(first.close(), second.close())
 
 
-@in_loop
 async def test_other_options_reach_all():
     log = SharedLog()
     async with (
@@ -91,7 +86,6 @@ async def test_other_options_reach_all():
         assert first.model.options.rating == 7
 
 
-@in_loop
 async def test_the_primary_is_the_same_in_all():
     log = SharedLog()
     async with engines_on(log, "AB", shadows=("pa", "ema")) as (first, second):
@@ -106,7 +100,6 @@ async def test_the_primary_is_the_same_in_all():
             assert first.model.model_set.labels == ["pa", "svm", "arow"]
 
 
-@in_loop
 async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
     log = SharedLog()
     async with engines_on(log, "AB", shadows=("pa",)) as (first, second):
@@ -124,7 +117,6 @@ async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
 # --- retries and conflicts ------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_retry_at_another_process_is_learned_once():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -136,7 +128,6 @@ async def test_a_retry_at_another_process_is_learned_once():
         assert first.model.learner.learned == 1
 
 
-@in_loop
 async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -156,7 +147,6 @@ async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
         assert third.model.digest() == second.model.digest()
 
 
-@in_loop
 async def test_a_conflict_is_reported_at_its_place_also_behind_retries():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -171,7 +161,6 @@ async def test_a_conflict_is_reported_at_its_place_also_behind_retries():
         assert caught.value.position == 1
 
 
-@in_loop
 async def test_what_two_forget_at_once_is_forgotten():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -190,7 +179,6 @@ async def test_what_two_forget_at_once_is_forgotten():
 # --- a store that is away, slow, or loses replies -------------------------------------------------
 
 
-@in_loop
 async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -204,7 +192,6 @@ async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back()
         assert (await engine.submit([learn("b", "y", "one")]))[0].seq == 2
 
 
-@in_loop
 async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowed():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -224,7 +211,6 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowe
         assert engine.model.learner.learned == 2
 
 
-@in_loop
 async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -237,7 +223,6 @@ async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once():
         await equal(first, second)
 
 
-@in_loop
 async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -249,7 +234,6 @@ async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned():
         assert await engine.reached(1, PATIENCE)
 
 
-@in_loop
 async def test_it_waits_for_a_store_that_is_away_at_the_start():
     log = SharedLog()
     log.away = True
@@ -260,7 +244,6 @@ async def test_it_waits_for_a_store_that_is_away_at_the_start():
         await until(lambda: engine.status == "ready")
 
 
-@in_loop
 async def test_it_can_be_closed_while_it_waits_for_the_store():
     log = SharedLog()
     log.away = True
@@ -269,7 +252,6 @@ async def test_it_can_be_closed_while_it_waits_for_the_store():
     assert engine.status == "closed"
 
 
-@in_loop
 async def test_it_can_be_closed_while_the_store_is_away():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -278,7 +260,6 @@ async def test_it_can_be_closed_while_the_store_is_away():
     assert engine.status == "closed"
 
 
-@in_loop
 async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -294,7 +275,6 @@ async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
         assert log.inner.last_seq == 1
 
 
-@in_loop
 async def test_an_event_that_comes_before_the_reply_is_answered_after_it():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -306,7 +286,6 @@ async def test_an_event_that_comes_before_the_reply_is_answered_after_it():
         assert (await answer)[0].seq == 1
 
 
-@in_loop
 async def test_it_closes_when_the_event_came_before_the_reply():
     log = SharedLog()
     async with engine_on(log, "A", store_seconds=PATIENCE) as engine:
@@ -319,7 +298,6 @@ async def test_it_closes_when_the_event_came_before_the_reply():
         assert (await answer)[0].seq == 1
 
 
-@in_loop
 async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -331,7 +309,6 @@ async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request()
         await equal(first, second)
 
 
-@in_loop
 async def test_abandoned_requests_are_not_kept():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -347,7 +324,6 @@ async def test_abandoned_requests_are_not_kept():
         assert await engine.reached(2, PATIENCE)
 
 
-@in_loop
 async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown():
     log = SharedLog()
     async with engine_on(log, "A") as engine:
@@ -359,7 +335,6 @@ async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown():
 # --- snapshots ------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
     log = SharedLog()
     async with engine_on(log, "B", snapshot_events=5, snapshot_keep=2) as second:
@@ -382,7 +357,6 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
         await until(lambda: log.inner.snapshots()[0].seq > taken)
 
 
-@in_loop
 async def test_going_back_to_a_snapshot_is_followed_by_all():
     log = SharedLog()
     async with engines_on(log, "AB") as (first, second):
@@ -399,7 +373,6 @@ async def test_going_back_to_a_snapshot_is_followed_by_all():
         assert third.model.digest() == second.model.digest()
 
 
-@in_loop
 async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
     log = SharedLog()
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
@@ -423,7 +396,6 @@ async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
         await restoring
 
 
-@in_loop
 async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost():
     log = SharedLog()
     async with engine_on(log, "A") as engine:

@@ -17,7 +17,7 @@ from manyclass.service.log.request import Request, Result
 from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
-from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
+from tests.service.faulty import PATIENCE, learn, many_turns
 
 
 class Loader:
@@ -59,7 +59,6 @@ def batch(first_seq, *events):
     return Batch(first_seq, [bytes(event) for event in events], 0)
 
 
-@in_loop
 async def test_requests_and_batches_are_applied_in_order():
     applying = Applying()
     one, two, three = learn("a", "x", "one"), learn("b", "y"), learn("a", "x", "one")
@@ -69,7 +68,6 @@ async def test_requests_and_batches_are_applied_in_order():
     assert applying.model.seq == 3
 
 
-@in_loop
 async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     applying = Applying()
     conflict = learn("c", "z", "one").join()
@@ -82,7 +80,6 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     assert model.seen("two") is None
 
 
-@in_loop
 async def test_the_outcome_of_an_awaited_request_is_delivered():
     applying = Applying()
     applying.loop.extend([applying.request(learn("a", "x", "one"))])
@@ -93,7 +90,6 @@ async def test_the_outcome_of_an_awaited_request_is_delivered():
     assert conflict.position == 1
 
 
-@in_loop
 async def test_a_batch_out_of_its_place_is_not_applied():
     applying = Applying()
     applying.loop.extend([batch(2, learn("a", "x"))])
@@ -112,7 +108,6 @@ async def test_a_batch_out_of_its_place_is_not_applied():
     ],
     ids=["retries", "conflicts", "one request"],
 )
-@in_loop
 async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
@@ -125,7 +120,6 @@ async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     assert applying.model.seq == 500
 
 
-@in_loop
 async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
@@ -141,7 +135,6 @@ async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
 # --- waiting for an event -------------------------------------------------------------------------
 
 
-@in_loop
 async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
@@ -160,7 +153,6 @@ async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     assert all(seq <= at <= seq + 3 for seq, at in woken)
 
 
-@in_loop
 async def test_cancelled_waiters_are_forgotten():
     applying = Applying()
     staying = asyncio.create_task(applying.loop.reached(3))
@@ -178,7 +170,6 @@ async def test_cancelled_waiters_are_forgotten():
 # --- restoring ------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
     asked = asyncio.get_running_loop().create_future()
     loaded = asyncio.get_running_loop().create_future()
@@ -198,7 +189,6 @@ async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
     assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
 
 
-@in_loop
 async def test_a_mark_whose_snapshot_is_gone_stops_it():
     applying = Applying()
     applying.loop.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
@@ -207,7 +197,6 @@ async def test_a_mark_whose_snapshot_is_gone_stops_it():
     assert applying.loop.idle
 
 
-@in_loop
 async def test_what_is_cleared_amid_a_load_is_not_applied_later():
     loaded = asyncio.get_running_loop().create_future()
 
@@ -225,7 +214,6 @@ async def test_what_is_cleared_amid_a_load_is_not_applied_later():
     assert applying.live.is_current
 
 
-@in_loop
 async def test_after_an_error_nothing_is_applied_until_it_resumes():
     applying = Applying()
     applying.loop.extend([batch(2, learn("a", "x"))])
@@ -258,7 +246,6 @@ def random_requests(chance, snapshots):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@in_loop
 async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
     chance = random.Random(seed)
     store = MemoryStore(float)

@@ -19,7 +19,7 @@ from manyclass.service.log.live_model import LearnerCounts, LiveModel
 from manyclass.service.log.request import Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
-from tests.service.faulty import PATIENCE, FaultyStore, in_loop, learn, many_turns
+from tests.service.faulty import PATIENCE, FaultyStore, learn, many_turns
 
 
 class Parts:
@@ -66,7 +66,6 @@ def assert_holds_just(parts, *events):
 # --- answers -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_answers_with_number_and_rank_before_learning():
     async with committing() as (parts, group_commit):
         first, second = learn("a b", "x"), learn("a b", "x")
@@ -75,7 +74,6 @@ async def test_answers_with_number_and_rank_before_learning():
         assert_holds_just(parts, first, second)
 
 
-@in_loop
 async def test_answers_many_in_order():
     async with committing() as (parts, group_commit):
         events = [learn("a", "x"), learn("b", "y"), learn("c", "z")]
@@ -84,14 +82,12 @@ async def test_answers_many_in_order():
         assert_holds_just(parts, *events)
 
 
-@in_loop
 async def test_nothing_submitted_is_answered_with_nothing():
     async with committing() as (parts, group_commit):
         assert await group_commit.admit([]) == []
         assert parts.store.appends == []
 
 
-@in_loop
 async def test_reports_each_applied_event():
     applied = []
     async with committing(on_applied=lambda *args: applied.append(args)) as (_, group_commit):
@@ -105,7 +101,6 @@ async def test_reports_each_applied_event():
 # --- atomic requests -----------------------------------------------------------------------------
 
 
-@in_loop
 async def test_one_bad_event_keeps_all_of_them_out():
     async with committing() as (parts, group_commit):
         with pytest.raises(UnknownName):
@@ -113,7 +108,6 @@ async def test_one_bad_event_keeps_all_of_them_out():
         assert_holds_just(parts)
 
 
-@in_loop
 async def test_a_refusing_store_leaves_everything_as_it_was(caplog):
     async with committing() as (parts, group_commit):
         parts.store.append_error = StoreFull("no room", "make some")
@@ -132,7 +126,6 @@ async def test_a_refusing_store_leaves_everything_as_it_was(caplog):
         ]
 
 
-@in_loop
 async def test_goes_on_when_the_store_does():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -147,7 +140,6 @@ async def test_goes_on_when_the_store_does():
 @pytest.mark.parametrize(
     "error", [StoreError("odd", "mend it"), OSError("worse"), ZeroDivisionError()]
 )
-@in_loop
 async def test_every_error_of_the_store_is_unavailable_to_the_sender(error):
     async with committing() as (parts, group_commit):
         parts.store.append_error = error
@@ -158,7 +150,6 @@ async def test_every_error_of_the_store_is_unavailable_to_the_sender(error):
         assert_holds_just(parts)
 
 
-@in_loop
 async def test_what_waits_is_not_lost_when_the_append_before_it_fails():
     async with committing() as (parts, group_commit):
         later = learn("b", "y", "two")
@@ -173,7 +164,6 @@ async def test_what_waits_is_not_lost_when_the_append_before_it_fails():
         assert_holds_just(parts, later)
 
 
-@in_loop
 async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
     async with committing() as (parts, group_commit):
         parts.store.append_errors = [StoreUnavailable("away")] * 3
@@ -191,7 +181,6 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
 # --- one append for all pending ------------------------------------------------------------------
 
 
-@in_loop
 async def test_what_comes_during_an_append_shares_the_next():
     async with committing() as (parts, group_commit):
         events = [learn(f"f{n}", "x") for n in range(11)]
@@ -205,7 +194,6 @@ async def test_what_comes_during_an_append_shares_the_next():
         assert_holds_just(parts, *events)
 
 
-@in_loop
 async def test_what_comes_in_the_same_turn_of_the_loop_goes_together():
     async with committing() as (parts, group_commit):
         await asyncio.gather(*(group_commit.admit([learn("a", "x")]) for _ in range(5)))
@@ -213,7 +201,6 @@ async def test_what_comes_in_the_same_turn_of_the_loop_goes_together():
 
 
 @pytest.mark.parametrize(("events", "size"), [(2, 2**20), (1000, 60)])
-@in_loop
 async def test_one_append_is_bounded_but_takes_what_came_together(monkeypatch, events, size):
     monkeypatch.setattr(group_commit_module, "COMMIT_EVENTS", events)
     monkeypatch.setattr(group_commit_module, "COMMIT_BYTES", size)
@@ -226,7 +213,6 @@ async def test_one_append_is_bounded_but_takes_what_came_together(monkeypatch, e
         assert parts.store.appends == [2, 1, 5]
 
 
-@in_loop
 async def test_the_next_append_begins_before_the_last_is_applied():
     store = FaultyStore()
 
@@ -244,7 +230,6 @@ async def test_the_next_append_begins_before_the_last_is_applied():
         assert (await second)[0].seq == 2
 
 
-@in_loop
 async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch):
     def takes_its_time(event, outcome, seconds):
         nonlocal now
@@ -266,7 +251,6 @@ async def test_others_have_their_turn_while_a_long_batch_is_applied(monkeypatch)
         assert_holds_just(parts, *events * 2)
 
 
-@in_loop
 async def test_an_event_that_takes_longer_than_a_stretch_is_applied_alone(monkeypatch):
     ticks = count(step=10 * STRETCH_SECONDS)
     monkeypatch.setattr(apply_loop, "perf_counter", lambda: next(ticks))
@@ -284,7 +268,6 @@ async def test_an_event_that_takes_longer_than_a_stretch_is_applied_alone(monkey
 # --- retries -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_a_retry_is_answered_with_the_number_of_the_first():
     async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y")
@@ -298,7 +281,6 @@ async def test_a_retry_is_answered_with_the_number_of_the_first():
         assert_holds_just(parts, event, other)
 
 
-@in_loop
 async def test_a_retry_is_answered_while_the_store_is_away():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -307,7 +289,6 @@ async def test_a_retry_is_answered_while_the_store_is_away():
         assert await group_commit.admit([event]) == [Result(1, True, None, False)]
 
 
-@in_loop
 async def test_a_retry_waits_for_the_first_one_in_flight():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -322,7 +303,6 @@ async def test_a_retry_waits_for_the_first_one_in_flight():
         assert_holds_just(parts, event, event)
 
 
-@in_loop
 async def test_a_retry_of_what_is_durable_but_not_yet_applied_is_recognised(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     async with committing() as (parts, group_commit):
@@ -338,7 +318,6 @@ async def test_a_retry_of_what_is_durable_but_not_yet_applied_is_recognised(monk
         assert_holds_just(parts, *before, event, event)
 
 
-@in_loop
 async def test_retries_among_those_that_wait_go_the_way_of_the_first():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -362,7 +341,6 @@ async def test_retries_among_those_that_wait_go_the_way_of_the_first():
         assert_holds_just(parts, other, event, event)
 
 
-@in_loop
 async def test_an_id_with_other_content_is_a_conflict():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -374,7 +352,6 @@ async def test_an_id_with_other_content_is_a_conflict():
         assert group_commit.conflicts == 1
 
 
-@in_loop
 async def test_a_conflict_within_one_request_keeps_all_of_it_out():
     async with committing() as (parts, group_commit):
         with pytest.raises(EventConflict):
@@ -384,7 +361,6 @@ async def test_a_conflict_within_one_request_keeps_all_of_it_out():
         assert await group_commit.admit([event]) == [Result(1, False, None, True)]
 
 
-@in_loop
 async def test_a_conflict_does_not_harm_other_requests():
     async with committing() as (parts, group_commit):
         event, other = learn("a", "x", "one"), learn("b", "y", "two")
@@ -411,7 +387,6 @@ async def test_a_conflict_does_not_harm_other_requests():
         assert group_commit.conflicts == 1
 
 
-@in_loop
 async def test_a_conflict_alone_is_worked_off_too():
     async with committing() as (_, group_commit):
         await group_commit.admit([learn("a", "x", "one")])
@@ -423,7 +398,6 @@ async def test_a_conflict_alone_is_worked_off_too():
 # --- limits --------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_refuses_more_events_than_may_wait():
     async with committing(max_events=3) as (parts, group_commit):
         with parts.store.before_append.shut() as gate:
@@ -438,7 +412,6 @@ async def test_refuses_more_events_than_may_wait():
         assert (await group_commit.admit([learn("d", "x")]))[0].seq == 4
 
 
-@in_loop
 async def test_refuses_more_bytes_than_may_wait():
     event = learn("a", "x")
     async with committing(max_bytes=2 * len(bytes(event))) as (parts, group_commit):
@@ -450,13 +423,11 @@ async def test_refuses_more_bytes_than_may_wait():
         await asyncio.gather(*answers)
 
 
-@in_loop
 async def test_an_empty_queue_takes_a_request_of_any_size():
     async with committing(max_events=2, max_bytes=10) as (_, group_commit):
         assert len(await group_commit.admit([learn("a", "x")] * 5)) == 5
 
 
-@in_loop
 async def test_reports_when_there_may_be_room_again():
     async with committing(max_events=1) as (parts, group_commit):
         with parts.store.before_append.shut() as gate:
@@ -469,7 +440,6 @@ async def test_reports_when_there_may_be_room_again():
         await group_commit.admit([learn("b", "x")])
 
 
-@in_loop
 async def test_counts_go_on_over_a_change_of_model():
     async with committing() as (parts, group_commit):
         for text in ("a b", "a b c"):
@@ -492,7 +462,6 @@ async def test_counts_go_on_over_a_change_of_model():
 # --- disconnected senders ------------------------------------------------------------------------
 
 
-@in_loop
 async def test_events_of_a_sender_that_went_away_are_learned_once():
     async with committing() as (parts, group_commit):
         event = learn("a", "x", "one")
@@ -510,7 +479,6 @@ async def test_events_of_a_sender_that_went_away_are_learned_once():
         assert_holds_just(parts, event, event)
 
 
-@in_loop
 async def test_a_sender_that_went_away_may_also_be_refused():
     async with committing() as (parts, group_commit):
         parts.store.append_error = StoreUnavailable("away")
@@ -522,7 +490,6 @@ async def test_a_sender_that_went_away_may_also_be_refused():
 # --- quiet ---------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     async with committing() as (parts, group_commit):
@@ -541,7 +508,6 @@ async def test_in_quiet_nothing_changes_and_what_comes_waits(monkeypatch):
         assert (await after)[0].seq == 31
 
 
-@in_loop
 async def test_exclusive_operations_take_turns():
     async with committing() as (parts, group_commit):
         inside = 0
@@ -563,7 +529,6 @@ async def test_exclusive_operations_take_turns():
         assert (await answer)[0].seq == 1
 
 
-@in_loop
 async def test_quiet_ends_also_with_an_error():
     async with committing() as (parts, group_commit):
         with pytest.raises(ZeroDivisionError):
@@ -575,7 +540,6 @@ async def test_quiet_ends_also_with_an_error():
 # --- the end -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_close_works_off_what_was_admitted():
     store = FaultyStore()
     async with committing(store) as (_, group_commit):
@@ -583,7 +547,6 @@ async def test_close_works_off_what_was_admitted():
     assert [answer.result()[0].seq for answer in answers] == [1, 2, 3]
 
 
-@in_loop
 async def test_stops_when_the_log_numbers_otherwise():
     async with committing() as (parts, group_commit):
         await group_commit.admit([learn("a", "x")])
@@ -600,7 +563,6 @@ async def test_stops_when_the_log_numbers_otherwise():
         assert parts.model.seq == 1
 
 
-@in_loop
 async def test_after_an_event_that_cannot_be_applied_none_is_answered_as_learned(monkeypatch):
     def broken(self, seq, event, clock):
         raise MemoryError("no more")

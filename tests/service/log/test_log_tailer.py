@@ -8,7 +8,7 @@ from manyclass.service.log import log_tailer
 from manyclass.service.log.log_tailer import LogTailer
 from manyclass.service.store.errors import LogRewound
 from manyclass.service.store.protocol import Batch
-from tests.service.faulty import PATIENCE, in_loop, many_turns
+from tests.service.faulty import PATIENCE, many_turns
 from tests.service.shared import SharedLog
 
 
@@ -30,7 +30,6 @@ class Receiver:
                 await asyncio.sleep(0.005)
 
 
-@in_loop
 async def test_brings_batches_and_messages_and_then_nothing_more():
     log = SharedLog()
     receiver = Receiver(log)
@@ -48,7 +47,6 @@ async def test_brings_batches_and_messages_and_then_nothing_more():
     assert not receiver.tailer.ended.done()
 
 
-@in_loop
 async def test_begins_amid_a_batch():
     log = SharedLog()
     log.store("B").append([b"1", b"2", b"3"])
@@ -58,7 +56,6 @@ async def test_begins_amid_a_batch():
     await receiver.tailer.stop()
 
 
-@in_loop
 async def test_waits_until_there_is_room(monkeypatch):
     monkeypatch.setattr(log_tailer, "MOST_AHEAD_BYTES", 2000)
     log = SharedLog()
@@ -77,7 +74,6 @@ async def test_waits_until_there_is_room(monkeypatch):
 
 
 @pytest.mark.parametrize("error", [LogRewound(2), ZeroDivisionError()])
-@in_loop
 async def test_says_why_it_cannot_go_on(monkeypatch, error):
     log = SharedLog()
 

@@ -19,10 +19,9 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import recovered, running, seqs, teach, ticked
-from tests.service.faulty import Clock, FaultyStore, in_loop, learn
+from tests.service.faulty import Clock, FaultyStore, learn
 
 
-@in_loop
 async def test_goes_back_to_the_state_of_a_snapshot():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -40,7 +39,6 @@ async def test_goes_back_to_the_state_of_a_snapshot():
         assert recovered(store).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_events_that_were_undone_may_come_again():
     async with running() as (engine, _):
         event = learn("a", "x", "one")
@@ -50,7 +48,6 @@ async def test_events_that_were_undone_may_come_again():
         assert (await engine.submit([event]))[0].duplicate is True
 
 
-@in_loop
 async def test_ranks_and_queues_while_it_goes_back():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -67,7 +64,6 @@ async def test_ranks_and_queues_while_it_goes_back():
         assert recovered(store).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_what_is_in_flight_is_learned_before_it_goes_back():
     async with running() as (engine, store):
         with store.before_append.shut() as gate:
@@ -80,7 +76,6 @@ async def test_what_is_in_flight_is_learned_before_it_goes_back():
         assert recovered(store).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_the_options_stay_those_of_the_settings():
     async with running(learner="svm(rating=5)") as (engine, store):
         await teach(engine, "a -> x")
@@ -100,7 +95,6 @@ async def labels_after(engine, seq):
     return engine.model.model_set.labels
 
 
-@in_loop
 async def test_the_primary_stays_when_the_snapshot_has_its_state():
     async with running(shadows=("pa",)) as (engine, store):
         await teach(engine, "a -> x")
@@ -117,7 +111,6 @@ async def test_the_primary_stays_when_the_snapshot_has_its_state():
         assert engine.model.digest() == digest
 
 
-@in_loop
 async def test_the_primary_of_the_snapshot_returns_when_the_snapshot_lacks_the_present_one():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -131,7 +124,6 @@ async def test_the_primary_of_the_snapshot_returns_when_the_snapshot_lacks_the_p
         assert recovered(store).digest() == digest
 
 
-@in_loop
 async def test_the_primary_of_the_snapshot_returns_also_after_its_removal(caplog):
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -153,7 +145,6 @@ async def with_a_snapshot(*lessons, **settings):
     return store
 
 
-@in_loop
 async def test_one_that_was_taken_away_since_does_not_come_back():
     store = await with_a_snapshot("a -> x", shadows=("pa",))
     async with running(store) as (engine, _):
@@ -165,7 +156,6 @@ async def test_one_that_was_taken_away_since_does_not_come_back():
         assert engine.model.model_set.labels == ["pa"]
 
 
-@in_loop
 async def test_what_goes_on_from_the_one_that_answered_then_answers():
     store = await with_a_snapshot("a -> x", learner="svm(margin_threshold=0.3)")
     wanted = {"learner": "svm(margin_threshold=0.2)", "shadows": ("arow",)}
@@ -180,7 +170,6 @@ async def test_what_goes_on_from_the_one_that_answered_then_answers():
         assert engine.model.digest() == digest
 
 
-@in_loop
 async def test_a_shadow_answers_when_nothing_else_in_force_has_learned():
     store = await with_a_snapshot("a -> x", shadows=("pa",))
     async with running(store, shadows=("pa", "arow"), reconfigure=True) as (engine, _):
@@ -192,7 +181,6 @@ async def test_a_shadow_answers_when_nothing_else_in_force_has_learned():
         assert engine.model.model_set.labels == ["pa", "arow"]
 
 
-@in_loop
 async def test_the_one_that_answers_stays_with_other_options_than_it_had_then():
     store = await with_a_snapshot("a -> x", shadows=("pa",))
     async with running(store, shadows=("pa(rivals=2)",), reconfigure=True) as (engine, _):
@@ -203,7 +191,6 @@ async def test_the_one_that_answers_stays_with_other_options_than_it_had_then():
         assert engine.model.learner.learned == 1
 
 
-@in_loop
 async def test_the_one_that_answers_stays_when_nothing_was_learned_then():
     async with running() as (engine, store):
         pass
@@ -215,7 +202,6 @@ async def test_the_one_that_answers_stays_when_nothing_was_learned_then():
         assert await labels_after(engine, 0) == ["pa"]
 
 
-@in_loop
 async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
     store = await with_a_snapshot("a -> x")
     shadows = tuple(f"pa(rivals={n})" for n in range(1, 16))
@@ -227,7 +213,6 @@ async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
         await assert_unchanged(engine, store, OptionError, 1)
 
 
-@in_loop
 async def test_a_restore_finishes_after_its_client_disconnects():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -251,14 +236,12 @@ async def assert_unchanged(engine, store, error, seq):
     await teach(engine, "still -> learning")
 
 
-@in_loop
 async def test_cannot_go_back_to_what_is_not_there():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
         await assert_unchanged(engine, store, SnapshotMissing, 1)
 
 
-@in_loop
 async def test_cannot_go_back_to_what_is_damaged():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -269,7 +252,6 @@ async def test_cannot_go_back_to_what_is_damaged():
         assert seqs(await engine.snapshots()) == [2, 0]
 
 
-@in_loop
 async def test_a_newest_one_that_proves_damaged_is_taken_again():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -281,7 +263,6 @@ async def test_a_newest_one_that_proves_damaged_is_taken_again():
         assert load_snapshot(store, 1, 0).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_the_log_says_where_a_store_is_that_cannot_be_read(monkeypatch, caplog):
     def away(*args):
         raise StoreUnavailable("/srv/store: away", "put it back")
@@ -298,7 +279,6 @@ async def test_the_log_says_where_a_store_is_that_cannot_be_read(monkeypatch, ca
         monkeypatch.undo()
 
 
-@in_loop
 async def test_cannot_go_back_without_a_mark_in_the_log():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -306,7 +286,6 @@ async def test_cannot_go_back_without_a_mark_in_the_log():
         await assert_unchanged(engine, store, StoreUnavailable, 0)
 
 
-@in_loop
 async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -317,7 +296,6 @@ async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
         assert recovered(store).digest() == engine.model.digest()
 
 
-@in_loop
 async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch):
     def broken(self, seq, snapshot_seq, rules):
         raise MemoryError("no more")
@@ -336,7 +314,6 @@ async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch)
     assert (again.seq, again.restores) == (2, [(2, 0)])
 
 
-@in_loop
 async def test_has_gone_back_also_when_its_snapshot_breaks():
     async with running() as (engine, store):
         await teach(engine, "a -> x")

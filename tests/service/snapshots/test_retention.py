@@ -1,10 +1,8 @@
 """Retention: snapshots and events stay as long as a start may need them."""
 
 from tests.service.engines import recovered, running, seqs, teach
-from tests.service.faulty import in_loop
 
 
-@in_loop
 async def test_the_newest_are_kept_and_the_log_behind_the_oldest_of_them():
     async with running(snapshot_keep=2) as (engine, store):
         for text in ("a -> x", "b -> y", "c -> z"):
@@ -17,7 +15,6 @@ async def test_the_newest_are_kept_and_the_log_behind_the_oldest_of_them():
     assert recovered(store).digest() == digest
 
 
-@in_loop
 async def test_damaged_ones_do_not_count_and_go():
     async with running(snapshot_keep=2) as (engine, store):
         for text in ("a -> x", "b -> y"):
@@ -34,7 +31,6 @@ async def test_damaged_ones_do_not_count_and_go():
         assert seqs(await engine.snapshots()) == [4, 3]
 
 
-@in_loop
 async def test_one_that_a_mark_names_is_kept_until_the_mark_is_trimmed():
     async with running(snapshot_keep=2) as (engine, store):
         for text in ("a -> x", "b -> y"):

@@ -20,7 +20,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import running, seqs, teach, ticked
-from tests.service.faulty import Clock, FaultyStore, Gate, in_loop, learn, many_turns
+from tests.service.faulty import Clock, FaultyStore, Gate, learn, many_turns
 
 
 def priority():
@@ -30,7 +30,6 @@ def priority():
 # --- taking ---------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_holds_the_state_as_it_was():
     async with running() as (engine, store):
         await teach(engine, "a b -> x", "b c -> y")
@@ -43,7 +42,6 @@ async def test_holds_the_state_as_it_was():
         assert seqs(await engine.snapshots()) == [2, 0]
 
 
-@in_loop
 async def test_is_not_taken_again_without_a_change():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -52,7 +50,6 @@ async def test_is_not_taken_again_without_a_change():
         await engine.take_snapshot()
 
 
-@in_loop
 async def test_ranking_and_learning_go_on_while_it_is_written():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -66,7 +63,6 @@ async def test_ranking_and_learning_go_on_while_it_is_written():
         assert load_snapshot(store, 1, 0).seq == 1
 
 
-@in_loop
 async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(monkeypatch):
     copying = Gate()
     freeze = Model.freeze
@@ -91,7 +87,6 @@ async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(mon
         assert load_snapshot(store, 1, 0).digest() == digest
 
 
-@in_loop
 async def test_only_one_is_taken_at_a_time(monkeypatch):
     copying = Gate()
     freeze, copied = Model.freeze, []
@@ -114,7 +109,6 @@ async def test_only_one_is_taken_at_a_time(monkeypatch):
         assert [(await first).seq, (await second).seq] == [1, 2]
 
 
-@in_loop
 async def test_is_finished_when_the_one_who_asked_has_gone():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -128,7 +122,6 @@ async def test_is_finished_when_the_one_who_asked_has_gone():
         assert seqs(await engine.snapshots()) == [1, 0]
 
 
-@in_loop
 async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
@@ -142,7 +135,6 @@ async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing():
         assert (await engine.take_snapshot()).seq == 2
 
 
-@in_loop
 async def test_failing_to_clean_up_is_counted_and_mended_next_time():
     async with running(snapshot_keep=1) as (engine, store):
         await teach(engine, "a -> x")
@@ -156,7 +148,6 @@ async def test_failing_to_clean_up_is_counted_and_mended_next_time():
         assert store.first_seq() is None
 
 
-@in_loop
 async def test_its_figures():
     clock = Clock()
     store = FaultyStore(clock=lambda: 77.0)
@@ -175,7 +166,6 @@ async def test_its_figures():
     await engine.close()
 
 
-@in_loop
 async def test_is_written_by_a_thread_that_gives_way():
     before = priority()
     async with running() as (engine, store):
@@ -195,7 +185,6 @@ async def test_is_written_by_a_thread_that_gives_way():
 
 
 @pytest.mark.parametrize("started_at", [LOW_PRIORITY - 1, LOW_PRIORITY, LOW_PRIORITY + 5])
-@in_loop
 async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, caplog, started_at):
     asked = []
 
@@ -217,7 +206,6 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 # --- schedule -------------------------------------------------------------------------------------
 
 
-@in_loop
 async def test_one_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
@@ -231,7 +219,6 @@ async def test_one_is_due_after_so_many_events():
         assert await ticked(engine) == 6
 
 
-@in_loop
 async def test_one_is_due_after_a_time_if_something_changed():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
         engine._restorer._clock.now += 61
@@ -251,7 +238,6 @@ async def test_one_is_due_after_a_time_if_something_changed():
         assert await ticked(engine) == 2
 
 
-@in_loop
 async def test_both_can_be_switched_off():
     async with running(snapshot_events=0, snapshot_seconds=0) as (engine, _):
         await teach(engine, *["a -> x"] * 10)
@@ -259,7 +245,6 @@ async def test_both_can_be_switched_off():
         assert await ticked(engine) == 0
 
 
-@in_loop
 async def test_after_a_failure_the_schedule_waits():
     async with running(snapshot_events=1, snapshot_seconds=0) as (engine, store):
         await teach(engine, "a -> x")
@@ -275,7 +260,6 @@ async def test_after_a_failure_the_schedule_waits():
         assert engine.stats().snapshot_failures == 1
 
 
-@in_loop
 async def test_none_is_due_while_one_is_taken():
     async with running(snapshot_events=1) as (engine, store):
         await teach(engine, "a -> x")
@@ -288,7 +272,6 @@ async def test_none_is_due_while_one_is_taken():
         assert await ticked(engine) == 1
 
 
-@in_loop
 async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
     async with running(snapshot_events=1) as (engine, store):
         await teach(engine, "a -> x")
@@ -301,7 +284,6 @@ async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
         assert any("snapshot failed" in record.message for record in caplog.records)
 
 
-@in_loop
 async def test_one_is_due_at_once_when_recovery_had_to_do_without():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
