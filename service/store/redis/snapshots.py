@@ -55,7 +55,7 @@ class RedisSnapshots:
         return list_snapshots(self._manifests())
 
     def _manifests(self) -> dict[bytes, bytes]:
-        return pairs(self._session.run(LISTED, (self._keys.facts, self._keys.snapshots)))
+        return pairs(self._session.run(LISTED))
 
     def save(
         self,
@@ -77,8 +77,7 @@ class RedisSnapshots:
         finally:
             with suppress(StoreError):  # then the leader does it, after some minutes
                 if listed is None or listed.identity != identity:
-                    keys = (self._keys.facts, self._keys.chunks)
-                    self._session.run(HOLD_CHUNKS, keys, identity, 0)
+                    self._session.run(HOLD_CHUNKS, identity, 0)
                 self.sweep()
         return listed.info
 
@@ -91,12 +90,9 @@ class RedisSnapshots:
             checksum = checksum_of_chunk(body)
             self._session.run(
                 PUT_CHUNK,
-                (self._keys.facts, self._keys.chunks, self._keys.chunk_of(identity, count)),
-                identity,
-                count,
-                WRITING_MS,
-                checksum + body,
+                *(identity, count, WRITING_MS, checksum + body),
                 int(self._session.may_exceed_memory),
+                more_keys=[self._keys.chunk_of(identity, count)],
             )
             digest.update(checksum)
             size += len(body)
@@ -105,17 +101,10 @@ class RedisSnapshots:
 
     def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
-        keys = self._keys
         listed = self._session.run(
             LIST_SNAPSHOT,
-            (keys.facts, keys.events, keys.snapshots, keys.chunks),
-            manifest.seq,
-            manifest.text(),
-            manifest.identity,
-            manifest.chunks,
-            int(keep_existing),
-            place,
-            int(self._session.may_exceed_memory),
+            *(manifest.seq, manifest.text(), manifest.identity, manifest.chunks),
+            *(int(keep_existing), place, int(self._session.may_exceed_memory)),
         )
         try:
             kept = parse_manifest(manifest.seq, listed)
@@ -125,10 +114,7 @@ class RedisSnapshots:
             return self._make_visible(manifest, False, place)
 
     def open(self, seq: int) -> Iterator[bytes]:
-        keys = self._keys
-        text = self._session.run(
-            OPEN_SNAPSHOT, (keys.facts, keys.snapshots, keys.chunks), seq, READING_MS
-        )
+        text = self._session.run(OPEN_SNAPSHOT, seq, READING_MS)
         if text is None:
             raise SnapshotMissing(seq)
         manifest = parse_manifest(seq, text)
@@ -137,18 +123,16 @@ class RedisSnapshots:
 
     def _read(self, manifest: Manifest) -> Iterator[bytes]:
         """Yield the chunks, each after its check."""
-        keys, seq = self._keys, manifest.seq
+        seq = manifest.seq
         digest = blake2b(digest_size=CHECKSUM_BYTES)
         held_at = time.monotonic()
         for first in range(0, manifest.chunks, CHUNKS_READ_AT_ONCE):
             numbers = range(first, min(first + CHUNKS_READ_AT_ONCE, manifest.chunks))
             if time.monotonic() - held_at > READING_MS / 1000 / 3:
                 held_at = time.monotonic()
-                self._session.run(
-                    HOLD_CHUNKS, (keys.facts, keys.chunks), manifest.identity, READING_MS
-                )
+                self._session.run(HOLD_CHUNKS, manifest.identity, READING_MS)
             values = self._session.call(
-                "MGET", *(keys.chunk_of(manifest.identity, number) for number in numbers)
+                "MGET", *(self._keys.chunk_of(manifest.identity, number) for number in numbers)
             )
             for number, value in zip(numbers, values, strict=True):
                 if value is None:
@@ -162,17 +146,10 @@ class RedisSnapshots:
             raise SnapshotDamaged(seq, "manifest", "its chunks are not the ones it lists")
 
     def delete(self, seq: int) -> None:
-        keys = self._keys
         manifest = self._manifests().get(str(seq).encode())
         if manifest is None:
             raise SnapshotMissing(seq)
-        self._session.run(
-            DELETE_SNAPSHOT,
-            (keys.facts, keys.lease, keys.snapshots),
-            self._session.lease,
-            seq,
-            manifest,
-        )
+        self._session.run(DELETE_SNAPSHOT, self._session.lease, seq, manifest)
         with suppress(StoreUnavailable):
             self.sweep()
 
@@ -181,10 +158,7 @@ class RedisSnapshots:
 
         Stop after this many steps; None: when all are freed.
         """
-        keys = self._keys
         more = 1
         while more and steps != 0:
-            more = self._session.run(
-                SWEEP, (keys.facts, keys.snapshots, keys.chunks), keys.chunk, CHUNKS_SWEPT_AT_ONCE
-            )
+            more = self._session.run(SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE)
             steps = None if steps is None else steps - 1

@@ -154,23 +154,21 @@ class RedisStore:
 
     def _send_append(self, ticket: int, count: int, body: bytes, after: int | None) -> int:
         link = self._linked()
-        keys = self._keys
         nonce = self._nonces.getrandbits(NONCE_BITS)  # a new one for each try: see Feed
         head = entry_head(self.name, ticket, nonce, count, body)
-        last_seq = link.run(
+        last_seq = self._session.run_on(
+            link,
             APPEND,
-            (keys.facts, keys.events, keys.appends_of(self.name)),
-            (
-                *(self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
-                "" if after is None else after,
-            ),
+            *(self._appends, nonce, count, RECORD_SECONDS, head, body),
+            "" if after is None else after,
+            more_keys=[self._keys.appends_of(self.name)],
         )
         self._wait_for_replicas(link)
         return int(last_seq)
 
     def _send_confirm(self) -> int:
         link = self._linked()
-        link.run(CONFIRM, (self._keys.facts,), (self._session.identity,))
+        self._session.run_on(link, CONFIRM)
         self._wait_for_replicas(link)
         return 0
 
@@ -206,9 +204,7 @@ class RedisStore:
         start = f"{self._session.epoch.place_of(expected)}-0"
         why = ""  # the reason for the last skipped entry
         while expected <= known:
-            entries = self._session.run(
-                READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
-            )
+            entries = self._session.run(READ, start, READ_BYTES, READ_ENTRIES)
             if not entries:
                 raise LogDamaged(expected, missing(known, why))
             for identity, fields in entries:
@@ -274,31 +270,17 @@ class RedisStore:
 
     def trim(self, seq: int) -> None:
         """Trim as the protocol says, and never beyond the newest snapshot."""
-        keys = self._keys
-        more = 1
-        while more:
-            more = self._session.run(
-                TRIM,
-                (keys.facts, keys.events, keys.lease, keys.processes, keys.snapshots),
-                self._session.lease,
-                seq,
-                TRIMMED_EVENTS_AT_ONCE,
-            )
+        while self._session.run(TRIM, self._session.lease, seq, TRIMMED_EVENTS_AT_ONCE):
+            pass
 
     # --- the other processes ----------------------------------------------------------------------
     def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
             self._check_server()
-        keys = self._keys
         self._is_registered = True
+        position = "" if seq is None else seq
         tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
-            BEAT,
-            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks, keys.rules),
-            self.name,
-            "" if seq is None else seq,
-            self._lease_ms,
-            rules,
-            int(may_lead),
+            BEAT, self.name, position, self._lease_ms, rules, int(may_lead)
         )
         versions = pairs(rules_of)
         leader = lease.decode().partition(" ")[2]
@@ -332,17 +314,13 @@ class RedisStore:
         self._described_at = time.monotonic()
 
     def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
-        if not letters:
-            return
-        keys = self._keys
-        self._session.run(
-            POST,
-            (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
-            self.name,
-            MESSAGES_KEPT,
-            MAILBOX_SECONDS,
-            *(part for letter in letters for part in letter),
-        )
+        if letters:
+            self._session.run(
+                POST,
+                *(self.name, MESSAGES_KEPT, MAILBOX_SECONDS),
+                *(part for letter in letters for part in letter),
+                more_keys=[self._keys.mailbox_of(name) for name, _ in letters],
+            )
 
     # --- snapshots --------------------------------------------------------------------------------
     def save_snapshot(
@@ -365,8 +343,7 @@ class RedisStore:
     def close(self) -> None:
         if self._is_registered and not self._session.closed.is_set():
             with suppress(StoreError):  # it expires after a while anyway
-                keys = self._keys
-                self._session.run(LEAVE, (keys.facts, keys.lease, keys.processes), self.name)
+                self._session.run(LEAVE, self.name)
         self._session.close()
         with self._appending:
             self._drop_append_link()
