@@ -24,8 +24,9 @@ from manyclass.service.store.errors import (
 from manyclass.service.store.protocol import Batch, Heartbeat, PeerMessage, Process, SnapshotInfo
 from manyclass.service.store.redis.entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from manyclass.service.store.redis.errors import GOES_ON, lost, moved
-from manyclass.service.store.redis.feed import Feed, missing, out_of_order
+from manyclass.service.store.redis.feed import Feed
 from manyclass.service.store.redis.link import Link, pairs
+from manyclass.service.store.redis.log_check import LogCheck
 from manyclass.service.store.redis.manifest import list_snapshots
 from manyclass.service.store.redis.scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
 from manyclass.service.store.redis.session import OLD_VERSION, Session
@@ -198,33 +199,23 @@ class RedisStore:
             self._append_link = None
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        expected = after + 1
         known = self.last_seq
-        place = START if after == 0 else None
-        start = f"{self._session.epoch.place_of(expected)}-0"
-        why = ""  # the reason for the last skipped entry
-        while expected <= known:
+        check = LogCheck(after, START if after == 0 else None)
+        start = f"{self._session.epoch.place_of(after + 1)}-0"
+        while check.seq < known:
             entries = self._session.run(READ, start, READ_BYTES, READ_ENTRIES)
             if not entries:
-                raise LogDamaged(expected, missing(known, why))
-            for identity, fields in entries:
+                raise check.missing(known)
+            for place, fields in entries:
                 try:
-                    entry = parse_entry(identity, fields, self._session.identity)
+                    entry = parse_entry(place, fields, self._session.identity)
                 except ValueError as error:
-                    why = f"{identity.decode()}: {error}"
+                    check.skip(place, error)
                     continue
-                if entry.last_seq <= after:  # reading began in an earlier epoch
-                    continue
-                if entry.first_seq > expected or (entry.first_seq < expected != after + 1):
-                    raise LogDamaged(expected, out_of_order(entry.first_seq, why))
-                if place not in (None, entry.after):
-                    raise LogRewound(expected - 1)
-                for event in entry.events[expected - entry.first_seq :]:
-                    yield expected, event
-                    expected += 1
-                self._place = place = entry.place
-                why = ""
-                if expected > known:
+                events = check.accept(entry)
+                yield from enumerate(events, check.seq - len(events) + 1)
+                self._place = check.place or self._place
+                if check.seq >= known:
                     return
             start = f"({entries[-1][0].decode()}"
 
@@ -255,7 +246,7 @@ class RedisStore:
                     log.warning("the log is followed again")
                     told = False
                 pause = FIRST_PAUSE
-                self._place = feed.place or self._place
+                self._place = feed.check.place or self._place
                 if not news:
                     yield None
                 yield from news
