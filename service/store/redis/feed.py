@@ -22,7 +22,7 @@ LAST_NONCE = 2**64 - 1  # that an id can have
 
 
 class Feed:
-    """A reader of the log with a connection of its own; foreign entries are skipped, see entry.py."""
+    """A reader of the log with a connection of its own; it skips foreign entries, see entry.py."""
 
     def __init__(self, session: Session, after: int, place: bytes | None) -> None:
         self.check = LogCheck(after, place)

@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from hashlib import blake2b
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.chunks import recut
+from manyclass.service.store.chunks import check_chunks, write_chunks
 from manyclass.service.store.errors import (
     SnapshotDamaged,
     SnapshotMissing,
@@ -18,7 +17,6 @@ from manyclass.service.store.redis.link import pairs
 from manyclass.service.store.redis.manifest import (
     Manifest,
     check_store,
-    checksum_of_chunk,
     list_snapshots,
     new_identity,
     parse_manifest,
@@ -84,20 +82,15 @@ class RedisSnapshots:
     def _write(
         self, seq: int, identity: str, taken_at: float, chunks: Iterable[bytes | memoryview]
     ) -> Manifest:
-        digest = blake2b(digest_size=CHECKSUM_BYTES)
-        size = count = 0
-        for body in recut(chunks, CHUNK_BYTES):
-            checksum = checksum_of_chunk(body)
+        def put(number: int, checksum: bytes, body: bytes) -> None:
             self._session.run(
                 PUT_CHUNK,
-                *(identity, count, WRITING_MS, checksum + body),
+                *(identity, number, WRITING_MS, checksum + body),
                 int(self._session.may_exceed_memory),
-                more_keys=[self._keys.chunk_of(identity, count)],
+                more_keys=[self._keys.chunk_of(identity, number)],
             )
-            digest.update(checksum)
-            size += len(body)
-            count += 1
-        return Manifest(seq, identity, taken_at, size, count, digest.digest())
+
+        return Manifest(seq, identity, taken_at, *write_chunks(chunks, CHUNK_BYTES, put))
 
     def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
@@ -119,12 +112,10 @@ class RedisSnapshots:
             raise SnapshotMissing(seq)
         manifest = parse_manifest(seq, text)
         check_store(manifest, self._session.identity)
-        return self._read(manifest)
+        return check_chunks(seq, manifest.digest, self._read(manifest))
 
-    def _read(self, manifest: Manifest) -> Iterator[bytes]:
-        """Yield the chunks, each after its check."""
-        seq = manifest.seq
-        digest = blake2b(digest_size=CHECKSUM_BYTES)
+    def _read(self, manifest: Manifest) -> Iterator[tuple[bytes, bytes] | None]:
+        """Yield checksum and bytes of each chunk, None for a missing one."""
         held_at = time.monotonic()
         for first in range(0, manifest.chunks, CHUNKS_READ_AT_ONCE):
             numbers = range(first, min(first + CHUNKS_READ_AT_ONCE, manifest.chunks))
@@ -134,16 +125,11 @@ class RedisSnapshots:
             values = self._session.call(
                 "MGET", *(self._keys.chunk_of(manifest.identity, number) for number in numbers)
             )
-            for number, value in zip(numbers, values, strict=True):
+            for value in values:
                 if value is None:
-                    raise SnapshotDamaged(seq, f"chunk {number}", "it is missing")
-                checksum, body = value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
-                if checksum_of_chunk(body) != checksum:
-                    raise SnapshotDamaged(seq, f"chunk {number}", "its checksum does not fit")
-                digest.update(checksum)
-                yield body
-        if digest.digest() != manifest.digest:
-            raise SnapshotDamaged(seq, "manifest", "its chunks are not the ones it lists")
+                    yield None
+                else:
+                    yield value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
 
     def delete(self, seq: int) -> None:
         manifest = self._manifests().get(str(seq).encode())

@@ -4,11 +4,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
-from hashlib import blake2b
 from secrets import token_bytes
 from struct import pack
 
-from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.batch import checksum_of
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreDamaged
 from manyclass.service.store.sqlite.file import RESTORE_HINT
 
@@ -141,7 +140,7 @@ def floor_of(connection: sqlite3.Connection) -> int:
     if row is None:
         return 0
     seq, checksum = row
-    if isinstance(seq, int) and _floor_checksum(seq) == checksum:
+    if isinstance(seq, int) and checksum_of(pack("<q", seq)) == checksum:
         return seq
     raise StoreDamaged("the number up to which the log was trimmed is damaged", RESTORE_HINT)
 
@@ -151,13 +150,9 @@ def raise_floor(connection: sqlite3.Connection, seq: int) -> None:
     seq = max(seq, floor_of(connection))
     connection.execute(
         "INSERT OR REPLACE INTO floor (id, seq, checksum) VALUES (1, ?, ?)",
-        (seq, _floor_checksum(seq)),
+        (seq, checksum_of(pack("<q", seq))),
     )
 
 
-def _floor_checksum(seq: int) -> bytes:
-    return blake2b(pack("<q", seq), digest_size=CHECKSUM_BYTES).digest()
-
-
 def _checksum(*fields: object) -> bytes:
-    return blake2b(repr(fields).encode(), digest_size=CHECKSUM_BYTES).digest()
+    return checksum_of(repr(fields).encode())
