@@ -50,12 +50,12 @@ async def test_the_store_is_said_to_be_away(monkeypatch):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         await until(lambda: engine.cluster.heartbeat is not None)
-        assert engine.stats().store_away_seconds == 0
+        assert engine.stats().store_unreachable_seconds == 0
         log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.1)
+        await until(lambda: engine.stats().store_unreachable_seconds > 0.1)
         assert not engine.stats().is_leader
         log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
+        await until(lambda: engine.stats().store_unreachable_seconds == 0)
 
 
 # --- a log that lost its end, or its beginning ----------------------------------------------------
@@ -135,10 +135,10 @@ async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it()
         assert not failing.model.rank(Instance(["b"]))
         assert not await failing.reached(3, 0)
         assert not failing.stats().is_leader
-        assert failing.stats().store_away_seconds == 0
-        beats = failing.store.beats
+        assert failing.stats().store_unreachable_seconds == 0
+        heartbeats = failing.store.heartbeats
         await asyncio.sleep(0.1)
-        assert failing.store.beats == beats
+        assert failing.store.heartbeats == heartbeats
 
 
 async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again(monkeypatch):
@@ -180,11 +180,11 @@ async def test_a_store_that_is_away_is_told_of_once(caplog):
     log = SharedLog()
     async with engine_on(log, "A") as engine:
         log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.2)
+        await until(lambda: engine.stats().store_unreachable_seconds > 0.2)
         told = [r.message for r in caplog.records if "the store does not answer" in r.message]
         assert len(told) == 1
         log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
+        await until(lambda: engine.stats().store_unreachable_seconds == 0)
 
 
 # --- a full store ---------------------------------------------------------------------------------
@@ -220,7 +220,9 @@ async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch
     log = SharedLog()
     async with engine_on(log, "A") as leader:
         await until(lambda: leader.stats().is_leader)
-        monkeypatch.setattr(engine_module, "TICK_SECONDS", 60)  # no beat tells it that A is gone
+        monkeypatch.setattr(
+            engine_module, "TICK_SECONDS", 60
+        )  # no heartbeat reports that A is gone
         async with engine_on(log, "B") as last:
             await leader.close()
             await last.submit([learn("a", "c")])
@@ -254,8 +256,8 @@ async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
         await older.take_snapshot()
-        elder = log.store("elder")  # of a release that tells no version, and beats now and then
-        elder.beat(1)
+        elder = log.store("elder")  # of a release that sends no version of its rules
+        elder.heartbeat(1)
     monkeypatch.setattr(rules, "RULES", 2)
     async with engine_on(log, "B", ready=False) as newer:
         await until(lambda: newer.cluster.waiting is not None)
@@ -310,6 +312,6 @@ async def test_a_start_that_failed_sends_no_more_heartbeats():
         engine_on(log, "B", ready=False, learner="svm(rating=5)") as failed,
     ):
         await until(lambda: failed.status == "failed")
-        heartbeats = failed.store.beats
+        heartbeats = failed.store.heartbeats
         await asyncio.sleep(0.1)
-        assert failed.store.beats == heartbeats
+        assert failed.store.heartbeats == heartbeats

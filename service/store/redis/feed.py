@@ -122,7 +122,7 @@ class Feed:
         expected = self.check.seq + 1
         events = self.check.accept(entry)
         is_own = entry.process == self._session.name.encode()
-        return Batch(expected, events, entry.ticket if is_own else 0) if events else None
+        return Batch(expected, events, entry.append_id if is_own else 0) if events else None
 
     def _tail(self, link: Link) -> bytes:
         """Return the id of the newest entry.

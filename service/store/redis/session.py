@@ -62,8 +62,8 @@ class Session:
         self.epoch = Epoch()  # of the log, when the newest connection was made
         self.durability = UNKNOWN
         self.closed = Event()
-        self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
-        self.is_full = False  # the server has no memory for an append, by the newest beat
+        self.lease = b""  # "<token> <process>" when this process has it, by the newest heartbeat
+        self.is_full = False  # the server has no memory for an append, by the newest heartbeat
         self.server = Server(url, name, patience)
         self.foreign = 0  # entries of the log that were skipped
         self._foreign_to = (0, 0)  # the highest id among them

@@ -13,6 +13,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.redis import scripts
 from manyclass.service.store.redis.link import pairs
 from manyclass.service.store.redis.manifest import (
     Manifest,
@@ -20,15 +21,6 @@ from manyclass.service.store.redis.manifest import (
     list_snapshots,
     new_identity,
     parse_manifest,
-)
-from manyclass.service.store.redis.scripts import (
-    DELETE_SNAPSHOT,
-    HOLD_CHUNKS,
-    LIST_SNAPSHOT,
-    LISTED,
-    OPEN_SNAPSHOT,
-    PUT_CHUNK,
-    SWEEP,
 )
 from manyclass.service.store.redis.session import Session
 
@@ -53,7 +45,7 @@ class RedisSnapshots:
         return list_snapshots(self._manifests())
 
     def _manifests(self) -> dict[bytes, bytes]:
-        return pairs(self._session.run(LISTED))
+        return pairs(self._session.run(scripts.LISTED))
 
     def save(
         self,
@@ -75,7 +67,7 @@ class RedisSnapshots:
         finally:
             with suppress(StoreError):  # then the leader does it, after some minutes
                 if listed is None or listed.identity != identity:
-                    self._session.run(HOLD_CHUNKS, identity, 0)
+                    self._session.run(scripts.HOLD_CHUNKS, identity, 0)
                 self.sweep()
         return listed.info
 
@@ -84,7 +76,7 @@ class RedisSnapshots:
     ) -> Manifest:
         def put(number: int, checksum: bytes, body: bytes) -> None:
             self._session.run(
-                PUT_CHUNK,
+                scripts.PUT_CHUNK,
                 *(identity, number, WRITING_MS, checksum + body),
                 int(self._session.may_exceed_memory),
                 more_keys=[self._keys.chunk_of(identity, number)],
@@ -95,7 +87,7 @@ class RedisSnapshots:
     def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
         listed = self._session.run(
-            LIST_SNAPSHOT,
+            scripts.LIST_SNAPSHOT,
             *(manifest.seq, manifest.text(), manifest.identity, manifest.chunks),
             *(int(keep_existing), place, int(self._session.may_exceed_memory)),
         )
@@ -107,7 +99,7 @@ class RedisSnapshots:
             return self._make_visible(manifest, False, place)
 
     def open(self, seq: int) -> Iterator[bytes]:
-        text = self._session.run(OPEN_SNAPSHOT, seq, READING_MS)
+        text = self._session.run(scripts.OPEN_SNAPSHOT, seq, READING_MS)
         if text is None:
             raise SnapshotMissing(seq)
         manifest = parse_manifest(seq, text)
@@ -121,7 +113,7 @@ class RedisSnapshots:
             numbers = range(first, min(first + CHUNKS_READ_AT_ONCE, manifest.chunks))
             if time.monotonic() - held_at > READING_MS / 1000 / 3:
                 held_at = time.monotonic()
-                self._session.run(HOLD_CHUNKS, manifest.identity, READING_MS)
+                self._session.run(scripts.HOLD_CHUNKS, manifest.identity, READING_MS)
             values = self._session.call(
                 "MGET", *(self._keys.chunk_of(manifest.identity, number) for number in numbers)
             )
@@ -135,7 +127,7 @@ class RedisSnapshots:
         manifest = self._manifests().get(str(seq).encode())
         if manifest is None:
             raise SnapshotMissing(seq)
-        self._session.run(DELETE_SNAPSHOT, self._session.lease, seq, manifest)
+        self._session.run(scripts.DELETE_SNAPSHOT, self._session.lease, seq, manifest)
         with suppress(StoreUnavailable):
             self.sweep()
 
@@ -146,5 +138,5 @@ class RedisSnapshots:
         """
         more = 1
         while more and steps != 0:
-            more = self._session.run(SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE)
+            more = self._session.run(scripts.SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE)
             steps = None if steps is None else steps - 1

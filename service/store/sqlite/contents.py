@@ -118,7 +118,7 @@ def last_seq_of(connection: sqlite3.Connection, store: bytes) -> int:
     """Return the highest number in use. A manifest that is damaged or of another store does not
     count: its number may be anything.
     """
-    highest = max(last_row_of(connection)[0], floor_of(connection))
+    highest = max(last_row_of(connection)[0], low_watermark_of(connection))
     for manifest, stamp in _manifests(connection):
         with suppress(SnapshotDamaged):
             manifest.check(stamp, store)
@@ -134,7 +134,7 @@ def last_row_of(connection: sqlite3.Connection) -> tuple[int, object]:
     return (row[0], row[1]) if row else (0, None)
 
 
-def floor_of(connection: sqlite3.Connection) -> int:
+def low_watermark_of(connection: sqlite3.Connection) -> int:
     """Return the number up to which the log was trimmed. StoreDamaged."""
     row = connection.execute("SELECT seq, checksum FROM floor").fetchone()
     if row is None:
@@ -145,9 +145,9 @@ def floor_of(connection: sqlite3.Connection) -> int:
     raise StoreDamaged("the number up to which the log was trimmed is damaged", RESTORE_HINT)
 
 
-def raise_floor(connection: sqlite3.Connection, seq: int) -> None:
+def raise_low_watermark(connection: sqlite3.Connection, seq: int) -> None:
     """Note that no number up to `seq` may be used again."""
-    seq = max(seq, floor_of(connection))
+    seq = max(seq, low_watermark_of(connection))
     connection.execute(
         "INSERT OR REPLACE INTO floor (id, seq, checksum) VALUES (1, ?, ?)",
         (seq, checksum_of(pack("<q", seq))),

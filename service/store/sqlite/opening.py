@@ -13,9 +13,9 @@ from manyclass.service.store.errors import StoreDamaged, StoreError
 from manyclass.service.store.sqlite.chain import chain_of
 from manyclass.service.store.sqlite.contents import (
     StoreFacts,
-    floor_of,
     last_row_of,
     last_seq_of,
+    low_watermark_of,
     stamp_manifests,
 )
 from manyclass.service.store.sqlite.file import (
@@ -141,7 +141,7 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     """Raise StoreError if the file cannot be used with this mark."""
     version = _checked_version(path, reader)
     if version > 0:
-        floor_of(reader)
+        low_watermark_of(reader)
     if version != VERSION:
         if mark is not None:
             raise _lost(path, "is a store of an older release", mark)

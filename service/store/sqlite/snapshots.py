@@ -14,7 +14,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.sqlite.contents import Manifest, find_manifest, raise_floor
+from manyclass.service.store.sqlite.contents import Manifest, find_manifest, raise_low_watermark
 from manyclass.service.store.sqlite.store_file import StoreFile
 
 # An append may have to wait for one chunk while a snapshot is saved, and SQLite copies a chunk with
@@ -118,7 +118,7 @@ class SqliteSnapshots:
             with self._file.writing() as connection:
                 find_manifest(connection, seq)
                 connection.execute("BEGIN IMMEDIATE")
-                raise_floor(connection, min(seq, self._file.tail.seq))
+                raise_low_watermark(connection, min(seq, self._file.tail.seq))
                 connection.execute("DELETE FROM snapshots WHERE seq = ?", (seq,))
                 connection.execute("COMMIT")
             self.sweep_if_possible()

@@ -221,7 +221,12 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
 async def test_reports_its_state_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
-            is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+            is_leader=False,
+            processes=3,
+            rewinds=4,
+            store_unreachable_seconds=5.5,
+            uncertain=6,
+            log_lag=7,
         )
         monkeypatch.setattr(call.app.engine, "stats", lambda: figures)
         seen = await call.metrics()

@@ -29,11 +29,11 @@ class Leading(RedisStore):
     """
 
     def trim(self, seq):
-        self.beat(self.last_seq)
+        self.heartbeat(self.last_seq)
         super().trim(seq)
 
     def delete_snapshot(self, seq):
-        self.beat(self.last_seq)
+        self.heartbeat(self.last_seq)
         super().delete_snapshot(seq)
 
 

@@ -35,7 +35,7 @@ class Following:
         return [each for each in self.found if isinstance(each, Batch)]
 
     @property
-    def letters(self):
+    def messages(self):
         return [each for each in self.found if isinstance(each, PeerMessage)]
 
     @property
@@ -48,9 +48,9 @@ class Following:
         ]
 
     @property
-    def tickets(self):
-        """The tickets of this store's own appends."""
-        return [batch.ticket for batch in self.batches if batch.ticket]
+    def append_ids(self):
+        """The append_ids of this store's own appends."""
+        return [batch.append_id for batch in self.batches if batch.append_id]
 
     def wait_for(self, condition):
         """Return when the condition holds."""

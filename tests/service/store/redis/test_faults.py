@@ -46,12 +46,12 @@ def next_found(following):
     return next(each for each in found if each is not None)
 
 
-def appended_again(store, event, ticket=0):
+def appended_again(store, event, append_id=0):
     """Append an event as soon as the server accepts it, and return its number."""
     deadline = time.monotonic() + SOON
     while True:
         try:
-            return store.append([event], ticket)
+            return store.append([event], append_id)
         except StoreUnavailable:
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -90,7 +90,7 @@ def test_what_was_sent_again_is_there_once(open_redis, follow, lose, lost):
     assert store.append([b"5"], 3) == 5
     follower.wait_for_seq(5)
     assert [event for _, event in follower.events] == [b"1", b"2", b"3", b"4", b"5"]
-    assert follower.tickets == [1, 2, 3]
+    assert follower.append_ids == [1, 2, 3]
 
 
 def test_another_append_in_between_changes_nothing_about_that(open_redis, lose):
@@ -114,7 +114,7 @@ def test_an_append_that_stays_unanswered_is_uncertain(open_redis, follow, lose):
         store.append([b"2"], 2)
     assert error.value.hint
     follower.wait_for_seq(2)
-    assert follower.tickets == [1, 2]
+    assert follower.append_ids == [1, 2]
 
 
 def test_what_comes_late_does_not_land_after_what_was_sent_later(open_redis, lose, monkeypatch):
@@ -150,9 +150,9 @@ def test_a_paused_server_takes_it_once_when_it_goes_on(server, open_redis, follo
     server.resume()
     assert store.append([b"3"], 3) in (2, 3)
     follower = follow(store)
-    follower.wait_for(lambda: 3 in follower.tickets)
+    follower.wait_for(lambda: 3 in follower.append_ids)
     follower.wait_for_pause()
-    assert follower.tickets in ([1, 2, 3], [1, 3])
+    assert follower.append_ids in ([1, 2, 3], [1, 3])
 
 
 # --- away and back --------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_no_server_at_the_start(server, open_redis):
     for call in (
         lambda: store.append([b"1"]),
         lambda: store.last_seq,
-        lambda: store.beat(None),
+        lambda: store.heartbeat(None),
         lambda: next(store.follow(0)),
         lambda: list(store.read(0)),
         store.snapshots,
@@ -180,7 +180,7 @@ def test_away_and_back(server, open_redis, follow):
     store = open_redis(server.url, patience=0.5)
     follower = follow(store)
     store.append([b"1"], 1)
-    store.beat(0)
+    store.heartbeat(0)
     follower.wait_for_seq(1)
     server.kill()
     with pytest.raises(StoreUnavailable):
@@ -189,21 +189,21 @@ def test_away_and_back(server, open_redis, follow):
         store.append([b"2"], 3)
     assert not isinstance(error.value, CommitOutcomeUnknown)  # no server was there to receive it
     with pytest.raises(StoreUnavailable):
-        store.beat(1)
+        store.heartbeat(1)
     with pytest.raises(StoreUnavailable):
-        store.post([(store.name, b"letter")])
+        store.post([(store.name, b"message")])
     follower.wait_for_pause()
     server.start()
     assert store.append([b"3"], 4) == 2
     follower.wait_for_seq(2)
     assert [event for _, event in follower.events] == [b"1", b"3"]
-    assert store.beat(2).last_seq == 2
+    assert store.heartbeat(2).last_seq == 2
 
 
 def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server, open_redis):
     store = open_redis(server.url)
     store.append([b"1"])
-    store.beat(0)
+    store.heartbeat(0)
     server.kill()
     until(store._append_link.ended)  # the client becomes idle only after a moment
     with pytest.raises(StoreUnavailable) as error:
@@ -211,7 +211,7 @@ def test_an_idle_connection_that_ended_does_not_make_an_append_uncertain(server,
     assert not isinstance(error.value, CommitOutcomeUnknown)
     server.start()
     assert store.append([b"3"]) == 2
-    assert store.beat(2).last_seq == 2
+    assert store.heartbeat(2).last_seq == 2
 
 
 def test_idle_connections_that_ended_are_not_tried_one_by_one(server, open_redis):
@@ -221,7 +221,7 @@ def test_idle_connections_that_ended_are_not_tried_one_by_one(server, open_redis
     server.kill()
     server.start()
     until(lambda: all(link.ended() for link in links))
-    assert store.beat(0).leads
+    assert store.heartbeat(0).is_leader
 
 
 def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(server, open_redis, follow):
@@ -272,7 +272,7 @@ def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(server, open_
 
 def test_scripts_the_server_forgot_are_sent_again(redis_server, open_redis):
     store = open_redis()
-    store.beat(0)
+    store.heartbeat(0)
     with redis_server.client() as client:
         client.script_flush()
         assert store.append([b"1", b"2"]) == 2
@@ -281,7 +281,7 @@ def test_scripts_the_server_forgot_are_sent_again(redis_server, open_redis):
         client.script_flush()
         assert len(list(store.read(0))) == 2
         client.script_flush()
-        assert store.beat(2).leads
+        assert store.heartbeat(2).is_leader
         client.script_flush()
         store.trim(1)
 
@@ -421,7 +421,7 @@ def test_an_emptied_server_is_no_server(server, open_redis, follow):
     store = open_redis(server.url, patience=0.5)
     follower = follow(store)
     store.append([b"1"], 1)
-    store.beat(0)
+    store.heartbeat(0)
     store.save_snapshot(1, [b"state"])
     follower.wait_for_seq(1)
     with server.client() as client:
@@ -429,11 +429,11 @@ def test_an_emptied_server_is_no_server(server, open_redis, follow):
         client.flushall()
         for call in (
             lambda: store.append([b"2"], 2),
-            lambda: store.beat(1),
+            lambda: store.heartbeat(1),
             lambda: store.last_seq,
             lambda: list(store.read(0)),
             lambda: store.save_snapshot(1, [b"state"]),
-            lambda: store.post([(store.name, b"letter")]),
+            lambda: store.post([(store.name, b"message")]),
             lambda: store.trim(1),
         ):
             with pytest.raises(StoreUnavailable, match="emptied or replaced") as error:
@@ -450,7 +450,7 @@ def test_an_emptied_server_is_no_server(server, open_redis, follow):
             client.restore(key, 0, value)
     assert store.append([b"2"], 4) == 2
     follower.wait_for_seq(2)
-    assert follower.tickets == [1, 4]
+    assert follower.append_ids == [1, 4]
 
 
 def test_another_store_in_its_place_is_no_server(server, open_redis, follow):
@@ -514,7 +514,7 @@ def test_a_server_that_evicts_later_is_as_good_as_away(server, open_redis, follo
     with server.client() as client:
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.client_kill_filter(_type="normal", skipme=True)
-        for call in (lambda: store.append([b"2"]), lambda: store.beat(1)):
+        for call in (lambda: store.append([b"2"]), lambda: store.heartbeat(1)):
             with pytest.raises(StoreUnavailable, match="allkeys-lru"):
                 call()
         follower.wait_for_pause()
@@ -532,7 +532,7 @@ def test_a_full_server(server, open_redis, follow):
     store.save_snapshot(5, [b"five" * 500_000])
     store.save_snapshot(10, [b"ten" * 500_000])
     with server.client() as client:
-        assert not store.beat(10).is_full
+        assert not store.heartbeat(10).is_full
         client.config_set("maxmemory", "1mb")
         for call in (
             lambda: store.append([b"11"], 11),
@@ -543,14 +543,14 @@ def test_a_full_server(server, open_redis, follow):
                 call()
             assert "maxmemory" in error.value.hint
         # Operations that free memory or keep the service going still succeed.
-        beat = store.beat(10)
-        assert beat.leads
-        assert beat.is_full
+        heartbeat = store.heartbeat(10)
+        assert heartbeat.is_leader
+        assert heartbeat.is_full
         assert len(b"".join(store.open_snapshot(10))) == 1_500_000
         store.save_snapshot(10, [b"ten" * 600_000])  # a notified leader frees memory
         assert len(b"".join(store.open_snapshot(10))) == 1_800_000
         other = open_redis(server.url)
-        assert other.beat(10).is_full
+        assert other.heartbeat(10).is_full
         with pytest.raises(StoreFull):  # this process does not lead
             other.save_snapshot(10, [b"x"])
         assert len(list(store.read(0))) == 10
@@ -561,7 +561,7 @@ def test_a_full_server(server, open_redis, follow):
         client.config_set("maxmemory", "100mb")
     assert store.append([b"11"], 12) == 11
     follower.wait_for_seq(11)
-    assert follower.tickets[-1] == 12
+    assert follower.append_ids[-1] == 12
 
 
 def test_too_few_replicas_for_the_server(server, open_redis):
@@ -595,7 +595,7 @@ def test_a_server_that_becomes_a_replica(server, tmp_path, open_redis, follow):
         with pytest.raises(StoreUnavailable):
             store.append([b"2"])
         with pytest.raises(StoreUnavailable):
-            store.beat(1)
+            store.heartbeat(1)
         follower.wait_for_pause()
         follower.wait_for_pause()
         client.replicaof("NO", "ONE")
@@ -639,7 +639,7 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
             assert client.xlen(EVENTS) == 2
     follower = follow(store)
     follower.wait_for_seq(2)
-    assert follower.tickets == [1]
+    assert follower.append_ids == [1]
 
 
 def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_redis):
@@ -771,7 +771,7 @@ def test_connections_that_were_cut_silently_do_not_make_a_second_call_fail(serve
         def often():
             together.wait()
             for _ in range(20):
-                store.beat(1)
+                store.heartbeat(1)
 
         threads = [threading.Thread(target=often) for _ in range(4)]
         for each in threads:
@@ -779,7 +779,7 @@ def test_connections_that_were_cut_silently_do_not_make_a_second_call_fail(serve
         for each in threads:
             each.join()
         proxy.forget()
-        assert store.beat(1).last_seq == 1
+        assert store.heartbeat(1).last_seq == 1
 
 
 def test_many_silent_nodes_take_no_longer_than_one_may(open_redis):
@@ -820,20 +820,20 @@ def test_a_server_that_is_set_up_otherwise_while_it_runs(server, open_redis, mon
     monkeypatch.setattr("manyclass.service.store.redis.store.DESCRIBED_SECONDS", 0.0)
     store = open_redis(server.url)
     store.append([b"1"])
-    store.beat(1)
+    store.heartbeat(1)
     assert "appendfsync always" in store.durability
     with server.client() as client:
         client.config_set("appendfsync", "everysec")
-        store.beat(1)
+        store.heartbeat(1)
         assert "appendfsync everysec" in store.durability
         client.config_set("maxmemory-policy", "allkeys-lru")
         with pytest.raises(StoreUnavailable, match="allkeys-lru"):
-            store.beat(1)
+            store.heartbeat(1)
         with pytest.raises(StoreUnavailable, match="allkeys-lru"):
             store.append([b"2"])
         client.config_set("maxmemory-policy", "noeviction")
     assert store.append([b"2"]) == 2
-    assert store.beat(2).leads
+    assert store.heartbeat(2).is_leader
 
 
 def test_the_snapshots_of_another_store_are_not_listed(server, open_redis):
@@ -853,18 +853,18 @@ def test_peer_messages_arrive_after_the_clock_of_the_server_was_set_back(
     server, open_redis, follow
 ):
     store = open_redis(server.url)
-    store.beat(None)
+    store.heartbeat(None)
     following = follow(store)
     mailbox = "{manyclass}:mail:" + store.name
     with server.client() as client:
         fields = {"from": "the future", "body": "first"}
         client.xadd(mailbox, fields, id=f"{2**50}-0")
-        following.wait_for(lambda: len(following.letters) == 1)
+        following.wait_for(lambda: len(following.messages) == 1)
         following.wait_for_pause()
         client.delete(mailbox)
     store.post([(store.name, b"second")])
-    following.wait_for(lambda: len(following.letters) == 2)
-    assert [letter.body for letter in following.letters] == [b"first", b"second"]
+    following.wait_for(lambda: len(following.messages) == 2)
+    assert [message.body for message in following.messages] == [b"first", b"second"]
 
 
 def test_a_process_seen_in_the_future_is_not_alive_until_then(server, open_redis):
@@ -873,4 +873,4 @@ def test_a_process_seen_in_the_future_is_not_alive_until_then(server, open_redis
     with server.client() as client:
         later = int(time.time() * 1000) + 3_600_000
         client.hset("{manyclass}:processes", "gone", f"{later} 0")
-    assert [process.name for process in store.beat(1).processes] == [store.name]
+    assert [process.name for process in store.heartbeat(1).processes] == [store.name]

@@ -51,11 +51,11 @@ def test_foreign_entries_are_skipped_wherever_they_stand(client, keys, open_redi
         follower.wait_for_pause()
         follower.wait_for_pause()
         assert follower.events == [(1, b"1"), (2, b"2"), (3, b"3")]
-    assert followers[0].tickets == [1, 2, 3]
+    assert followers[0].append_ids == [1, 2, 3]
     assert store.foreign_entries == other.foreign_entries == 7
     assert events_of(open_redis()) == [b"1", b"2", b"3"]
     assert events_of(open_redis(), 2) == [b"3"]
-    assert store.beat(3).last_seq == 3
+    assert store.heartbeat(3).last_seq == 3
 
 
 def test_an_entry_read_again_counts_once(client, keys, open_redis, follow):
@@ -89,7 +89,7 @@ def test_a_log_of_an_older_release_goes_on(client, keys, old_store, open_redis, 
     assert old_store.append([b"3"], 2) == 3
     assert old_store.append([b"4"], 3) == 4
     follower.wait_for_seq(4)
-    assert follower.tickets == [1, 2, 3]
+    assert follower.append_ids == [1, 2, 3]
     assert old_store.foreign_entries == 1
     for after in range(4):
         events = [b"1", b"2", b"3", b"4"][after:]
@@ -118,7 +118,7 @@ def test_a_lifted_log_is_trimmed(client, keys, old_store, open_redis, follow):
     for number in range(3, 6):
         old_store.append([b"%d" % number])
     old_store.save_snapshot(2, [b"two"])
-    old_store.beat(6)
+    old_store.heartbeat(6)
     old_store.trim(2)
     assert client.xlen(keys[1]) == 7  # an earlier epoch is removed as a whole
     old_store.save_snapshot(4, [b"four"])
@@ -153,7 +153,7 @@ def test_an_entry_with_the_highest_id_stops_learning_and_nothing_else(
     assert "manyclass copy" in error.value.hint
     follower.wait_for_pause()
     assert events_of(open_redis()) == [b"1"]
-    assert store.beat(1).last_seq == 1
+    assert store.heartbeat(1).last_seq == 1
 
 
 def test_there_is_room_for_a_log_in_the_last_epoch(client, keys, open_redis):

@@ -21,8 +21,8 @@ def works(store):
     store.save_snapshot(first, [b"state"])
     assert [event for _, event in store.read(first - 2)] == [b"1", b"2"]
     assert b"".join(store.open_snapshot(first)) == b"state"
-    assert store.beat(first).last_seq == first
-    store.post([(store.name, b"letter")])
+    assert store.heartbeat(first).last_seq == first
+    store.post([(store.name, b"message")])
     following = store.follow(first - 2)
     found = [next(following), next(following)]
     assert {type(each).__name__ for each in found} == {"Batch", "PeerMessage"}
@@ -354,7 +354,7 @@ def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
         quiet = open_redis(url, patience=2.0)  # receives nothing meanwhile
         store.append([b"1"], 1)
         follower.wait_for_seq(1)
-        store.beat(1)
+        store.heartbeat(1)
         assert quiet.last_seq == 1
         for node in cluster.nodes[2:]:
             with node.client() as client:
@@ -367,7 +367,7 @@ def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
         follower.wait_for_seq(seq)
         assert not isinstance(follower.error, LogRewound)
         assert [event for _, event in follower.events] == [b"1", b"2"]
-        assert store.beat(2).leads
+        assert store.heartbeat(2).is_leader
         for node in cluster.nodes[:2]:  # the only node in the URL, and the owner of the keys
             node.stop()
         seq = appended_again(quiet, b"3")

@@ -59,7 +59,7 @@ def store(open_redis):
     made = open_redis()
     made.append([b"1", b"2"])
     made.save_snapshot(1, [STATE])
-    assert made.beat(2).leads
+    assert made.heartbeat(2).is_leader
     return made
 
 
@@ -141,7 +141,7 @@ def test_chunks_in_another_order(store, keys):
 def test_a_damaged_manifest(store, keys, damaged):
     key = keys.key("snapshots")
     keys.client.hset(key, "1", damaged(keys.client.hget(key, "1")))
-    assert store.snapshots() == [SnapshotInfo(1, 0, 0.0)] == store.beat(2).snapshots
+    assert store.snapshots() == [SnapshotInfo(1, 0, 0.0)] == store.heartbeat(2).snapshots
     with pytest.raises(SnapshotDamaged) as error:
         store.open_snapshot(1)
     assert error.value.part == "manifest"
@@ -192,10 +192,10 @@ def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, mon
     monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # the seconds since its death
     other._snapshots._write(2, "0" * 32, 0.0, [STATE])
     assert len(keys.chunks()) == 12
-    assert not other.beat(2).leads
+    assert not other.heartbeat(2).is_leader
     assert len(keys.chunks()) == 12
     for _ in range(3):
-        store.beat(2)
+        store.heartbeat(2)
     assert len(keys.chunks()) == 6
     assert content(store, 1) == STATE
 
@@ -207,7 +207,7 @@ def test_a_snapshot_being_written_is_not_swept(store, open_redis, keys):
         for _ in range(5):
             yield STATE[:CHUNK]
             before = len(keys.chunks())
-            store.beat(2)
+            store.heartbeat(2)
             store._snapshots.sweep()
             assert len(keys.chunks()) == before
 
@@ -241,7 +241,7 @@ def test_a_snapshot_being_read_is_not_swept(store, open_redis, keys, monkeypatch
     read = next(reading)
     store.save_snapshot(1, [b"new"])
     store.delete_snapshot(1)
-    store.beat(2)
+    store.heartbeat(2)
     assert len(keys.chunks()) == 6
     assert read + b"".join(reading) == STATE
     assert keys.client.hlen(keys.key("chunks")) == 1

@@ -12,8 +12,8 @@ from manyclass.service.store.redis.store import RedisStore
 
 
 def append_many(store, number, events=3):
-    for ticket in range(1, number + 1):
-        store.append([f"{store.name} {ticket} {i}".encode() for i in range(events)], ticket)
+    for append_id in range(1, number + 1):
+        store.append([f"{store.name} {append_id} {i}".encode() for i in range(events)], append_id)
 
 
 def in_threads(*calls):
@@ -51,9 +51,9 @@ def test_services_with_names_of_their_own_share_nothing(redis_url, open_redis):
 
 def test_all_keys_are_of_the_service_and_in_one_slot(redis_url, redis_server, open_redis):
     store = open_redis()
-    store.beat(0)
+    store.heartbeat(0)
     store.append([b"one"])
-    store.post([(store.name, b"letter")])
+    store.post([(store.name, b"message")])
     store.save_snapshot(1, [b"state"])
     name = redis_url.partition("=")[2]
     with redis_server.client() as client:
@@ -74,7 +74,7 @@ def test_a_closed_store_answers_nothing(open_redis):
         lambda: store.append([b"two"]),
         lambda: store.last_seq,
         lambda: list(store.read(0)),
-        lambda: store.beat(1),
+        lambda: store.heartbeat(1),
     ):
         with pytest.raises(StoreError, match="closed"):
             call()
@@ -120,17 +120,17 @@ def test_the_order_of_the_server_is_the_order_for_all(open_redis, follow):
         follower.wait_for_seq(540)
         assert [seq for seq, _ in follower.events] == list(range(1, 541))
         assert follower.events == followers[0].events
-        assert follower.tickets == list(range(1, 61))
+        assert follower.append_ids == list(range(1, 61))
     assert list(stores[0].read(0)) == followers[0].events
     assert {event for _, event in followers[0].events} == {
-        f"{store.name} {ticket} {i}".encode()
+        f"{store.name} {append_id} {i}".encode()
         for store in stores
-        for ticket in range(1, 61)
+        for append_id in range(1, 61)
         for i in range(3)
     }
 
 
-def test_a_ticket_comes_back_to_its_owner_only(open_redis, follow):
+def test_an_append_id_comes_back_to_its_owner_only(open_redis, follow):
     first, second = open_redis(), open_redis()
     followers = [follow(first), follow(second)]
     assert first.append([b"a", b"b"], 7) == 2
@@ -143,7 +143,7 @@ def test_a_ticket_comes_back_to_its_owner_only(open_redis, follow):
         Batch(3, [b"c"], 0),
         Batch(4, [b"d"], 0),
     ]
-    assert [batch.ticket for batch in followers[1].batches] == [0, 7, 0]
+    assert [batch.append_id for batch in followers[1].batches] == [0, 7, 0]
 
 
 @pytest.mark.parametrize("after", range(6))
@@ -192,7 +192,7 @@ def test_two_may_follow_in_one_process(open_redis, follow):
     store.append([b"one"], 1)
     for follower in followers:
         follower.wait_for_seq(1)
-        assert follower.tickets == [1]
+        assert follower.append_ids == [1]
 
 
 def test_what_follows_trimmed_events_is_damage(open_redis, follow):
@@ -200,7 +200,7 @@ def test_what_follows_trimmed_events_is_damage(open_redis, follow):
     for event in (b"1", b"2", b"3"):
         store.append([event])
     store.save_snapshot(2, [])
-    store.beat(3)
+    store.heartbeat(3)
     store.trim(2)
     error = follow(open_redis()).end()
     assert isinstance(error, LogDamaged)
@@ -213,7 +213,7 @@ def test_following_an_emptied_log_is_damage(open_redis, follow):
     store = open_redis()
     store.append([b"1", b"2"])
     store.save_snapshot(2, [])
-    store.beat(2)
+    store.heartbeat(2)
     store.trim(2)
     error = follow(open_redis()).end()
     assert isinstance(error, LogDamaged)
@@ -356,34 +356,34 @@ def test_an_entry_that_is_missing_at_the_end(redis_server, redis_url, open_redis
     assert follow(store).end().seq == 2
 
 
-# --- letters --------------------------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------------------
 
 
-def test_letters_come_to_whom_they_are_for(open_redis, follow):
+def test_messages_reach_their_receivers(open_redis, follow):
     first, second = open_redis(), open_redis()
     followers = follow(first), follow(second)
-    first.beat(0)
-    second.beat(0)
+    first.heartbeat(0)
+    second.heartbeat(0)
     first.post([(second.name, b"one"), (second.name, b"\0two"), (first.name, b"to myself")])
-    followers[1].wait_for(lambda: len(followers[1].letters) == 2)
-    followers[0].wait_for(lambda: followers[0].letters)
-    assert followers[1].letters == [
+    followers[1].wait_for(lambda: len(followers[1].messages) == 2)
+    followers[0].wait_for(lambda: followers[0].messages)
+    assert followers[1].messages == [
         PeerMessage(first.name, b"one"),
         PeerMessage(first.name, b"\0two"),
     ]
-    assert followers[0].letters == [PeerMessage(first.name, b"to myself")]
+    assert followers[0].messages == [PeerMessage(first.name, b"to myself")]
 
 
-def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, follow):
+def test_messages_arrive_once_and_are_deleted(redis_server, redis_url, open_redis, follow):
     store = open_redis()
-    store.beat(0)
+    store.heartbeat(0)
     follower = follow(store)
     for number in range(40):
         store.post([(store.name, b"%d" % number)])
-    follower.wait_for(lambda: len(follower.letters) == 40)
+    follower.wait_for(lambda: len(follower.messages) == 40)
     follower.wait_for_pause()
     follower.wait_for_pause()
-    assert [int(letter.body) for letter in follower.letters] == list(range(40))
+    assert [int(message.body) for message in follower.messages] == list(range(40))
     with redis_server.client() as client:
         assert client.xlen(f"{{{redis_url.partition('=')[2]}}}:mail:{store.name}") == 0
 
@@ -391,7 +391,7 @@ def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, fol
 def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
     monkeypatch.setattr("manyclass.service.store.redis.store.MESSAGES_KEPT", 10)
     first, second = open_redis(), open_redis()
-    second.beat(0)
+    second.heartbeat(0)
     first.post([(second.name, b"x") for _ in range(500)])
     key = f"{{{redis_url.partition('=')[2]}}}:mail:{second.name}"
     with redis_server.client() as client:
@@ -399,9 +399,9 @@ def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_r
         assert 0 < client.ttl(key) <= 60
 
 
-def test_a_letter_to_nobody_is_dropped(redis_server, redis_url, open_redis):
+def test_a_message_to_nobody_is_dropped(redis_server, redis_url, open_redis):
     first, second = open_redis(), open_redis()
-    second.beat(0)
+    second.heartbeat(0)
     second.close()
     first.post([])
     first.post([(second.name, b"x"), ("nobody", b"y")])
@@ -435,9 +435,9 @@ def test_every_thread_may_call_at_once(open_redis, follow):
     in_threads(
         often(lambda: store.append([b"event"])),
         often(lambda: store.append([b"event"])),
-        often(lambda: store.beat(0)),
+        often(lambda: store.heartbeat(0)),
         often(lambda: list(store.read(0))),
-        often(lambda: store.post([(store.name, b"letter")])),
+        often(lambda: store.post([(store.name, b"message")])),
         often(store.snapshots),
         often(save),
     )
@@ -450,8 +450,8 @@ def test_what_only_the_leader_may_do(open_redis):
     leader, other = open_redis(), open_redis()
     leader.append([b"1", b"2"])
     leader.save_snapshot(2, [b"state"])
-    leader.beat(2)
-    other.beat(2)
+    leader.heartbeat(2)
+    other.heartbeat(2)
     for call in (lambda: other.trim(1), lambda: other.delete_snapshot(2)):
         with pytest.raises(StoreUnavailable, match="leads"):
             call()
