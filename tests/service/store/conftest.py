@@ -75,6 +75,25 @@ def redis_url(redis_server):
     return f"{redis_server.url}?name=test{next(NUMBERS)}"
 
 
+class Data:
+    """The keys of a store in Redis, to read and change them behind its back."""
+
+    def __init__(self, client, name):
+        self.client = client
+        self.name = name
+        self.facts, self.events = self.key("facts"), self.key("events")
+
+    def key(self, what):
+        return f"{{{self.name}}}:{what}"
+
+
+@pytest.fixture
+def data(redis_server, redis_url):
+    """Yield the keys of the store at `redis_url`."""
+    with redis_server.client() as client:
+        yield Data(client, redis_url.partition("=")[2])
+
+
 def backend_of(kind, request, path):
     if kind == "memory":
         return Backend("memory:")

@@ -10,10 +10,6 @@ from tests.service.store.waiting import until
 SHORT = 0.2  # seconds of a lease, in tests that wait for its end
 
 
-def key(url, what):
-    return f"{{{url.partition('=')[2]}}}:{what}"
-
-
 def seen(heartbeat):
     return {process.name: (process.seq, process.is_leader) for process in heartbeat.processes}
 
@@ -77,23 +73,21 @@ def test_the_lease_of_a_silent_process_ends(open_redis):
     assert seen(heartbeat)[second.name] == (0, True)
 
 
-def test_every_lease_has_a_token_of_its_own(redis_server, redis_url, open_redis):
+def test_every_lease_has_a_token_of_its_own(data, open_redis):
     tokens = []
-    with redis_server.client() as client:
-        for _ in range(3):
-            store = open_redis()
-            assert store.heartbeat(0).is_leader
-            token, _, name = client.get(key(redis_url, "lease")).decode().partition(" ")
-            assert name == store.name
-            tokens.append(int(token))
-            store.close()
+    for _ in range(3):
+        store = open_redis()
+        assert store.heartbeat(0).is_leader
+        token, _, name = data.client.get(data.key("lease")).decode().partition(" ")
+        assert name == store.name
+        tokens.append(int(token))
+        store.close()
     assert tokens == [1, 2, 3]
 
 
-def test_the_lease_ends_by_itself(redis_server, redis_url, open_redis):
+def test_the_lease_ends_by_itself(data, open_redis):
     open_redis().heartbeat(0)
-    with redis_server.client() as client:
-        assert 0 < client.pttl(key(redis_url, "lease")) <= 10_000
+    assert 0 < data.client.pttl(data.key("lease")) <= 10_000
 
 
 def test_a_dead_process_is_forgotten(open_redis):
@@ -121,15 +115,14 @@ def test_a_leader_that_lost_its_lease_changes_nothing_any_more(open_redis):
     assert [info.seq for info in old.snapshots()] == [2]
 
 
-def test_without_a_leader_nothing_is_trimmed(redis_server, redis_url, open_redis):
+def test_without_a_leader_nothing_is_trimmed(data, open_redis):
     store = open_redis()
     store.append([b"1"])
     store.save_snapshot(1, [b"state"])
     with pytest.raises(StoreUnavailable, match="leads"):
         store.trim(1)
     store.heartbeat(1)
-    with redis_server.client() as client:
-        client.delete(key(redis_url, "lease"))
+    data.client.delete(data.key("lease"))
     with pytest.raises(StoreUnavailable, match="leads"):
         store.trim(1)
     assert store.heartbeat(1).is_leader
@@ -215,7 +208,7 @@ def test_half_of_a_batch_is_not_trimmed(open_redis):
         list(store.read(1))
 
 
-def test_a_long_log_is_trimmed_in_steps(redis_server, redis_url, open_redis, monkeypatch):
+def test_a_long_log_is_trimmed_in_steps(data, open_redis, monkeypatch):
     monkeypatch.setattr("manyclass.service.store.redis.store.TRIMMED_EVENTS_AT_ONCE", 100)
     store = open_redis()
     for _ in range(200):
@@ -224,15 +217,14 @@ def test_a_long_log_is_trimmed_in_steps(redis_server, redis_url, open_redis, mon
     store.heartbeat(1000)
     lengths = []
     run = store._session.run
-    with redis_server.client() as client:
 
-        def counted(*arguments):
-            answer = run(*arguments)
-            lengths.append(client.xlen(key(redis_url, "events")))
-            return answer
+    def counted(*arguments):
+        answer = run(*arguments)
+        lengths.append(data.client.xlen(data.events))
+        return answer
 
-        monkeypatch.setattr(store._session, "run", counted)
-        store.trim(990)
+    monkeypatch.setattr(store._session, "run", counted)
+    store.trim(990)
     assert lengths[-1] == 2
     steps = [before - after for before, after in zip([200, *lengths], lengths, strict=False)]
     assert max(steps) <= 21

@@ -49,21 +49,18 @@ def test_services_with_names_of_their_own_share_nothing(redis_url, open_redis):
     assert list(second.read(0)) == []
 
 
-def test_all_keys_are_of_the_service_and_in_one_slot(redis_url, redis_server, open_redis):
+def test_all_keys_are_of_the_service_and_in_one_slot(data, open_redis):
     store = open_redis()
     store.heartbeat(0)
     store.append([b"one"])
     store.post([(store.name, b"message")])
     store.save_snapshot(1, [b"state"])
-    name = redis_url.partition("=")[2]
-    with redis_server.client() as client:
-        theirs = {key.decode().partition("}:")[2].partition(":")[0] for key in client.keys("*")}
-        ours = [key for key in client.keys("*") if key.startswith(f"{{{name}}}:".encode())]
-        assert len(ours) >= 9
-        assert theirs <= {
-            *("facts", "events", "append", "lease", "processes", "mail"),
-            *("snapshots", "chunks", "chunk", "rules"),
-        }
+    keys = [key.decode() for key in data.client.keys("*")]
+    assert len([key for key in keys if key.startswith(data.key(""))]) >= 9
+    assert {key.partition("}:")[2].partition(":")[0] for key in keys} <= {
+        *("facts", "events", "append", "lease", "processes", "mail"),
+        *("snapshots", "chunks", "chunk", "rules"),
+    }
 
 
 def test_a_closed_store_answers_nothing(open_redis):
@@ -81,30 +78,25 @@ def test_a_closed_store_answers_nothing(open_redis):
     assert list(store.follow(0)) == []
 
 
-def test_a_store_of_another_version_is_refused(redis_server, redis_url, open_redis):
+def test_a_store_of_another_version_is_refused(data, open_redis):
     open_redis().append([b"one"])
-    key = f"{{{redis_url.partition('=')[2]}}}:facts"
-    with redis_server.client() as client:
-        client.hset(key, "version", "3")
+    data.client.hset(data.facts, "version", "3")
     with pytest.raises(StoreError, match="version 3") as error:
         open_redis().append([b"two"])
     assert "release" in error.value.hint
 
 
-def test_keys_of_another_program_are_refused(redis_server, redis_url, open_redis):
-    key = f"{{{redis_url.partition('=')[2]}}}:facts"
-    with redis_server.client() as client:
-        client.set(key, "something")
-        with pytest.raises(StoreError, match="WRONGTYPE") as error:
-            open_redis().append([b"one"])
-        assert "name=" in error.value.hint
-        assert client.get(key) == b"something"
+def test_keys_of_another_program_are_refused(data, open_redis):
+    data.client.set(data.facts, "something")
+    with pytest.raises(StoreError, match="WRONGTYPE") as error:
+        open_redis().append([b"one"])
+    assert "name=" in error.value.hint
+    assert data.client.get(data.facts) == b"something"
 
 
-def test_events_without_a_store_are_not_taken_for_one(redis_server, redis_url, open_redis):
+def test_events_without_a_store_are_not_taken_for_one(data, open_redis):
     open_redis().append([b"one"])
-    with redis_server.client() as client:
-        client.delete(f"{{{redis_url.partition('=')[2]}}}:facts")
+    data.client.delete(data.facts)
     with pytest.raises(StoreError, match="unknown store"):
         open_redis().append([b"two"])
 
@@ -195,29 +187,20 @@ def test_two_may_follow_in_one_process(open_redis, follow):
         assert follower.append_ids == [1]
 
 
-def test_what_follows_trimmed_events_is_damage(open_redis, follow):
+@pytest.mark.parametrize("number", [2, 3], ids=["all trimmed", "some trimmed"])
+def test_trimmed_events_are_missing_to_a_follower(open_redis, follow, number):
     store = open_redis()
-    for event in (b"1", b"2", b"3"):
-        store.append([event])
+    for _ in range(number):
+        store.append([b"event"])
     store.save_snapshot(2, [])
-    store.heartbeat(3)
+    store.heartbeat(number)
     store.trim(2)
     error = follow(open_redis()).end()
     assert isinstance(error, LogDamaged)
     assert error.seq == 1
     late = follow(open_redis(), 2)
-    late.wait_for_seq(3)
-
-
-def test_following_an_emptied_log_is_damage(open_redis, follow):
-    store = open_redis()
-    store.append([b"1", b"2"])
-    store.save_snapshot(2, [])
-    store.heartbeat(2)
-    store.trim(2)
-    error = follow(open_redis()).end()
-    assert isinstance(error, LogDamaged)
-    assert error.seq == 1
+    store.append([b"late"])
+    late.wait_for_seq(number + 1)
 
 
 def test_numbers_a_snapshot_took_are_missing_events(open_redis, follow):
@@ -274,9 +257,9 @@ def test_pages_of_a_long_log_are_bounded_and_fit_together(open_redis, monkeypatc
 # --- damage ---------------------------------------------------------------------------------------
 
 
-def damage(client, url, change):
+def damage(data, change):
     """Change the fields of the newest entry of the log."""
-    key = f"{{{url.partition('=')[2]}}}:events"
+    client, key = data.client, data.events
     [(place, fields)] = client.xrevrange(key, count=1)
     change(fields)
     dump = client.xrange(key, max=f"({place.decode()}")
@@ -296,12 +279,11 @@ def damage(client, url, change):
         lambda fields: fields.update({b"more": b"fields"}),
     ],
 )
-def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redis, follow, change):
+def test_a_damaged_entry_is_found_where_it_is(data, open_redis, follow, change):
     store = open_redis()
     store.append([b"1", b"2"])
     store.append([b"3"])
-    with redis_server.client() as client:
-        damage(client, redis_url, change)
+    damage(data, change)
     given = []
     with pytest.raises(LogDamaged) as error:
         given.extend(store.read(0))
@@ -311,9 +293,7 @@ def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redi
     assert follower.events == [(1, b"1"), (2, b"2")]
 
 
-def test_an_entry_that_comes_after_another_one_is_of_another_log(
-    redis_server, redis_url, open_redis, follow
-):
+def test_an_entry_that_comes_after_another_one_is_of_another_log(data, open_redis, follow):
     store = open_redis()
     store.append([b"1", b"2"])
     store.append([b"3"])
@@ -321,8 +301,7 @@ def test_an_entry_that_comes_after_another_one_is_of_another_log(
     def after_another(fields):
         fields[b"after"] = fields[b"after"].partition(b"-")[0] + b"-1"
 
-    with redis_server.client() as client:
-        damage(client, redis_url, after_another)
+    damage(data, after_another)
     given = []
     with pytest.raises(LogRewound) as error:
         given.extend(store.read(0))
@@ -330,26 +309,12 @@ def test_an_entry_that_comes_after_another_one_is_of_another_log(
     assert isinstance(follow(store).end(), LogRewound)
 
 
-def test_an_entry_that_is_missing_in_the_middle(redis_server, redis_url, open_redis, follow):
+@pytest.mark.parametrize("number", [2, 3], ids=["at the end", "in the middle"])
+def test_a_missing_entry(data, open_redis, follow, number):
     store = open_redis()
-    for event in (b"1", b"2", b"3"):
-        store.append([event])
-    key = f"{{{redis_url.partition('=')[2]}}}:events"
-    with redis_server.client() as client:
-        client.xdel(key, client.xrange(key)[1][0])
-    with pytest.raises(LogDamaged) as error:
-        list(store.read(0))
-    assert error.value.seq == 2
-    assert follow(store).end().seq == 2
-
-
-def test_an_entry_that_is_missing_at_the_end(redis_server, redis_url, open_redis, follow):
-    store = open_redis()
-    store.append([b"1"])
-    store.append([b"2"])
-    key = f"{{{redis_url.partition('=')[2]}}}:events"
-    with redis_server.client() as client:
-        client.xdel(key, client.xrange(key)[1][0])
+    for _ in range(number):
+        store.append([b"event"])
+    data.client.xdel(data.events, data.client.xrange(data.events)[1][0])
     with pytest.raises(LogDamaged) as error:
         list(store.read(0))
     assert error.value.seq == 2
@@ -374,7 +339,7 @@ def test_messages_reach_their_receivers(open_redis, follow):
     assert followers[0].messages == [PeerMessage(first.name, b"to myself")]
 
 
-def test_messages_arrive_once_and_are_deleted(redis_server, redis_url, open_redis, follow):
+def test_messages_arrive_once_and_are_deleted(data, open_redis, follow):
     store = open_redis()
     store.heartbeat(0)
     follower = follow(store)
@@ -384,29 +349,26 @@ def test_messages_arrive_once_and_are_deleted(redis_server, redis_url, open_redi
     follower.wait_for_pause()
     follower.wait_for_pause()
     assert [int(message.body) for message in follower.messages] == list(range(40))
-    with redis_server.client() as client:
-        assert client.xlen(f"{{{redis_url.partition('=')[2]}}}:mail:{store.name}") == 0
+    assert data.client.xlen(data.key(f"mail:{store.name}")) == 0
 
 
-def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
+def test_a_mailbox_is_bounded_and_ends_by_itself(data, open_redis, monkeypatch):
     monkeypatch.setattr("manyclass.service.store.redis.store.MESSAGES_KEPT", 10)
     first, second = open_redis(), open_redis()
     second.heartbeat(0)
     first.post([(second.name, b"x") for _ in range(500)])
-    key = f"{{{redis_url.partition('=')[2]}}}:mail:{second.name}"
-    with redis_server.client() as client:
-        assert client.xlen(key) < 250  # the server drops a hundred at a time
-        assert 0 < client.ttl(key) <= 60
+    key = data.key(f"mail:{second.name}")
+    assert data.client.xlen(key) < 250  # the server drops a hundred at a time
+    assert 0 < data.client.ttl(key) <= 60
 
 
-def test_a_message_to_nobody_is_dropped(redis_server, redis_url, open_redis):
+def test_a_message_to_nobody_is_dropped(data, open_redis):
     first, second = open_redis(), open_redis()
     second.heartbeat(0)
     second.close()
     first.post([])
     first.post([(second.name, b"x"), ("nobody", b"y")])
-    with redis_server.client() as client:
-        assert client.keys(f"{{{redis_url.partition('=')[2]}}}:mail:*") == []
+    assert data.client.keys(data.key("mail:*")) == []
 
 
 # --- threads --------------------------------------------------------------------------------------
