@@ -24,22 +24,22 @@ DURABLE = ("--min-replicas-to-write 1", "--min-replicas-max-lag 3", "--repl-time
 class Sentinel(RedisServer):
     """A sentinel process of a group."""
 
-    def __init__(self, folder, master_port):
+    def __init__(self, folder, master_port, *, quorum=2, down_seconds=DOWN_SECONDS, settings=()):
         super().__init__(folder)
-        self._master_port = master_port
+        self._lines = [
+            f"port {self.port}",
+            "bind 127.0.0.1",
+            f"dir {self.folder}",
+            f"sentinel monitor {SERVICE} 127.0.0.1 {master_port} {quorum}",
+            f"sentinel down-after-milliseconds {SERVICE} {int(1000 * down_seconds)}",
+            f"sentinel failover-timeout {SERVICE} 4000",
+            *settings,
+        ]
 
     def arguments(self):
         configuration = self.folder / "sentinel.conf"
         if not configuration.exists():  # it writes to this file itself
-            lines = [
-                f"port {self.port}",
-                "bind 127.0.0.1",
-                f"dir {self.folder}",
-                f"sentinel monitor {SERVICE} 127.0.0.1 {self._master_port} 2",
-                f"sentinel down-after-milliseconds {SERVICE} {int(1000 * DOWN_SECONDS)}",
-                f"sentinel failover-timeout {SERVICE} 4000",
-            ]
-            configuration.write_text("\n".join(lines) + "\n")
+            configuration.write_text("\n".join(self._lines) + "\n")
         return [str(configuration), "--sentinel"]
 
 
@@ -84,6 +84,13 @@ class Group:
     def stop(self):
         for node in self.nodes:
             node.kill()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     @property
     def running(self):

@@ -75,3 +75,9 @@ class Following:
     def close(self):
         self._store.close()
         self.end()
+
+
+def next_found(following):
+    """Return the next item that is not None, within 1000 items."""
+    found = (each for _, each in zip(range(1000), following, strict=False))
+    return next(each for each in found if each is not None)

@@ -2,6 +2,8 @@
 
 import time
 
+from manyclass.service.store.errors import StoreUnavailable
+
 SOON = 60  # an upper limit; what is waited for takes a moment
 
 
@@ -11,3 +13,14 @@ def until(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def appended_again(store, event, append_id=0):
+    """Append an event as soon as the server accepts it, and return its number."""
+    deadline = time.monotonic() + SOON
+    while True:
+        try:
+            return store.append([event], append_id)
+        except StoreUnavailable:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.redis_server import RedisServer
+from tests.redis_server import RedisServer, replica_of
 from tests.service.store.waiting import until
 
 
@@ -31,8 +31,7 @@ def test_with_replicas(tmp_path, open_redis):
         assert "replica" not in said(open_redis, server.url)
         assert "received by a replica before" in said(open_redis, f"{server.url}?replicas=1")
         assert "received by 2 replicas before" in said(open_redis, f"{server.url}?replicas=2")
-        options = [f"--replicaof 127.0.0.1 {server.port}"]
-        with RedisServer(tmp_path / "1", options=options) as replica:
+        with replica_of(server, tmp_path / "1") as replica:
             with replica.client() as client:
                 until(lambda: client.info("replication")["master_link_status"] == "up")
             text = said(open_redis, server.url)
