@@ -1,6 +1,7 @@
 """Engines over a faulty store, or several over one log, and small helpers around them."""
 
 import asyncio
+import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from manyclass.core.learners.options import Options
@@ -44,6 +45,12 @@ async def ticked(engine):
     engine.tick()
     await engine._tasks.join()
     return engine.newest_snapshot.seq
+
+
+def engine_threads():
+    """Return the threads that append and those for snapshots."""
+    prefixes = ("append", "snapshot")
+    return {thread for thread in threading.enumerate() if thread.name.startswith(prefixes)}
 
 
 # --- several engines on one log -------------------------------------------------------------------

@@ -19,6 +19,7 @@ from manyclass.service.log.live_model import LearnerCounts, LiveModel
 from manyclass.service.log.request import Result
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
+from manyclass.service.store.memory import MemoryStore
 from tests.service.faulty import PATIENCE, FaultyStore, learn, many_turns
 
 
@@ -550,7 +551,7 @@ async def test_close_works_off_what_was_admitted():
 async def test_stops_when_the_log_numbers_otherwise():
     async with committing() as (parts, group_commit):
         await group_commit.admit([learn("a", "x")])
-        parts.store.inner.append([b"from somebody else"])
+        MemoryStore.append(parts.store, [b"from somebody else"])
         answer, waiting = (
             group_commit.admit([learn("b", "y", "two")]),
             group_commit.admit([learn("c", "z")]),

@@ -340,7 +340,7 @@ def test_a_crash_while_it_goes_back_leaves_the_one_state_or_the_other(durable):
             await gate.reached()
             if not durable:  # the process ends here, so the append never happens
                 store.append_error = StoreUnavailable("ended")
-            there = [Event.from_bytes(data).kind for _, data in store.inner.read(0)]
+            there = [Event.from_bytes(data).kind for _, data in store.read(0)]
             found = recovered(store)
         await asyncio.wait([restoring])
         return before, there, found
