@@ -7,7 +7,9 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log import group_commit
+from tests.service.engines import engine_on, running
 from tests.service.faulty import Clock, FaultyStore
+from tests.service.shared import SharedLog
 
 
 @pytest.fixture
@@ -33,3 +35,34 @@ async def start():
     yield start_one
     for engine in engines:
         await engine.close()
+
+
+@pytest.fixture
+def store():
+    return FaultyStore()
+
+
+@pytest.fixture
+async def engine(store):
+    """Yield a ready engine on `store`."""
+    async with running(store) as (made, _):
+        yield made
+
+
+@pytest.fixture
+def log():
+    return SharedLog()
+
+
+@pytest.fixture
+async def first(log):
+    """Yield an engine on the shared log."""
+    async with engine_on(log, "A") as made:
+        yield made
+
+
+@pytest.fixture
+async def second(log, first):
+    """Yield another one."""
+    async with engine_on(log, "B") as made:
+        yield made

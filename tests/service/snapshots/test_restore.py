@@ -22,58 +22,54 @@ from tests.service.engines import recovered, running, seqs, teach, ticked
 from tests.service.faulty import Clock, FaultyStore, learn
 
 
-async def test_goes_back_to_the_state_of_a_snapshot():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        ranked = engine.model.rank(Instance(["a"]))
-        await engine.take_snapshot()
-        await teach(engine, "a -> y", "a -> y", "b -> y")
-        assert engine.model.rank(Instance(["a"])) != ranked
-        assert await engine.restore(1) == 5
-        assert engine.model.rank(Instance(["a"])) == ranked
-        assert engine.model.rank(Instance(["b"])) == []
-        assert engine.model.seq == 5
-        assert engine.newest_snapshot.seq == 5
-        await teach(engine, "b -> z")
-        assert engine.model.seq == 6
-        assert recovered(store).digest() == engine.model.digest()
+async def test_goes_back_to_the_state_of_a_snapshot(engine, store):
+    await teach(engine, "a -> x")
+    ranked = engine.model.rank(Instance(["a"]))
+    await engine.take_snapshot()
+    await teach(engine, "a -> y", "a -> y", "b -> y")
+    assert engine.model.rank(Instance(["a"])) != ranked
+    assert await engine.restore(1) == 5
+    assert engine.model.rank(Instance(["a"])) == ranked
+    assert engine.model.rank(Instance(["b"])) == []
+    assert engine.model.seq == 5
+    assert engine.newest_snapshot.seq == 5
+    await teach(engine, "b -> z")
+    assert engine.model.seq == 6
+    assert recovered(store).digest() == engine.model.digest()
 
 
-async def test_events_that_were_undone_may_come_again():
-    async with running() as (engine, _):
-        event = learn("a", "x", "one")
-        await engine.submit([event])
-        await engine.restore(0)
-        assert (await engine.submit([event]))[0].duplicate is False
-        assert (await engine.submit([event]))[0].duplicate is True
+async def test_events_that_were_undone_may_come_again(engine):
+    event = learn("a", "x", "one")
+    await engine.submit([event])
+    await engine.restore(0)
+    assert (await engine.submit([event]))[0].duplicate is False
+    assert (await engine.submit([event]))[0].duplicate is True
 
 
-async def test_ranks_and_queues_while_it_goes_back():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        await engine.take_snapshot()
-        await teach(engine, "a -> y")
-        with store.before_append.shut() as gate:
-            restoring = asyncio.create_task(engine.restore(1))
-            await gate.reached()
-            queued = engine.admit([learn("b", "z")])
-            assert engine.model.rank(Instance(["a"]))
-            assert not queued.done()
-        assert await restoring == 3
-        assert (await queued)[0].seq == 4
-        assert recovered(store).digest() == engine.model.digest()
+async def test_ranks_and_queues_while_it_goes_back(engine, store):
+    await teach(engine, "a -> x")
+    await engine.take_snapshot()
+    await teach(engine, "a -> y")
+    with store.before_append.shut() as gate:
+        restoring = asyncio.create_task(engine.restore(1))
+        await gate.reached()
+        queued = engine.admit([learn("b", "z")])
+        assert engine.model.rank(Instance(["a"]))
+        assert not queued.done()
+    assert await restoring == 3
+    assert (await queued)[0].seq == 4
+    assert recovered(store).digest() == engine.model.digest()
 
 
-async def test_what_is_in_flight_is_learned_before_it_goes_back():
-    async with running() as (engine, store):
-        with store.before_append.shut() as gate:
-            flying = engine.admit([learn("a", "x", "one")])
-            await gate.reached()
-            restoring = asyncio.create_task(engine.restore(0))
-            await asyncio.sleep(0)
-        assert (await flying)[0].seq == 1
-        assert await restoring == 2
-        assert recovered(store).digest() == engine.model.digest()
+async def test_what_is_in_flight_is_learned_before_it_goes_back(engine, store):
+    with store.before_append.shut() as gate:
+        flying = engine.admit([learn("a", "x", "one")])
+        await gate.reached()
+        restoring = asyncio.create_task(engine.restore(0))
+        await asyncio.sleep(0)
+    assert (await flying)[0].seq == 1
+    assert await restoring == 2
+    assert recovered(store).digest() == engine.model.digest()
 
 
 async def test_the_options_stay_those_of_the_settings():
@@ -213,19 +209,18 @@ async def test_cannot_go_back_to_one_that_would_make_too_many_learners():
         await assert_unchanged(engine, store, OptionError, 1)
 
 
-async def test_a_restore_finishes_after_its_client_disconnects():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        with store.before_append.shut() as gate:
-            restoring = asyncio.create_task(engine.restore(0))
-            await gate.reached()
-            restoring.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await restoring
-        await teach(engine, "b -> y")
-        assert engine.model.rank(Instance(["a"])) == []
-        assert engine.model.seq == 3
-        assert recovered(store).digest() == engine.model.digest()
+async def test_a_restore_finishes_after_its_client_disconnects(engine, store):
+    await teach(engine, "a -> x")
+    with store.before_append.shut() as gate:
+        restoring = asyncio.create_task(engine.restore(0))
+        await gate.reached()
+        restoring.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await restoring
+    await teach(engine, "b -> y")
+    assert engine.model.rank(Instance(["a"])) == []
+    assert engine.model.seq == 3
+    assert recovered(store).digest() == engine.model.digest()
 
 
 async def assert_unchanged(engine, store, error, seq):
@@ -236,64 +231,58 @@ async def assert_unchanged(engine, store, error, seq):
     await teach(engine, "still -> learning")
 
 
-async def test_cannot_go_back_to_what_is_not_there():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        await assert_unchanged(engine, store, SnapshotMissing, 1)
+async def test_cannot_go_back_to_what_is_not_there(engine, store):
+    await teach(engine, "a -> x")
+    await assert_unchanged(engine, store, SnapshotMissing, 1)
 
 
-async def test_cannot_go_back_to_what_is_damaged():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        await engine.take_snapshot()
-        store.damage_snapshot(1)
-        await assert_unchanged(engine, store, SnapshotDamaged, 1)
-        assert await ticked(engine) == 2  # now that it is known to be damaged
-        assert seqs(await engine.snapshots()) == [2, 0]
+async def test_cannot_go_back_to_what_is_damaged(engine, store):
+    await teach(engine, "a -> x")
+    await engine.take_snapshot()
+    store.damage_snapshot(1)
+    await assert_unchanged(engine, store, SnapshotDamaged, 1)
+    assert await ticked(engine) == 2  # now that it is known to be damaged
+    assert seqs(await engine.snapshots()) == [2, 0]
 
 
-async def test_a_newest_one_that_proves_damaged_is_taken_again():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        await engine.take_snapshot()
-        store.damage_snapshot(1)
-        with pytest.raises(SnapshotDamaged):
-            await engine.restore(1)
-        assert await ticked(engine) == 1
-        assert load_snapshot(store, 1, 0).digest() == engine.model.digest()
+async def test_a_newest_one_that_proves_damaged_is_taken_again(engine, store):
+    await teach(engine, "a -> x")
+    await engine.take_snapshot()
+    store.damage_snapshot(1)
+    with pytest.raises(SnapshotDamaged):
+        await engine.restore(1)
+    assert await ticked(engine) == 1
+    assert load_snapshot(store, 1, 0).digest() == engine.model.digest()
 
 
-async def test_the_log_says_where_a_store_is_that_cannot_be_read(monkeypatch, caplog):
+async def test_the_log_names_an_unreadable_store(engine, store, monkeypatch, caplog):
     def away(*args):
         raise StoreUnavailable("/srv/store: away", "put it back")
 
-    async with running() as (engine, store):
-        monkeypatch.setattr(store, "snapshots", away)
-        monkeypatch.setattr(store, "open_snapshot", away)
-        for work in (engine.snapshots(), engine.restore(0)):
-            caplog.clear()
-            with pytest.raises(StoreUnavailable):
-                await work
-            [record] = caplog.records
-            assert record.message.endswith("/srv/store: away; put it back")
-        monkeypatch.undo()
+    monkeypatch.setattr(store, "snapshots", away)
+    monkeypatch.setattr(store, "open_snapshot", away)
+    for work in (engine.snapshots(), engine.restore(0)):
+        caplog.clear()
+        with pytest.raises(StoreUnavailable):
+            await work
+        [record] = caplog.records
+        assert record.message.endswith("/srv/store: away; put it back")
+    monkeypatch.undo()
 
 
-async def test_cannot_go_back_without_a_mark_in_the_log():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        store.append_errors = [StoreUnavailable("away")]
-        await assert_unchanged(engine, store, StoreUnavailable, 0)
+async def test_cannot_go_back_without_a_mark_in_the_log(engine, store):
+    await teach(engine, "a -> x")
+    store.append_errors = [StoreUnavailable("away")]
+    await assert_unchanged(engine, store, StoreUnavailable, 0)
 
 
-async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        store.save_error = StoreFull("no room")
-        assert await engine.restore(0) == 2
-        assert engine.model.rank(Instance(["a"])) == []
-        assert engine.stats().snapshot_failures == 1
-        assert recovered(store).digest() == engine.model.digest()
+async def test_has_gone_back_even_if_no_snapshot_of_it_can_be_taken(engine, store):
+    await teach(engine, "a -> x")
+    store.save_error = StoreFull("no room")
+    assert await engine.restore(0) == 2
+    assert engine.model.rank(Instance(["a"])) == []
+    assert engine.stats().snapshot_failures == 1
+    assert recovered(store).digest() == engine.model.digest()
 
 
 async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch):
@@ -314,15 +303,14 @@ async def test_stops_when_a_mark_that_is_durable_cannot_be_followed(monkeypatch)
     assert (again.seq, again.restores) == (2, [(2, 0)])
 
 
-async def test_has_gone_back_also_when_its_snapshot_breaks():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        store.save_error = ZeroDivisionError("a defect")
-        assert await engine.restore(0) == 2
-        assert engine.model.rank(Instance(["a"])) == []
-        store.save_error, store.trim_error = None, ZeroDivisionError("another")
-        assert (await engine.take_snapshot()).seq == 2
-        assert engine.stats().snapshot_failures == 2
+async def test_has_gone_back_also_when_its_snapshot_breaks(engine, store):
+    await teach(engine, "a -> x")
+    store.save_error = ZeroDivisionError("a defect")
+    assert await engine.restore(0) == 2
+    assert engine.model.rank(Instance(["a"])) == []
+    store.save_error, store.trim_error = None, ZeroDivisionError("another")
+    assert (await engine.take_snapshot()).seq == 2
+    assert engine.stats().snapshot_failures == 2
 
 
 @pytest.mark.parametrize("durable", [False, True], ids=["before the mark", "after the mark"])

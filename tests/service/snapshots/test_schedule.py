@@ -30,40 +30,37 @@ def priority():
 # --- taking ---------------------------------------------------------------------------------------
 
 
-async def test_holds_the_state_as_it_was():
-    async with running() as (engine, store):
-        await teach(engine, "a b -> x", "b c -> y")
-        digest = engine.model.digest()
-        info = await engine.take_snapshot()
-        await teach(engine, "c -> z")
-        assert info.seq == 2
-        assert load_snapshot(store, 2, 0).digest() == digest
-        assert engine.newest_snapshot == info
-        assert seqs(await engine.snapshots()) == [2, 0]
+async def test_holds_the_state_as_it_was(engine, store):
+    await teach(engine, "a b -> x", "b c -> y")
+    digest = engine.model.digest()
+    info = await engine.take_snapshot()
+    await teach(engine, "c -> z")
+    assert info.seq == 2
+    assert load_snapshot(store, 2, 0).digest() == digest
+    assert engine.newest_snapshot == info
+    assert seqs(await engine.snapshots()) == [2, 0]
 
 
-async def test_is_not_taken_again_without_a_change():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        assert await engine.take_snapshot() == await engine.take_snapshot()
-        store.save_error = StoreFull("no room")
-        await engine.take_snapshot()
+async def test_is_not_taken_again_without_a_change(engine, store):
+    await teach(engine, "a -> x")
+    assert await engine.take_snapshot() == await engine.take_snapshot()
+    store.save_error = StoreFull("no room")
+    await engine.take_snapshot()
 
 
-async def test_ranking_and_learning_go_on_while_it_is_written():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        with store.before_save.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            await teach(engine, "b -> y")
-            assert [name for name, _ in engine.model.rank(Instance(["b"]))] == ["y"]
-            assert not taking.done()
-        assert (await taking).seq == 1
-        assert load_snapshot(store, 1, 0).seq == 1
+async def test_ranking_and_learning_go_on_while_it_is_written(engine, store):
+    await teach(engine, "a -> x")
+    with store.before_save.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        await teach(engine, "b -> y")
+        assert [name for name, _ in engine.model.rank(Instance(["b"]))] == ["y"]
+        assert not taking.done()
+    assert (await taking).seq == 1
+    assert load_snapshot(store, 1, 0).seq == 1
 
 
-async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(monkeypatch):
+async def test_only_learning_waits_while_the_state_is_copied(engine, store, monkeypatch):
     copying = Gate()
     freeze = Model.freeze
 
@@ -71,23 +68,22 @@ async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(mon
         copying.pass_through()
         return freeze(model)
 
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        digest = engine.model.digest()
-        monkeypatch.setattr(Model, "freeze", slow_freeze)
-        with copying.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            answer = engine.admit([learn("a", "y")])
-            await many_turns()
-            assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["x"]
-            assert (engine.model.seq, answer.done()) == (1, False)
-        await taking
-        assert (await answer)[0].seq == 2
-        assert load_snapshot(store, 1, 0).digest() == digest
+    await teach(engine, "a -> x")
+    digest = engine.model.digest()
+    monkeypatch.setattr(Model, "freeze", slow_freeze)
+    with copying.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        answer = engine.admit([learn("a", "y")])
+        await many_turns()
+        assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["x"]
+        assert (engine.model.seq, answer.done()) == (1, False)
+    await taking
+    assert (await answer)[0].seq == 2
+    assert load_snapshot(store, 1, 0).digest() == digest
 
 
-async def test_only_one_is_taken_at_a_time(monkeypatch):
+async def test_only_one_is_taken_at_a_time(engine, store, monkeypatch):
     copying = Gate()
     freeze, copied = Model.freeze, []
 
@@ -96,43 +92,40 @@ async def test_only_one_is_taken_at_a_time(monkeypatch):
         copying.pass_through()
         return freeze(model)
 
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        monkeypatch.setattr(Model, "freeze", slow_freeze)
-        with store.before_save.shut() as gate:
-            first = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            await teach(engine, "b -> y")
-            second = asyncio.create_task(engine.take_snapshot())
-            await many_turns()
-            assert copied == [1]
-        assert [(await first).seq, (await second).seq] == [1, 2]
-
-
-async def test_is_finished_when_the_one_who_asked_has_gone():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        with store.before_save.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            taking.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await taking
-        assert (await engine.take_snapshot()).seq == 1
-        assert seqs(await engine.snapshots()) == [1, 0]
-
-
-async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        store.save_error = StoreFull("no room")
-        with pytest.raises(StoreFull):
-            await engine.take_snapshot()
-        assert engine.stats().snapshot_failures == 1
-        assert engine.newest_snapshot.seq == 0
+    await teach(engine, "a -> x")
+    monkeypatch.setattr(Model, "freeze", slow_freeze)
+    with store.before_save.shut() as gate:
+        first = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
         await teach(engine, "b -> y")
-        store.save_error = None
-        assert (await engine.take_snapshot()).seq == 2
+        second = asyncio.create_task(engine.take_snapshot())
+        await many_turns()
+        assert copied == [1]
+    assert [(await first).seq, (await second).seq] == [1, 2]
+
+
+async def test_is_finished_when_the_one_who_asked_has_gone(engine, store):
+    await teach(engine, "a -> x")
+    with store.before_save.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        taking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+    assert (await engine.take_snapshot()).seq == 1
+    assert seqs(await engine.snapshots()) == [1, 0]
+
+
+async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing(engine, store):
+    await teach(engine, "a -> x")
+    store.save_error = StoreFull("no room")
+    with pytest.raises(StoreFull):
+        await engine.take_snapshot()
+    assert engine.stats().snapshot_failures == 1
+    assert engine.newest_snapshot.seq == 0
+    await teach(engine, "b -> y")
+    store.save_error = None
+    assert (await engine.take_snapshot()).seq == 2
 
 
 async def test_failing_to_clean_up_is_counted_and_mended_next_time():
@@ -166,22 +159,21 @@ async def test_its_figures():
     await engine.close()
 
 
-async def test_is_written_by_a_thread_that_gives_way():
+async def test_is_written_by_a_thread_that_gives_way(engine, store):
     before = priority()
-    async with running() as (engine, store):
-        found = []
-        save = store.save_snapshot
+    found = []
+    save = store.save_snapshot
 
-        def save_and_look(seq, chunks):
-            found.append(priority())
-            return save(seq, chunks)
+    def save_and_look(seq, chunks):
+        found.append(priority())
+        return save(seq, chunks)
 
-        store.save_snapshot = save_and_look
-        await teach(engine, "a -> x")
-        await engine.take_snapshot()
-        # Elsewhere a priority belongs to the process, and is left alone.
-        assert found == [max(before, LOW_PRIORITY) if sys.platform == "linux" else before]
-        assert priority() == before
+    store.save_snapshot = save_and_look
+    await teach(engine, "a -> x")
+    await engine.take_snapshot()
+    # Elsewhere a priority belongs to the process, and is left alone.
+    assert found == [max(before, LOW_PRIORITY) if sys.platform == "linux" else before]
+    assert priority() == before
 
 
 @pytest.mark.parametrize("started_at", [LOW_PRIORITY - 1, LOW_PRIORITY, LOW_PRIORITY + 5])
