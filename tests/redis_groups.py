@@ -10,8 +10,9 @@ from contextlib import suppress
 import redis
 
 from deploy.ports import free_port
+from tests.certificates import make_certificate, tls_of_server
 from tests.redis_server import START_SECONDS, RedisServer
-from tests.service.store.tls_proxy import TlsProxy, make_certificate
+from tests.system.proxy import Proxy
 
 DOWN_SECONDS = 2.0  # a server that is silent for this long is replaced
 SERVICE = "mymaster"
@@ -249,7 +250,7 @@ class TlsServer(RedisServer):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.certificate, key = make_certificate(self.folder, "server")
         self._plain_port = self.port
-        self._proxy = TlsProxy(self._plain_port, self.certificate, key)
+        self._proxy = Proxy(self._plain_port, tls_of_server(self.certificate, key))
         self.port = self._proxy.port
 
     def url_through(self, port):
@@ -264,7 +265,7 @@ class TlsServer(RedisServer):
     def stop(self):
         """Send SIGTERM and wait for the end; the proxy ends too, so the server cannot restart."""
         super().stop()
-        self._proxy.__exit__()
+        self._proxy.close()
 
 
 def wait_until(holds):

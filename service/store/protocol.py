@@ -17,7 +17,30 @@ class SnapshotInfo:
     taken_at: float  # unix seconds
 
 
-class Store(Protocol):
+class StoredState(Protocol):
+    """The snapshots of states, and the events that follow them."""
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and bytes of every event after `after`, in order.
+
+        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
+        """
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        """Yield the saved bytes in chunks of sizes that the store chooses.
+
+        Raise SnapshotMissing at once, and SnapshotDamaged at once or at the damage. So use the
+        bytes only after the iterator has ended.
+        """
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """Return the snapshots, newest first. Only reading a snapshot detects its damage."""
+
+    def close(self) -> None:
+        """Release the store. Further calls have no effect."""
+
+
+class Store(StoredState, Protocol):
     """A log of numbered events in order, and snapshots of the states that follow from them.
 
     Events are numbered 1, 2, 3, ... without holes. A number is never assigned twice, not even after
@@ -48,12 +71,6 @@ class Store(Protocol):
         is in the log, and their numbers are still free.
         """
 
-    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the number and bytes of every event after `after`, in order.
-
-        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
-        """
-
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:
@@ -64,24 +81,11 @@ class Store(Protocol):
         during the write.
         """
 
-    def open_snapshot(self, seq: int) -> Iterator[bytes]:
-        """Yield the saved bytes in chunks of sizes that the store chooses.
-
-        Raise SnapshotMissing at once, and SnapshotDamaged at once or at the damage. So use the
-        bytes only after the iterator has ended.
-        """
-
-    def snapshots(self) -> list[SnapshotInfo]:
-        """Return the snapshots, newest first. Only reading a snapshot detects its damage."""
-
     def delete_snapshot(self, seq: int) -> None:
         """Delete a snapshot; raise SnapshotMissing if the store does not have it."""
 
     def trim(self, seq: int) -> None:
         """Allow the store to delete the events up to and including `seq`."""
-
-    def close(self) -> None:
-        """Release the store. Further calls have no effect."""
 
 
 @dataclass(frozen=True, slots=True)

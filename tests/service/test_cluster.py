@@ -11,10 +11,7 @@ from manyclass.core.model import Model
 from manyclass.service import engine as engine_module
 from manyclass.service.errors import NotReady
 from manyclass.service.log.request import Result
-from manyclass.service.store.errors import (
-    LogRewound,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import LogRewound, StoreUnavailable
 from tests.service.engines import engine_on, engines_on, equal, until
 from tests.service.faulty import PATIENCE, learn, many_turns
 from tests.service.shared import SharedMemoryStore

@@ -12,11 +12,7 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
-from manyclass.service.store.errors import (
-    CommitOutcomeUnknown,
-    LogDamaged,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import CommitOutcomeUnknown, LogDamaged, StoreUnavailable
 from tests.service.engines import engine_on, engines_on, equal, until
 from tests.service.faulty import PATIENCE, Clock, learn, many_turns
 

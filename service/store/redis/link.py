@@ -6,11 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from redis.backoff import NoBackoff
-from redis.connection import (
-    Connection,
-    SSLConnection,
-    UnixDomainSocketConnection,
-)
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 

@@ -30,13 +30,7 @@ from manyclass.service.store.sqlite.file import (
     sync_folder,
 )
 from manyclass.service.store.sqlite.lock import FileLock
-from manyclass.service.store.sqlite.mark import (
-    Mark,
-    accept_hint,
-    mark_path,
-    read_mark,
-    shell_url,
-)
+from manyclass.service.store.sqlite.mark import Mark, accept_hint, mark_path, read_mark, shell_url
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,7 @@ import time
 
 import pytest
 
-from manyclass.service.store.errors import (
-    CommitOutcomeUnknown,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import CommitOutcomeUnknown, StoreUnavailable
 from manyclass.service.store.redis.link import Link
 from tests.service.store.following import next_found
 from tests.service.store.waiting import appended_again, until

@@ -5,10 +5,7 @@ import threading
 import pytest
 import redis
 
-from manyclass.service.store.errors import (
-    CommitOutcomeUnknown,
-    LogRewound,
-)
+from manyclass.service.store.errors import CommitOutcomeUnknown, LogRewound
 from manyclass.service.store.redis.link import Link
 from manyclass.service.store.redis.scripts import APPEND
 from tests.service.store.following import next_found

@@ -3,10 +3,7 @@
 import pytest
 
 from manyclass.service.store.batch import join_batch
-from manyclass.service.store.errors import (
-    LogRewound,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import LogRewound, StoreUnavailable
 from manyclass.service.store.protocol import Batch
 from manyclass.service.store.redis.entry import EPOCH, entry_head
 from tests.service.store.following import next_found

@@ -7,10 +7,11 @@ import pytest
 
 from deploy.ports import free_port
 from manyclass.service.store.errors import LogRewound, StoreError, StoreUnavailable
+from tests.certificates import make_certificate, tls_of_server
 from tests.redis_groups import SERVICE, ClusterGroup, Sentinel
 from tests.redis_server import RedisServer, replica_of
-from tests.service.store.tls_proxy import TlsProxy, make_certificate
 from tests.service.store.waiting import appended_again, until
+from tests.system.proxy import Proxy
 
 LEAST = "+@read +@write +@scripting +@connection +time +wait +info +config|get +cluster|slots"
 
@@ -139,7 +140,7 @@ def test_a_host_without_an_address(open_redis):
 
 def test_tls(redis_server, tmp_path, open_redis):
     certificate, key = make_certificate(tmp_path, "server")
-    with TlsProxy(redis_server.port, certificate, key) as proxy:
+    with Proxy(redis_server.port, tls_of_server(certificate, key)) as proxy:
         url = f"rediss://localhost:{proxy.port}?name=tls"
         works(open_redis(f"{url}&ca_file={certificate}"))
         with pytest.raises(StoreError, match=r"(?i)certificate") as caught:
@@ -151,7 +152,7 @@ def test_tls(redis_server, tmp_path, open_redis):
 def test_tls_with_a_certificate_of_the_client(redis_server, tmp_path, open_redis):
     certificate, key = make_certificate(tmp_path, "server")
     own, own_key = make_certificate(tmp_path, "client")
-    with TlsProxy(redis_server.port, certificate, key, client_ca=own) as proxy:
+    with Proxy(redis_server.port, tls_of_server(certificate, key, client_ca=own)) as proxy:
         url = f"rediss://127.0.0.1:{proxy.port}?name=mutual&ca_file={certificate}"
         works(open_redis(f"{url}&cert_file={own}&key_file={own_key}"))
         with pytest.raises(StoreUnavailable):
