@@ -91,3 +91,9 @@ async def equal(*engines):
     for engine in engines:
         assert await engine.reached(last, PATIENCE)
     assert len({engine.model.digest() for engine in engines}) == 1
+
+
+async def leader_first(first, second):
+    """Return both engines, as soon as one leads; that one first."""
+    await until(lambda: first.stats().is_leader or second.stats().is_leader)
+    return (first, second) if first.stats().is_leader else (second, first)

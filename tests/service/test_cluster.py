@@ -12,7 +12,7 @@ from manyclass.service import engine as engine_module
 from manyclass.service.errors import NotReady
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import LogRewound, StoreUnavailable
-from tests.service.engines import engine_on, engines_on, equal, until
+from tests.service.engines import engine_on, engines_on, equal, leader_first, until
 from tests.service.faulty import PATIENCE, learn, many_turns
 from tests.service.shared import SharedMemoryStore
 
@@ -82,8 +82,7 @@ async def test_ranking_goes_on_while_the_state_is_restored_anew(log, first):
 
 async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot(log):
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        leader, other = (first, second) if first.stats().is_leader else (second, first)
+        leader, other = await leader_first(first, second)
         with other.store.follows.shut() as gate:
             await gate.reached()
             for n in range(5):

@@ -13,7 +13,7 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import CommitOutcomeUnknown, LogDamaged, StoreUnavailable
-from tests.service.engines import engine_on, engines_on, equal, until
+from tests.service.engines import engine_on, engines_on, equal, leader_first, until
 from tests.service.faulty import PATIENCE, Clock, learn, many_turns
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -331,8 +331,7 @@ async def test_going_back_to_a_snapshot_is_followed_by_all(log):
 
 async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted(log):
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        leader, other = (first, second) if first.stats().is_leader else (second, first)
+        leader, other = await leader_first(first, second)
         await other.submit([learn("a", "x")])
         await equal(first, second)
         await leader.take_snapshot()

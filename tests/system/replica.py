@@ -142,10 +142,7 @@ class Replica:
         """End the process in any state, and its network."""
         self.ending.set()
         self.serving = False
-        process = self.service.process
-        if process is not None and process.poll() is None:
-            process.kill()
-            process.wait(PATIENCE)
+        self.service.close()
         self.proxy.close()
 
     def last_words(self):

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx
 import pytest
@@ -146,21 +147,22 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
         assert digest_left_by(service) == digest_from_the_snapshot_before(service, keep)
 
 
+def store_of(service):
+    """Return the store of a stopped service, to be closed."""
+    return closing(open_store(f"sqlite:{service.store}", time.time))
+
+
 def digest_left_by(service):
     """Return the digest of the state in the snapshot that the clean stop took."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         newest = store.snapshots()[0]
         assert newest.seq == store.last_seq
         return Model.load(store.open_snapshot(newest.seq)).digest()
-    finally:
-        store.close()
 
 
 def digest_of_a_clean_run(service, acknowledged):
     """Return the digest of a model that applies the log from its first event."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         model = Model(Options.of(DEFAULT_LEARNER))
         ids = []
         for seq, data in store.read(0):
@@ -170,14 +172,11 @@ def digest_of_a_clean_run(service, acknowledged):
             model.apply(seq, event)
         assert sorted(ids) == sorted(acknowledged)
         return model.digest()
-    finally:
-        store.close()
 
 
 def digest_from_the_snapshot_before(service, keep):
     """Return the digest of the last but one snapshot plus the events after it."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         kept = store.snapshots()
         assert len(kept) == keep
         with pytest.raises(LogDamaged):  # the log behind them is gone
@@ -186,5 +185,3 @@ def digest_from_the_snapshot_before(service, keep):
         for seq, data in store.read(model.seq):
             model.apply(seq, Event.from_bytes(data))
         return model.digest()
-    finally:
-        store.close()

@@ -10,13 +10,8 @@ from tests.system.replica import event
 from tests.system.replicas import Run
 
 NEWER = rules.RULES + 1
-RELEASE = Path(__file__).with_name("release.py")
-
-
-def of_newer_release(replica):
-    """Make a process, before its start, one of a release with newer rules, and return it."""
-    replica.service.command = [str(RELEASE), "1"]
-    return replica
+RELEASE = str(Path(__file__).with_name("release.py"))
+OLDER_RELEASE, NEWER_RELEASE = [RELEASE, "0"], [RELEASE, "1"]
 
 
 def says(replica, words):
@@ -49,7 +44,8 @@ def run(tmp_path):
 
 
 def newer(run):
-    replica = of_newer_release(run.add_replica())
+    replica = run.add_replica()
+    replica.service.command = NEWER_RELEASE
     replica.bring_up()
     return replica
 
@@ -74,9 +70,8 @@ def test_an_upgrade_one_by_one(run):
     new[1].learn("e")
     assert len(digests(run, new)) == 1
     log = "".join(each.service.log.read_text() for each in new)
-    assert (
-        log.count(f"raised the rules to version {NEWER}") == 1
-    )  # the other one replayed that event
+    # The other one replayed that event.
+    assert log.count(f"raised the rules to version {NEWER}") == 1
     new[0].kill()
     new[0].bring_up()  # it replays the log across that event
     run.wait_for("it learns", lambda: learns(new[0]))
@@ -125,18 +120,18 @@ def test_an_older_release_that_was_killed_has_to_end_its_work(run):
 
 def test_a_store_in_a_file(tmp_path):
     service = Service(tmp_path)
-    service.command = [str(RELEASE), "0"]
+    service.command = OLDER_RELEASE
     service.start()
     post(f"{service.url}/learn", event("a"))
     service.stop()
-    service.command = [str(RELEASE), "1"]
+    service.command = NEWER_RELEASE
     service.start()
     assert post(f"{service.url}/learn", event("b")).json()["seq"] == 3
     service.kill()
     service.start()
     assert learned(service.url) == {"a": 1, "b": 2}
     service.stop()
-    service.command = [str(RELEASE), "0"]
+    service.command = OLDER_RELEASE
     service.launch()
     service.process.wait(60)
     assert "start the newer release" in service.log.read_text()
@@ -144,18 +139,18 @@ def test_a_store_in_a_file(tmp_path):
 
 def test_a_store_in_a_file_that_was_not_stopped_well(tmp_path):
     service = Service(tmp_path)
-    service.command = [str(RELEASE), "0"]
+    service.command = OLDER_RELEASE
     service.start()
     post(f"{service.url}/learn", event("a"))
     service.kill()
-    service.command = [str(RELEASE), "1"]
+    service.command = NEWER_RELEASE
     service.launch()
     service.process.wait(60)
     assert "an older release" in service.log.read_text()
-    service.command = [str(RELEASE), "0"]
+    service.command = OLDER_RELEASE
     service.start()
     service.stop()
-    service.command = [str(RELEASE), "1"]
+    service.command = NEWER_RELEASE
     service.start()
     assert learned(service.url) == {"a": 1}
     service.stop()

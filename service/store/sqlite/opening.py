@@ -50,9 +50,9 @@ def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
     missing or do not fit together.
     """
     mark = read_mark(path)
-    header = read_header(path, lock.descriptor, salvage)
-    if header is not None:
-        with closing(connect(path, "ro" if header.has_log else "rw")) as reader:
+    has_log = read_header(path, lock.descriptor, salvage)
+    if has_log is not None:
+        with closing(connect(path, "ro" if has_log else "rw")) as reader:
             if not salvage:
                 _check_pages(path, reader)
             _check(path, reader, mark)

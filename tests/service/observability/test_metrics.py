@@ -243,13 +243,14 @@ COUNTED = (
 )
 
 
+async def counted(call):
+    seen = await call.metrics()
+    return [seen[name] for name in COUNTED]
+
+
 async def test_counters_begin_with_the_process_and_never_fall():
     store = FaultyStore()
     small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # no event is learned twice
-
-    async def counted(call):
-        seen = await call.metrics()
-        return [seen[name] for name in COUNTED]
 
     async with calling(store=store, **small) as call:
         await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
@@ -272,19 +273,14 @@ async def test_counters_begin_with_the_process_and_never_fall():
 async def test_counters_never_fall_when_another_learner_answers():
     small = {"max_features": 3, "max_classes": 2}
     async with calling(shadows=("ff(rating=0)",), **small) as call:
-
-        async def counted():
-            seen = await call.metrics()
-            return [seen[name] for name in COUNTED]
-
         await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
         await call("POST", "/rank", {"features": ["b"]})
-        before = await counted()
+        before = await counted(call)
         assert all(before)
         await call("POST", "/learners/ff%28rating=0%29/promote")
-        assert await counted() == before
+        assert await counted(call) == before
         await call.learn(("d b", "z"))
-        after = await counted()
+        after = await counted(call)
         assert after[:3] == [before[0] + 1, before[1] + 1, before[2] + 2]
 
 
