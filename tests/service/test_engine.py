@@ -44,8 +44,7 @@ async def test_learns_and_ranks_once_it_is_ready(start):
     assert engine.model.rank(Instance(["b"]), threshold=1.0) == []
 
 
-async def test_refuses_everything_while_it_recovers():
-    store = FaultyStore()
+async def test_refuses_everything_while_it_recovers(store):
     engine = Engine(Settings(), Cluster(store), Clock())
     assert engine.status == "recovering"
     with store.before_read.shut() as gate:
@@ -63,8 +62,7 @@ async def test_refuses_everything_while_it_recovers():
     await engine.close()
 
 
-async def test_reports_the_recovery(start):
-    store = FaultyStore()
+async def test_reports_the_recovery(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")] * 3)
     # no close: the process was killed
@@ -74,8 +72,7 @@ async def test_reports_the_recovery(start):
     assert again.model.digest() == engine.model.digest()
 
 
-async def test_a_damaged_log_fails_the_start_with_a_reason(start):
-    store = FaultyStore()
+async def test_a_damaged_log_fails_the_start_with_a_reason(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")] * 3)
     store.damage_event(2)
@@ -86,8 +83,7 @@ async def test_a_damaged_log_fails_the_start_with_a_reason(start):
         again.model.rank(Instance(["a"]))
 
 
-async def test_a_store_that_is_away_fails_the_start(start, caplog):
-    store = FaultyStore()
+async def test_a_store_that_is_away_fails_the_start(store, start, caplog):
     store.save_error = StoreUnavailable("/srv/store: away", "put it back")
     engine = await start(store)
     assert (engine.status, engine.failure) == (
@@ -99,8 +95,7 @@ async def test_a_store_that_is_away_fails_the_start(start, caplog):
     assert store.closed
 
 
-async def test_a_start_that_breaks_is_raised_and_known(caplog):
-    store = FaultyStore()
+async def test_a_start_that_breaks_is_raised_and_known(store, caplog):
     store.save_error = ZeroDivisionError("bug")
     engine = Engine(Settings(), Cluster(store), Clock())
     with pytest.raises(ZeroDivisionError):
@@ -114,8 +109,7 @@ async def test_a_start_that_breaks_is_raised_and_known(caplog):
 # --- learning -------------------------------------------------------------------------------------
 
 
-async def test_a_sender_may_wait_for_room(start):
-    store = FaultyStore()
+async def test_a_sender_may_wait_for_room(store, start):
     engine = await start(store, max_queue_events=2)
     with store.before_append.shut() as gate:
         first = engine.admit([learn("a", "x")])
@@ -134,8 +128,7 @@ async def test_a_sender_may_wait_for_room(start):
     assert sorted(numbers) == [3, 4, 5, 6, 7, 8]
 
 
-async def test_a_full_disk_stops_learning_not_ranking(start):
-    store = FaultyStore()
+async def test_a_full_disk_stops_learning_not_ranking(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")])
     store.append_error = store.save_error = StoreFull("no room", "make some")
@@ -156,8 +149,7 @@ async def test_forgets_on_request(start):
     assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["y"]
 
 
-async def test_fails_but_still_ranks_when_the_log_and_the_model_part(start):
-    store = FaultyStore()
+async def test_fails_but_still_ranks_when_the_log_and_the_model_part(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")])
     MemoryStore.append(
@@ -174,8 +166,7 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part(start):
     assert (again.status, again.model.seq) == ("ready", 3)
 
 
-async def test_its_figures():
-    store = FaultyStore()
+async def test_its_figures(store):
     applied = []
     engine = Engine(
         Settings(), Cluster(store), Clock(), on_applied=lambda *args: applied.append(args)
@@ -210,8 +201,7 @@ async def test_looks_at_the_schedule_by_itself(start, monkeypatch):
 # --- closing --------------------------------------------------------------------------------------
 
 
-async def test_close_learns_what_was_admitted_and_takes_a_snapshot(start):
-    store = FaultyStore()
+async def test_close_learns_what_was_admitted_and_takes_a_snapshot(store, start):
     engine = await start(store)
     with store.before_append.shut() as gate:
         answer = engine.admit([learn("a", "x")])
@@ -226,8 +216,7 @@ async def test_close_learns_what_was_admitted_and_takes_a_snapshot(start):
     assert store.closed
 
 
-async def test_close_takes_no_snapshot_when_nothing_changed(start):
-    store = FaultyStore()
+async def test_close_takes_no_snapshot_when_nothing_changed(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")])
     await engine.take_snapshot()
@@ -253,16 +242,14 @@ async def test_close_without_a_last_snapshot_loses_nothing(start, error):
     assert again.model.digest() == digest
 
 
-async def test_close_may_come_twice_and_before_the_start():
-    store = FaultyStore()
+async def test_close_may_come_twice_and_before_the_start(store):
     engine = Engine(Settings(), Cluster(store), Clock())
     await engine.close()
     await engine.close()
     assert store.closed
 
 
-async def test_close_waits_for_what_was_asked_before(start):
-    store = FaultyStore()
+async def test_close_waits_for_what_was_asked_before(store, start):
     engine = await start(store)
     restoring = asyncio.create_task(engine.restore(0))
     await asyncio.sleep(0)
@@ -298,8 +285,7 @@ async def test_close_ends_a_recovery(start, monkeypatch):
     assert store.closed
 
 
-async def test_close_after_a_start_that_was_cancelled():
-    store = FaultyStore()
+async def test_close_after_a_start_that_was_cancelled(store):
     engine = Engine(Settings(), Cluster(store), Clock())
     with store.before_read.shut() as gate:
         starting = asyncio.create_task(engine.start())

@@ -5,11 +5,10 @@ import pytest
 from manyclass.core.event import Event
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.engines import engine_threads
-from tests.service.faulty import FaultyStore, learn
+from tests.service.faulty import learn
 
 
-async def test_other_options_than_the_stored_ones_are_refused(start):
-    store = FaultyStore()
+async def test_other_options_than_the_stored_ones_are_refused(store, start):
     engine = await start(store, learner="svm(rating=3)")
     await engine.submit([learn("a", "x")])
     await engine.close()
@@ -30,8 +29,7 @@ async def test_other_options_than_the_stored_ones_are_refused(start):
     assert same.status == "ready"
 
 
-async def test_other_options_are_taken_on_when_that_is_asked_for(start):
-    store = FaultyStore()
+async def test_other_options_are_taken_on_when_that_is_asked_for(store, start):
     engine = await start(store, learner="svm(rating=3)")
     await engine.submit([learn("a", "x")])
     await engine.close()
@@ -44,14 +42,12 @@ async def test_other_options_are_taken_on_when_that_is_asked_for(start):
     assert again.model.digest() == engine.model.digest()
 
 
-async def test_nothing_is_appended_when_the_options_are_the_same(start):
-    store = FaultyStore()
+async def test_nothing_is_appended_when_the_options_are_the_same(store, start):
     await start(store, reconfigure=True)
     assert store.last_seq == 0
 
 
-async def test_options_that_cannot_be_stored_fail_the_start(start):
-    store = FaultyStore()
+async def test_options_that_cannot_be_stored_fail_the_start(store, start):
     await (await start(store, learner="svm(rating=3)")).close()
     store.append_error = StoreUnavailable("away")
     before = engine_threads()
@@ -68,8 +64,7 @@ def labels(engine):
     return engine.model.model_set.labels
 
 
-async def test_a_shadow_learns_what_comes_and_is_there_again(start):
-    store = FaultyStore()
+async def test_a_shadow_learns_what_comes_and_is_there_again(store, start):
     engine = await start(store, shadows=("pa",))
     await engine.submit([learn("a", "x"), learn("a b", "y")])
     assert [each.learner.learned for each in engine.model.enrolled] == [2, 2]
@@ -77,8 +72,7 @@ async def test_a_shadow_learns_what_comes_and_is_there_again(start):
     assert again.model.digest() == engine.model.digest()
 
 
-async def test_what_was_promoted_answers_after_a_restart_with_the_old_settings(start, caplog):
-    store = FaultyStore()
+async def test_a_promoted_learner_answers_after_a_restart_with_old_settings(store, start, caplog):
     engine = await start(store, shadows=("pa", "ff(rating=0)"))
     await engine.submit([learn("a", "x")])
     await engine.submit([Event.promote("pa")])
@@ -94,8 +88,7 @@ async def test_what_was_promoted_answers_after_a_restart_with_the_old_settings(s
     assert "promoted" not in caplog.text
 
 
-async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(start):
-    store = FaultyStore()
+async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(store, start):
     engine = await start(store, learner="pa(replay=2)", shadows=("ema",))
     await engine.submit([learn("a", "x")])
     again = await start(store)
@@ -113,8 +106,7 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
     assert "'svm' cannot take the place of 'pa(rivals=2,replay=2)'" in replaced.failure
 
 
-async def test_other_shadows_than_the_stored_ones_are_refused(start):
-    store = FaultyStore()
+async def test_other_shadows_than_the_stored_ones_are_refused(store, start):
     await (await start(store, shadows=("pa", "ema"))).close()
     other = await start(store, shadows=("ema", "pa(rivals=2)"))
     assert other.status == "failed"
@@ -125,8 +117,7 @@ async def test_other_shadows_than_the_stored_ones_are_refused(start):
     assert labels(same) == ["svm", "pa", "ema"]
 
 
-async def test_shadows_come_and_go_when_that_is_asked_for(start):
-    store = FaultyStore()
+async def test_shadows_come_and_go_when_that_is_asked_for(store, start):
     engine = await start(store)
     await engine.submit([learn("a", "x")])
     await engine.close()
@@ -144,8 +135,7 @@ async def test_shadows_come_and_go_when_that_is_asked_for(start):
 
 
 @pytest.mark.parametrize("reconfigure", [False, True])
-async def test_another_learner_does_not_answer_before_it_has_learned(start, reconfigure):
-    store = FaultyStore()
+async def test_another_learner_does_not_answer_before_it_has_learned(store, start, reconfigure):
     engine = await start(store)
     await engine.submit([learn("a", "x")])
     await engine.close()
@@ -157,8 +147,7 @@ async def test_another_learner_does_not_answer_before_it_has_learned(start, reco
     assert store.last_seq == 1
 
 
-async def test_any_learner_may_begin_where_nothing_was_learned(start):
-    store = FaultyStore()
+async def test_any_learner_may_begin_where_nothing_was_learned(store, start):
     await (await start(store)).close()
     engine = await start(store, learner="svm", shadows=("pa",))
     assert "--reconfigure" in engine.failure
@@ -172,8 +161,7 @@ async def test_any_learner_may_begin_where_nothing_was_learned(start):
     assert engine.model.digest() == digest
 
 
-async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named(start):
-    store = FaultyStore()
+async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named(store, start):
     engine = await start(store, learner="svm")
     await engine.submit([learn("a", "x")])
     digest = engine.model.digest()

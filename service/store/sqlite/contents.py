@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from secrets import token_bytes
 from struct import pack
 
@@ -45,13 +45,6 @@ class StoreFacts:
             (*fields, _checksum(*fields)),
         )
         return self
-
-    def with_mark(self) -> "StoreFacts":
-        return replace(self, marked=True)
-
-    def as_another(self) -> "StoreFacts":
-        """Return the facts of a store that goes on from this one and has no mark yet."""
-        return StoreFacts.new(self.unchained)
 
 
 @dataclass(frozen=True, slots=True)

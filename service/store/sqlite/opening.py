@@ -104,7 +104,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
                 # of the store that went on with them may be taken for a part of this one.
-                other = facts.as_another()
+                other = StoreFacts.new(facts.unchained)
                 connection.execute("BEGIN IMMEDIATE")
                 stamp_manifests(connection, facts.identity, other.identity)
                 other.write(connection)

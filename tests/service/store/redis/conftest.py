@@ -11,6 +11,11 @@ from tests.service.store.following import next_found
 
 
 @pytest.fixture
+def store(open_redis):
+    return open_redis()
+
+
+@pytest.fixture
 def server(tmp_path):
     """Yield a server for this test that loses no acknowledged write."""
     with RedisServer(tmp_path / "redis") as started:

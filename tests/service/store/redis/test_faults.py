@@ -125,8 +125,7 @@ def test_a_server_that_is_killed_loses_nothing_and_doubles_nothing(server, open_
     assert set(log) == {event for _, event in known} | (set(uncertain) & set(log)) | {b"last"}
 
 
-def test_scripts_the_server_forgot_are_sent_again(redis_server, open_redis):
-    store = open_redis()
+def test_scripts_the_server_forgot_are_sent_again(store, redis_server):
     store.heartbeat(0)
     with redis_server.client() as client:
         client.script_flush()

@@ -45,8 +45,7 @@ def test_foreign_entries_are_skipped_wherever_they_stand(data, open_redis, follo
     assert store.heartbeat(3).last_seq == 3
 
 
-def test_an_entry_read_again_counts_once(data, open_redis, follow):
-    store = open_redis()
+def test_an_entry_read_again_counts_once(store, data, follow):
     assert store.last_seq == 0
     data.client.xadd(data.events, {"mine": "x"})
     store.append([b"1"])
@@ -55,8 +54,7 @@ def test_an_entry_read_again_counts_once(data, open_redis, follow):
     assert store.foreign_entries == 1
 
 
-def test_a_copy_of_an_entry_of_ours_is_foreign(data, open_redis, follow):
-    store = open_redis()
+def test_a_copy_of_an_entry_of_ours_is_foreign(store, data, open_redis, follow):
     store.append([b"1"])
     [(_, fields)] = data.client.xrange(data.events)
     data.client.xadd(data.events, fields)
@@ -128,8 +126,7 @@ def test_a_snapshot_beyond_a_lifted_log(data, old_store, open_redis, follow):
     follower.wait_for_seq(11)
 
 
-def test_an_entry_with_the_highest_id_stops_learning_and_nothing_else(data, open_redis, follow):
-    store = open_redis()
+def test_an_entry_with_the_highest_id_stops_only_learning(store, data, open_redis, follow):
     follower = follow(store)
     store.append([b"1"], 1)
     data.client.xadd(data.events, {"mine": "x"}, id=HIGHEST_ID)
@@ -141,8 +138,7 @@ def test_an_entry_with_the_highest_id_stops_learning_and_nothing_else(data, open
     assert store.heartbeat(1).last_seq == 1
 
 
-def test_there_is_room_for_a_log_in_the_last_epoch(data, open_redis):
-    store = open_redis()
+def test_there_is_room_for_a_log_in_the_last_epoch(store, data, open_redis):
     assert store.last_seq == 0
     data.client.xadd(data.events, {"mine": "x"}, id=f"{LAST_EPOCH * EPOCH - 1}-1")
     assert store.append([b"1"]) == 1
@@ -150,8 +146,7 @@ def test_there_is_room_for_a_log_in_the_last_epoch(data, open_redis):
 
 
 @pytest.mark.parametrize("lost", [1, 2], ids=["amid", "newest"])
-def test_foreign_entries_do_not_hide_a_lost_one(data, open_redis, follow, lost):
-    store = open_redis()
+def test_foreign_entries_do_not_hide_a_lost_one(store, data, follow, lost):
     for number in range(3):
         store.append([b"%d" % number])
         data.client.xadd(data.events, {"mine": "x"})

@@ -115,8 +115,7 @@ def test_a_leader_that_lost_its_lease_changes_nothing_any_more(open_redis):
     assert [info.seq for info in old.snapshots()] == [2]
 
 
-def test_without_a_leader_nothing_is_trimmed(data, open_redis):
-    store = open_redis()
+def test_without_a_leader_nothing_is_trimmed(store, data):
     store.append([b"1"])
     store.save_snapshot(1, [b"state"])
     with pytest.raises(StoreUnavailable, match="leads"):
@@ -184,8 +183,7 @@ def test_a_trim_waits_for_the_leader_itself(leader):
     assert first_left(leader) == 8
 
 
-def test_what_no_snapshot_holds_is_not_trimmed(open_redis):
-    store = open_redis()
+def test_what_no_snapshot_holds_is_not_trimmed(store):
     store.append([b"1"])
     store.append([b"2"])
     store.heartbeat(2)
@@ -196,8 +194,7 @@ def test_what_no_snapshot_holds_is_not_trimmed(open_redis):
     assert first_left(store) == 2
 
 
-def test_half_of_a_batch_is_not_trimmed(open_redis):
-    store = open_redis()
+def test_half_of_a_batch_is_not_trimmed(store):
     store.append([b"1", b"2"])
     store.append([b"3", b"4", b"5"])
     store.save_snapshot(4, [b"state"])
@@ -231,8 +228,7 @@ def test_a_long_log_is_trimmed_in_steps(data, open_redis, monkeypatch):
     assert store.append([b"next"]) == 1001
 
 
-def test_numbers_that_a_snapshot_jumped_over_take_no_steps(open_redis, monkeypatch):
-    store = open_redis()
+def test_numbers_that_a_snapshot_jumped_over_take_no_steps(store, monkeypatch):
     store.append([b"1"])
     store.save_snapshot(10**12, [b"state"])
     store.append([b"next"])

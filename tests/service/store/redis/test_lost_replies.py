@@ -12,8 +12,7 @@ from tests.service.store.following import next_found
 
 
 @pytest.mark.parametrize("lost", [["reply"], ["request"], ["reply"] * 3, ["request", "reply"]])
-def test_what_was_sent_again_is_there_once(open_redis, follow, lose, lost):
-    store = open_redis()
+def test_what_was_sent_again_is_there_once(store, follow, lose, lost):
     follower = follow(store)
     store.append([b"1", b"2"], 1)
     lose(lost)

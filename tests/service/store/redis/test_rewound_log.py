@@ -74,8 +74,7 @@ def test_it_is_noticed_between_reading_and_following(forgetful, open_redis):
     following.close()
 
 
-def test_it_is_noticed_without_a_new_connection(data, open_redis, follow):
-    store = open_redis()
+def test_it_is_noticed_without_a_new_connection(store, data, follow):
     store.append([b"1"])
     tail = data.client.hget(data.facts, "tail")
     store.append([b"2"])
@@ -86,8 +85,7 @@ def test_it_is_noticed_without_a_new_connection(data, open_redis, follow):
     assert isinstance(follower.end(), LogRewound)
 
 
-def test_a_log_that_ends_before_where_following_begins(open_redis, follow):
-    store = open_redis()
+def test_a_log_that_ends_before_where_following_begins(store, open_redis, follow):
     store.append([b"1", b"2"])
     error = follow(open_redis(), 3).end()
     assert isinstance(error, LogRewound)
@@ -187,8 +185,7 @@ def test_the_snapshots_of_another_store_are_not_listed(server, open_redis):
         store.snapshots()
 
 
-def test_an_entry_of_another_store_between_ours_is_skipped(data, open_redis):
-    store = open_redis()
+def test_an_entry_of_another_store_between_ours_is_skipped(store, data):
     store.append([b"1"])
     store.append([b"2"])
     body = join_batch([b"3"])

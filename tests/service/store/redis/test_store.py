@@ -49,8 +49,7 @@ def test_services_with_names_of_their_own_share_nothing(redis_url, open_redis):
     assert list(second.read(0)) == []
 
 
-def test_all_keys_are_of_the_service_and_in_one_slot(data, open_redis):
-    store = open_redis()
+def test_all_keys_are_of_the_service_and_in_one_slot(store, data):
     store.heartbeat(0)
     store.append([b"one"])
     store.post([(store.name, b"message")])
@@ -63,8 +62,7 @@ def test_all_keys_are_of_the_service_and_in_one_slot(data, open_redis):
     }
 
 
-def test_a_closed_store_answers_nothing(open_redis):
-    store = open_redis()
+def test_a_closed_store_answers_nothing(store):
     store.append([b"one"])
     store.close()
     for call in (
@@ -139,8 +137,7 @@ def test_an_append_id_comes_back_to_its_owner_only(open_redis, follow):
 
 
 @pytest.mark.parametrize("after", range(6))
-def test_following_begins_after_any_event(open_redis, follow, after):
-    store = open_redis()
+def test_following_begins_after_any_event(store, open_redis, follow, after):
     store.append([b"1", b"2"], 1)
     store.append([b"3", b"4", b"5"], 2)
     follower = follow(open_redis(), after)
@@ -150,8 +147,7 @@ def test_following_begins_after_any_event(open_redis, follow, after):
     assert follower.batches[0].first_seq == after + 1
 
 
-def test_following_goes_on_where_reading_ended(open_redis, follow):
-    store = open_redis()
+def test_following_goes_on_where_reading_ended(store, open_redis, follow):
     append_many(store, 5)
     other = open_redis()
     assert [seq for seq, _ in other.read(0)] == list(range(1, 16))
@@ -161,8 +157,7 @@ def test_following_goes_on_where_reading_ended(open_redis, follow):
     assert [seq for seq, _ in follower.events] == [16, 17, 18]
 
 
-def test_nothing_new_is_none(open_redis, follow):
-    store = open_redis()
+def test_nothing_new_is_none(store, follow):
     store.append([b"one"])
     follower = follow(store)
     follower.wait_for_pause()
@@ -170,16 +165,14 @@ def test_nothing_new_is_none(open_redis, follow):
     assert follower.events == [(1, b"one")]
 
 
-def test_closing_ends_a_follower_that_waits(open_redis, follow):
-    store = open_redis()
+def test_closing_ends_a_follower_that_waits(store, follow):
     follower = follow(store)
     follower.wait_for_pause()
     store.close()
     assert follower.end() is None
 
 
-def test_two_may_follow_in_one_process(open_redis, follow):
-    store = open_redis()
+def test_two_may_follow_in_one_process(store, follow):
     followers = [follow(store), follow(store)]
     store.append([b"one"], 1)
     for follower in followers:
@@ -188,8 +181,7 @@ def test_two_may_follow_in_one_process(open_redis, follow):
 
 
 @pytest.mark.parametrize("number", [2, 3], ids=["all trimmed", "some trimmed"])
-def test_trimmed_events_are_missing_to_a_follower(open_redis, follow, number):
-    store = open_redis()
+def test_trimmed_events_are_missing_to_a_follower(store, open_redis, follow, number):
     for _ in range(number):
         store.append([b"event"])
     store.save_snapshot(2, [])
@@ -203,8 +195,7 @@ def test_trimmed_events_are_missing_to_a_follower(open_redis, follow, number):
     late.wait_for_seq(number + 1)
 
 
-def test_numbers_a_snapshot_took_are_missing_events(open_redis, follow):
-    store = open_redis()
+def test_numbers_a_snapshot_took_are_missing_events(store, open_redis, follow):
     store.append([b"1"])
     store.save_snapshot(10, [b"ten"])
     store.append([b"11"])
@@ -279,8 +270,7 @@ def damage(data, change):
         lambda fields: fields.update({b"more": b"fields"}),
     ],
 )
-def test_a_damaged_entry_is_found_where_it_is(data, open_redis, follow, change):
-    store = open_redis()
+def test_a_damaged_entry_is_found_where_it_is(store, data, follow, change):
     store.append([b"1", b"2"])
     store.append([b"3"])
     damage(data, change)
@@ -293,8 +283,7 @@ def test_a_damaged_entry_is_found_where_it_is(data, open_redis, follow, change):
     assert follower.events == [(1, b"1"), (2, b"2")]
 
 
-def test_an_entry_that_comes_after_another_one_is_of_another_log(data, open_redis, follow):
-    store = open_redis()
+def test_an_entry_that_comes_after_another_one_is_of_another_log(store, data, follow):
     store.append([b"1", b"2"])
     store.append([b"3"])
 
@@ -310,8 +299,7 @@ def test_an_entry_that_comes_after_another_one_is_of_another_log(data, open_redi
 
 
 @pytest.mark.parametrize("number", [2, 3], ids=["at the end", "in the middle"])
-def test_a_missing_entry(data, open_redis, follow, number):
-    store = open_redis()
+def test_a_missing_entry(store, data, follow, number):
     for _ in range(number):
         store.append([b"event"])
     data.client.xdel(data.events, data.client.xrange(data.events)[1][0])
@@ -339,8 +327,7 @@ def test_messages_reach_their_receivers(open_redis, follow):
     assert followers[0].messages == [PeerMessage(first.name, b"to myself")]
 
 
-def test_messages_arrive_once_and_are_deleted(data, open_redis, follow):
-    store = open_redis()
+def test_messages_arrive_once_and_are_deleted(store, data, follow):
     store.heartbeat(0)
     follower = follow(store)
     for number in range(40):
@@ -374,8 +361,7 @@ def test_a_message_to_nobody_is_dropped(data, open_redis):
 # --- threads --------------------------------------------------------------------------------------
 
 
-def test_every_thread_may_call_at_once(open_redis, follow):
-    store = open_redis()
+def test_every_thread_may_call_at_once(store, follow):
     follower = follow(store)
     failures = []
 

@@ -22,3 +22,8 @@ def opened(path):
     yield open_again
     for store in stores:
         store.close()
+
+
+@pytest.fixture
+def store(opened):
+    return opened()

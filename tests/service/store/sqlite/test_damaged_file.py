@@ -300,8 +300,7 @@ def assert_its_pages_do_not_fit(opened):
     assert "backup" in error.value.hint
 
 
-def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(opened, path):
-    store = opened()
+def test_a_page_of_the_log_that_is_not_one_is_damage_to_the_log(store, opened, path):
     store.append([b"1", b"2"])
     store.append([b"3" * 50_000])
     store.close()

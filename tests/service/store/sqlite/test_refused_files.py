@@ -73,8 +73,7 @@ def test_an_empty_file_becomes_a_store(opened, path):
     assert opened().append([b"1"]) == 1
 
 
-def test_a_file_that_vanishes_is_an_error_and_not_a_new_store(opened, path):
-    store = opened()
+def test_a_file_that_vanishes_is_an_error_and_not_a_new_store(store, path):
     store.append([b"1"])
     path.unlink()
     with pytest.raises(StoreUnavailable):

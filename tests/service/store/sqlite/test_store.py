@@ -28,8 +28,7 @@ def test_a_failed_opening_does_not_keep_the_lock(opened, path):
     assert opened().last_seq == 0
 
 
-def test_a_closed_store_says_so(opened):
-    store = opened()
+def test_a_closed_store_says_so(store):
     store.close()
     for use in (
         lambda: store.append([b"1"]),
@@ -44,8 +43,7 @@ def test_a_closed_store_says_so(opened):
             use()
 
 
-def test_a_waiting_writer_precedes_the_last_one(opened):
-    store = opened()
+def test_a_waiting_writer_precedes_the_last_one(store):
     thread = Thread(target=store.append, args=([b"event"],))
     with store._file.writing():
         thread.start()
@@ -257,8 +255,7 @@ def test_a_commit_waits_for_the_disk_and_freed_pages_are_not_written(opened):
     assert setting("secure_delete") == 0
 
 
-def test_the_write_ahead_log_stays_small(opened, path):
-    store = opened()
+def test_the_write_ahead_log_stays_small(store, path):
     for _ in range(40):
         store.append([b"x" * 50_000] * 2)
     store.save_snapshot(store.last_seq, [bytes(MIB)] * 40)
@@ -289,8 +286,7 @@ class FailsAfterwards:
         self._connection.close()
 
 
-def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
-    store = opened()
+def test_an_append_that_was_said_to_have_failed_is_taken_back(store):
     store.append([b"1"])
     store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable, match="SQLITE_IOERR_FSYNC") as error:
@@ -309,8 +305,7 @@ def test_an_append_that_was_said_to_have_failed_is_taken_back(opened):
         lambda store: list(store.snapshots()),
     ],
 )
-def test_it_is_taken_back_by_the_next_write_and_not_returned_before(opened, use):
-    store = opened()
+def test_it_is_taken_back_by_the_next_write_and_not_returned_before(store, use):
     store.append([b"1"])
     store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable):
@@ -320,8 +315,7 @@ def test_it_is_taken_back_by_the_next_write_and_not_returned_before(opened, use)
     assert b"lost" not in dict(store.read(store.last_seq - 1)).values()
 
 
-def test_a_snapshot_that_was_said_to_have_failed_does_no_harm(opened):
-    store = opened()
+def test_a_snapshot_that_was_said_to_have_failed_does_no_harm(store):
     store.append([b"1"])
     store._file._connection = FailsAfterwards(
         store._file._connection, "INSERT OR REPLACE INTO snapshots"
@@ -332,8 +326,7 @@ def test_a_snapshot_that_was_said_to_have_failed_does_no_harm(opened):
     assert all(b"".join(store.open_snapshot(info.seq)) == b"state" for info in store.snapshots())
 
 
-def test_acknowledged_events_that_are_gone_are_noticed_after_a_failure(opened):
-    store = opened()
+def test_acknowledged_events_that_are_gone_are_noticed_after_a_failure(store):
     store.append([b"1"])
     store.append([b"2"])
     store._file._connection.execute("DELETE FROM events WHERE last_seq = 2")
