@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 # --- how far each is ------------------------------------------------------------------------------
 
 
-async def test_one_can_wait_for_an_event(first, second):
+async def test_reached_waits_for_an_event(first, second):
     assert await second.reached(0, 0)
     assert not await second.reached(1, 0.05)
     waiting = asyncio.create_task(second.reached(1, PATIENCE))
@@ -80,7 +80,7 @@ async def test_ranking_goes_on_while_the_state_is_restored_anew(log, first):
     assert not first.model.rank(Instance(["b"]))
 
 
-async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot(log):
+async def test_a_process_behind_a_trimmed_log_loads_a_snapshot(log):
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
         leader, other = await leader_first(first, second)
         with other.store.follows.shut() as gate:

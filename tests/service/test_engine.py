@@ -166,7 +166,7 @@ async def test_fails_but_still_ranks_when_the_log_and_the_model_part(store, star
     assert (again.status, again.model.seq) == ("ready", 3)
 
 
-async def test_its_figures(store):
+async def test_commits_and_applied_events_are_counted(store):
     applied = []
     engine = Engine(
         Settings(), Cluster(store), Clock(), on_applied=lambda *args: applied.append(args)
@@ -258,7 +258,7 @@ async def test_close_waits_for_what_was_asked_before(store, start):
     assert store.closed
 
 
-async def test_nothing_is_left_running_after_close(start):
+async def test_close_ends_all_threads(start):
     before = engine_threads()
     engine = await start()
     await engine.submit([learn("a", "x")])

@@ -42,7 +42,7 @@ async def test_other_options_are_taken_on_when_that_is_asked_for(store, start):
     assert again.model.digest() == engine.model.digest()
 
 
-async def test_nothing_is_appended_when_the_options_are_the_same(store, start):
+async def test_equal_options_append_no_event(store, start):
     await start(store, reconfigure=True)
     assert store.last_seq == 0
 

@@ -42,7 +42,7 @@ async def test_an_answer_is_given_when_the_event_is_applied_there(first, second)
         assert f"c{n}" in [name for name, _ in engine.model.rank(Instance(["a"]), 100)]
 
 
-async def test_one_that_comes_later_is_where_the_others_are(log):
+async def test_a_later_process_reaches_the_same_state(log):
     async with engine_on(log, "A") as first:
         await first.submit([learn("a", "x", "one"), learn("b", "y")])
         await first.take_snapshot()
@@ -143,7 +143,7 @@ async def test_a_conflict_is_reported_at_its_place_also_behind_retries(first, se
     assert caught.value.position == 1
 
 
-async def test_what_two_forget_at_once_is_forgotten(first, second):
+async def test_a_class_forgotten_by_two_processes_at_once(first, second):
     await first.submit([learn("a", "x")])
     await equal(first, second)
     with second.store.before_append.shut() as gate:
@@ -197,7 +197,7 @@ async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once(first, seco
     await equal(first, second)
 
 
-async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned(first):
+async def test_an_event_not_read_back_is_not_acknowledged(first):
     with first.store.follows.shut() as gate:
         await gate.reached()
         with pytest.raises(CommitOutcomeUnknown):
@@ -206,7 +206,7 @@ async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned(fir
     assert await first.reached(1, PATIENCE)
 
 
-async def test_it_waits_for_a_store_that_is_away_at_the_start(log):
+async def test_a_start_waits_for_an_unreachable_store(log):
     log.away = True
     async with engine_on(log, "A", ready=False) as engine:
         await asyncio.sleep(0.1)
@@ -215,14 +215,14 @@ async def test_it_waits_for_a_store_that_is_away_at_the_start(log):
         await until(lambda: engine.status == "ready")
 
 
-async def test_it_can_be_closed_while_it_waits_for_the_store(log):
+async def test_close_while_the_start_waits_for_the_store(log):
     log.away = True
     async with engine_on(log, "A", ready=False) as engine:
         await asyncio.sleep(0.05)
     assert engine.status == "closed"
 
 
-async def test_it_can_be_closed_while_the_store_is_away(log):
+async def test_close_while_the_store_is_unreachable(log):
     async with engine_on(log, "A") as engine:
         await engine.submit([learn("a", "x")])
         log.away = True
@@ -251,7 +251,7 @@ async def test_an_event_that_comes_before_the_reply_is_answered_after_it(first):
     assert (await answer)[0].seq == 1
 
 
-async def test_it_closes_when_the_event_came_before_the_reply(log):
+async def test_close_when_the_event_came_before_the_reply(log):
     async with engine_on(log, "A", store_seconds=PATIENCE) as engine:
         with engine.store.after_append.shut():
             answer = engine.admit([learn("a", "x")])
@@ -293,7 +293,7 @@ async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown(first):
 # --- snapshots ------------------------------------------------------------------------------------
 
 
-async def test_one_takes_the_snapshots_and_another_when_it_has_gone(log):
+async def test_another_process_takes_the_snapshots_after_the_leader(log):
     async with engine_on(log, "B", snapshot_events=5, snapshot_keep=2) as second:
         log.leader = None
         async with engine_on(log, "A", snapshot_events=5, snapshot_keep=2) as first:

@@ -120,7 +120,7 @@ async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     assert applying.model.seq == 500
 
 
-async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
+async def test_soon_arrivals_are_applied_in_a_later_turn(monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
     applying = Applying()
     for seq in range(1, 101):
@@ -170,7 +170,7 @@ async def test_cancelled_waiters_are_forgotten():
 # --- restoring ------------------------------------------------------------------------------------
 
 
-async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
+async def test_events_behind_a_mark_wait_for_its_snapshot():
     asked = asyncio.get_running_loop().create_future()
     loaded = asyncio.get_running_loop().create_future()
 
@@ -197,7 +197,7 @@ async def test_a_mark_whose_snapshot_is_gone_stops_it():
     assert applying.loop.idle
 
 
-async def test_what_is_cleared_amid_a_load_is_not_applied_later():
+async def test_events_cleared_during_a_load_are_not_applied_later():
     loaded = asyncio.get_running_loop().create_future()
 
     async def load(seq):
@@ -246,7 +246,7 @@ def random_requests(chance, snapshots):
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
+async def test_the_state_equals_that_of_recovery_from_any_snapshot(seed):
     chance = random.Random(seed)
     store = MemoryStore(float)
 

@@ -37,7 +37,7 @@ async def test_answers_many_in_order(parts, group_commit):
     assert_holds_just(parts, *events)
 
 
-async def test_nothing_submitted_is_answered_with_nothing(parts, group_commit):
+async def test_an_empty_submission_has_an_empty_answer(parts, group_commit):
     assert await group_commit.admit([]) == []
     assert parts.store.appends == []
 
@@ -55,7 +55,7 @@ async def test_reports_each_applied_event():
 # --- atomic requests -----------------------------------------------------------------------------
 
 
-async def test_one_bad_event_keeps_all_of_them_out(parts, group_commit):
+async def test_a_bad_event_keeps_the_whole_request_out(parts, group_commit):
     with pytest.raises(UnknownName):
         group_commit.admit([learn("a", "x"), Event.forget_class("nobody")])
     assert_holds_just(parts)
@@ -100,7 +100,7 @@ async def test_every_error_of_the_store_is_unavailable_to_the_sender(parts, grou
     assert_holds_just(parts)
 
 
-async def test_what_waits_is_not_lost_when_the_append_before_it_fails(parts, group_commit):
+async def test_waiting_events_survive_the_failure_of_the_append_before(parts, group_commit):
     later = learn("b", "y", "two")
     parts.store.append_errors = [StoreUnavailable("away")]
     with parts.store.before_append.shut() as gate:
@@ -130,7 +130,7 @@ async def test_a_failing_store_is_logged_once_and_so_is_its_return(caplog):
 # --- one append for all pending ------------------------------------------------------------------
 
 
-async def test_what_comes_during_an_append_shares_the_next(parts, group_commit):
+async def test_events_that_arrive_during_an_append_share_the_next(parts, group_commit):
     events = [learn(f"f{n}", "x") for n in range(11)]
     with parts.store.before_append.shut() as gate:
         answers = [group_commit.admit([events[0]])]
@@ -142,7 +142,7 @@ async def test_what_comes_during_an_append_shares_the_next(parts, group_commit):
     assert_holds_just(parts, *events)
 
 
-async def test_what_comes_in_the_same_turn_of_the_loop_goes_together(parts, group_commit):
+async def test_events_of_one_turn_of_the_loop_share_an_append(parts, group_commit):
     await asyncio.gather(*(group_commit.admit([learn("a", "x")]) for _ in range(5)))
     assert parts.store.appends == [5]
 

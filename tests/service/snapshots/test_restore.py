@@ -61,7 +61,7 @@ async def test_ranks_and_queues_while_it_goes_back(engine, store):
     assert recovered(store).digest() == engine.model.digest()
 
 
-async def test_what_is_in_flight_is_learned_before_it_goes_back(engine, store):
+async def test_events_in_flight_are_learned_before_the_restore(engine, store):
     with store.before_append.shut() as gate:
         flying = engine.admit([learn("a", "x", "one")])
         await gate.reached()
@@ -141,7 +141,7 @@ async def with_a_snapshot(*lessons, **settings):
     return store
 
 
-async def test_one_that_was_taken_away_since_does_not_come_back():
+async def test_a_removed_learner_does_not_return():
     store = await with_a_snapshot("a -> x", shadows=("pa",))
     async with running(store) as (engine, _):
         await engine.submit([Event.promote("pa")])
@@ -152,7 +152,7 @@ async def test_one_that_was_taken_away_since_does_not_come_back():
         assert engine.model.model_set.labels == ["pa"]
 
 
-async def test_what_goes_on_from_the_one_that_answered_then_answers():
+async def test_a_learner_that_continues_the_former_primary_becomes_primary():
     store = await with_a_snapshot("a -> x", learner="svm(margin_threshold=0.3)")
     wanted = {"learner": "svm(margin_threshold=0.2)", "shadows": ("arow",)}
     async with running(store, **wanted, reconfigure=True) as (engine, _):

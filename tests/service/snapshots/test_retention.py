@@ -31,7 +31,7 @@ async def test_damaged_ones_do_not_count_and_go():
         assert seqs(await engine.snapshots()) == [4, 3]
 
 
-async def test_one_that_a_mark_names_is_kept_until_the_mark_is_trimmed():
+async def test_a_snapshot_named_by_a_mark_is_kept_until_the_mark_is_trimmed():
     async with running(snapshot_keep=2) as (engine, store):
         for text in ("a -> x", "b -> y"):
             await teach(engine, text)

@@ -138,7 +138,7 @@ async def test_failing_to_clean_up_is_counted_and_mended_next_time():
         assert store.first_seq() is None
 
 
-async def test_its_figures():
+async def test_duration_and_size_are_reported():
     clock = Clock()
     store = FaultyStore(clock=lambda: 77.0)
     engine = Engine(Settings(), Cluster(store), clock)
@@ -195,7 +195,7 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 # --- schedule -------------------------------------------------------------------------------------
 
 
-async def test_one_is_due_after_so_many_events():
+async def test_a_snapshot_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
         engine._restorer._clock.now += 1e9
@@ -208,7 +208,7 @@ async def test_one_is_due_after_so_many_events():
         assert await ticked(engine) == 6
 
 
-async def test_one_is_due_after_a_time_if_something_changed():
+async def test_a_snapshot_is_due_after_a_time_with_a_change():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
         engine._restorer._clock.now += 61
         store.save_error = StoreFull("not even tried")
@@ -261,7 +261,7 @@ async def test_none_is_due_while_one_is_taken():
         assert await ticked(engine) == 1
 
 
-async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
+async def test_a_failed_scheduled_snapshot_is_logged_once(caplog):
     async with running(snapshot_events=1) as (engine, store):
         await teach(engine, "a -> x")
         store.save_error = StoreFull("no room")
@@ -273,7 +273,7 @@ async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
         assert any("snapshot failed" in record.message for record in caplog.records)
 
 
-async def test_one_is_due_at_once_when_recovery_had_to_do_without():
+async def test_a_snapshot_is_due_at_once_after_a_damaged_one():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
         await engine.take_snapshot()

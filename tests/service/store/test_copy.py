@@ -74,7 +74,7 @@ def test_no_append_ends_amid_a_request(source, monkeypatch):
     assert not any(each[0] for each in appended[1:])
 
 
-def test_what_is_not_empty_is_not_written_to(source):
+def test_a_target_with_contents_is_refused(source):
     with pytest.raises(StoreError, match="not empty"):
         copy(source, source, silent)
     target = MemoryStore(clock)
@@ -83,7 +83,7 @@ def test_what_is_not_empty_is_not_written_to(source):
         copy(source, target, silent)
 
 
-def test_nothing_is_not_copied():
+def test_an_empty_source_is_refused():
     with pytest.raises(StoreError, match="holds nothing"):
         copy(MemoryStore(clock), MemoryStore(clock), silent)
 

@@ -19,7 +19,7 @@ def file(tmp_path):
     return path
 
 
-def test_it_holds_one_state_and_no_events(file):
+def test_a_file_holds_one_state_and_no_events(file):
     store = SnapshotFile(file)
     [info] = store.snapshots()
     assert (info.seq, info.bytes) == (3, file.stat().st_size)

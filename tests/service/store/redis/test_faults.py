@@ -210,24 +210,6 @@ def test_large_entries_are_read_one_at_a_time(server, open_redis, monkeypatch):
     assert max(counts) > 1
 
 
-def test_peer_messages_arrive_after_the_clock_of_the_server_was_set_back(
-    server, open_redis, follow
-):
-    store = open_redis(server.url)
-    store.heartbeat(None)
-    following = follow(store)
-    mailbox = "{manyclass}:mail:" + store.name
-    with server.client() as client:
-        fields = {"from": "the future", "body": "first"}
-        client.xadd(mailbox, fields, id=f"{2**50}-0")
-        following.wait_for(lambda: len(following.messages) == 1)
-        following.wait_for_pause()
-        client.delete(mailbox)
-    store.post([(store.name, b"second")])
-    following.wait_for(lambda: len(following.messages) == 2)
-    assert [message.body for message in following.messages] == [b"first", b"second"]
-
-
 def test_a_process_seen_in_the_future_is_not_alive_until_then(server, open_redis):
     store = open_redis(server.url)
     store.append([b"1"])

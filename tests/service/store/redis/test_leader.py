@@ -17,7 +17,7 @@ def seen(heartbeat):
 # --- the lease ------------------------------------------------------------------------------------
 
 
-def test_one_leads_and_all_are_seen(open_redis):
+def test_one_process_leads_and_all_are_listed(open_redis):
     first, second = open_redis(), open_redis()
     assert first.heartbeat(0).is_leader
     heartbeat = second.heartbeat(None)
@@ -183,7 +183,7 @@ def test_a_trim_waits_for_the_leader_itself(leader):
     assert first_left(leader) == 8
 
 
-def test_what_no_snapshot_holds_is_not_trimmed(store):
+def test_events_behind_the_newest_snapshot_are_not_trimmed(store):
     store.append([b"1"])
     store.append([b"2"])
     store.heartbeat(2)

@@ -12,7 +12,7 @@ from tests.service.store.following import next_found
 
 
 @pytest.mark.parametrize("lost", [["reply"], ["request"], ["reply"] * 3, ["request", "reply"]])
-def test_what_was_sent_again_is_there_once(store, follow, lose, lost):
+def test_an_append_sent_again_is_in_the_log_once(store, follow, lose, lost):
     follower = follow(store)
     store.append([b"1", b"2"], 1)
     lose(lost)
@@ -47,7 +47,7 @@ def test_an_append_that_stays_unanswered_is_uncertain(open_redis, follow, lose):
     assert follower.append_ids == [1, 2]
 
 
-def test_what_comes_late_does_not_land_after_what_was_sent_later(open_redis, lose, monkeypatch):
+def test_a_late_append_is_refused_after_a_later_one(open_redis, lose, monkeypatch):
     store = open_redis(patience=0.5)
     store.append([b"1"], 1)
     sent = []

@@ -33,7 +33,7 @@ def test_a_server_that_lost_its_end_is_noticed(forgetful, open_redis):
 
 
 @pytest.mark.parametrize("others", [1, 2, 3, 4])
-def test_it_is_noticed_after_others_wrote_another_end(rewound, open_redis, others):
+def test_a_lost_end_is_noticed_after_others_wrote_another(rewound, open_redis, others):
     rewound.store.append([b"3"])
     assert next_found(rewound.following).events == [b"3"]
     rewound.rewind()
@@ -43,7 +43,7 @@ def test_it_is_noticed_after_others_wrote_another_end(rewound, open_redis, other
     rewound.assert_noticed(3)
 
 
-def test_after_it_was_noticed_one_may_follow_from_the_same_number(rewound, open_redis):
+def test_a_store_follows_the_new_log_from_the_same_number(rewound, open_redis):
     rewound.rewind()
     other = open_redis(rewound.server.url)
     other.append([b"other 2"])
@@ -54,7 +54,7 @@ def test_after_it_was_noticed_one_may_follow_from_the_same_number(rewound, open_
     following.close()
 
 
-def test_it_is_noticed_between_reading_and_following(forgetful, open_redis):
+def test_a_lost_end_is_noticed_between_reading_and_following(forgetful, open_redis):
     store = open_redis(forgetful.url)
     store.append([b"1"])
     with forgetful.client() as client:
@@ -74,7 +74,7 @@ def test_it_is_noticed_between_reading_and_following(forgetful, open_redis):
     following.close()
 
 
-def test_it_is_noticed_without_a_new_connection(store, data, follow):
+def test_a_lost_end_is_noticed_without_a_new_connection(store, data, follow):
     store.append([b"1"])
     tail = data.client.hget(data.facts, "tail")
     store.append([b"2"])

@@ -113,7 +113,7 @@ def test_an_old_server_is_refused(redis_server, open_redis, monkeypatch):
     assert "99.1" in error.value.hint
 
 
-def test_what_is_no_redis_server(open_redis):
+def test_another_kind_of_server(open_redis):
     listening = socket.create_server(("127.0.0.1", 0))
 
     def answer():
@@ -228,7 +228,7 @@ def test_a_cluster_of_one(tmp_path, open_redis):
         assert "redis+cluster://" in error.value.hint
 
 
-def test_what_is_no_cluster(redis_server, open_redis):
+def test_a_server_outside_a_cluster(redis_server, open_redis):
     with pytest.raises(StoreError, match="not in cluster mode") as error:
         open_redis(f"redis+cluster://127.0.0.1:{redis_server.port}").append([b"1"])
     assert "redis://" in error.value.hint

@@ -155,7 +155,7 @@ def test_a_damaged_snapshot_can_be_deleted(store, data):
 # --- remains --------------------------------------------------------------------------------------
 
 
-def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, data):
+def test_chunks_of_replaced_deleted_and_failed_snapshots_are_freed(store, data):
     assert len(chunks_of(data)) == 6
     store.save_snapshot(1, [STATE[:250]])
     assert len(chunks_of(data)) == 3

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from manyclass.service.store.errors import LogDamaged, LogRewound, StoreError, StoreUnavailable
-from manyclass.service.store.protocol import Batch, PeerMessage
+from manyclass.service.store.protocol import Batch
 from manyclass.service.store.redis.durability import UNKNOWN
 from manyclass.service.store.redis.store import RedisStore
 
@@ -157,7 +157,7 @@ def test_following_goes_on_where_reading_ended(store, open_redis, follow):
     assert [seq for seq, _ in follower.events] == [16, 17, 18]
 
 
-def test_nothing_new_is_none(store, follow):
+def test_following_yields_none_without_new_events(store, follow):
     store.append([b"one"])
     follower = follow(store)
     follower.wait_for_pause()
@@ -309,55 +309,6 @@ def test_a_missing_entry(store, data, follow, number):
     assert follow(store).end().seq == 2
 
 
-# --- messages -------------------------------------------------------------------------------------
-
-
-def test_messages_reach_their_receivers(open_redis, follow):
-    first, second = open_redis(), open_redis()
-    followers = follow(first), follow(second)
-    first.heartbeat(0)
-    second.heartbeat(0)
-    first.post([(second.name, b"one"), (second.name, b"\0two"), (first.name, b"to myself")])
-    followers[1].wait_for(lambda: len(followers[1].messages) == 2)
-    followers[0].wait_for(lambda: followers[0].messages)
-    assert followers[1].messages == [
-        PeerMessage(first.name, b"one"),
-        PeerMessage(first.name, b"\0two"),
-    ]
-    assert followers[0].messages == [PeerMessage(first.name, b"to myself")]
-
-
-def test_messages_arrive_once_and_are_deleted(store, data, follow):
-    store.heartbeat(0)
-    follower = follow(store)
-    for number in range(40):
-        store.post([(store.name, b"%d" % number)])
-    follower.wait_for(lambda: len(follower.messages) == 40)
-    follower.wait_for_pause()
-    follower.wait_for_pause()
-    assert [int(message.body) for message in follower.messages] == list(range(40))
-    assert data.client.xlen(data.key(f"mail:{store.name}")) == 0
-
-
-def test_a_mailbox_is_bounded_and_ends_by_itself(data, open_redis, monkeypatch):
-    monkeypatch.setattr("manyclass.service.store.redis.store.MESSAGES_KEPT", 10)
-    first, second = open_redis(), open_redis()
-    second.heartbeat(0)
-    first.post([(second.name, b"x") for _ in range(500)])
-    key = data.key(f"mail:{second.name}")
-    assert data.client.xlen(key) < 250  # the server drops a hundred at a time
-    assert 0 < data.client.ttl(key) <= 60
-
-
-def test_a_message_to_nobody_is_dropped(data, open_redis):
-    first, second = open_redis(), open_redis()
-    second.heartbeat(0)
-    second.close()
-    first.post([])
-    first.post([(second.name, b"x"), ("nobody", b"y")])
-    assert data.client.keys(data.key("mail:*")) == []
-
-
 # --- threads --------------------------------------------------------------------------------------
 
 
@@ -394,7 +345,7 @@ def test_every_thread_may_call_at_once(store, follow):
     assert [seq for seq, _ in follower.events] == list(range(1, 61))
 
 
-def test_what_only_the_leader_may_do(open_redis):
+def test_only_the_leader_trims_and_deletes(open_redis):
     leader, other = open_redis(), open_redis()
     leader.append([b"1", b"2"])
     leader.save_snapshot(2, [b"state"])

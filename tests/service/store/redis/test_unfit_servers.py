@@ -156,7 +156,7 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
     assert follower.append_ids == [1]
 
 
-def test_what_others_appended_is_confirmed_by_replicas(server, tmp_path, open_redis):
+def test_confirm_waits_for_replicas_of_appends_by_others(server, tmp_path, open_redis):
     open_redis("redis://127.0.0.1:1").confirm()  # without replicas: no wait
     open_redis(server.url).append([b"1"])
     store = open_redis(f"{server.url}?replicas=1", patience=1.0)

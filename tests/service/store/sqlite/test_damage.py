@@ -96,7 +96,7 @@ def test_an_append_behind_the_mark_is_kept(path):
     assert read_mark(killed).seq == 3
 
 
-def test_what_does_not_follow_the_mark_is_found_at_every_start(path):
+def test_a_row_that_does_not_follow_the_mark_is_found_at_every_start(path):
     with opening(path) as store:
         store.append([b"1"])
     other = path.with_name("other.db")
@@ -142,7 +142,7 @@ def test_the_mark_is_at_every_append_and_at_a_snapshot_behind_the_log(path):
 
 
 @pytest.mark.parametrize("slot", [0, 1])
-def test_one_of_the_two_marks_is_enough(path, slot):
+def test_a_single_intact_mark_is_enough(path, slot):
     with opening(path) as store:
         store.append([b"1"])
         store.append([b"2"])
@@ -239,7 +239,7 @@ def test_a_backup_without_its_mark_is_refused_until_it_is_accepted(backed_up):
         assert store.last_seq == 2
 
 
-def test_what_was_accepted_is_another_store(path, backed_up):
+def test_an_accepted_file_is_another_store(path, backed_up):
     accept_store(backed_up)
     with opening(backed_up) as store:
         store.append([b"3"] * 4)
@@ -254,7 +254,7 @@ def test_a_store_in_use_is_not_accepted(path):
         accept_store(path)
 
 
-def test_what_is_whole_of_broken_pages_is_copied(path, tmp_path):
+def test_intact_parts_of_broken_pages_are_copied(path, tmp_path):
     with opening(path) as store:
         store.save_snapshot(0, Model(Options()).dump())
         model = recover(store, Options(), clock, Recovery())

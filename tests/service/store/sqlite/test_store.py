@@ -305,7 +305,7 @@ def test_an_append_that_was_said_to_have_failed_is_taken_back(store):
         lambda store: list(store.snapshots()),
     ],
 )
-def test_it_is_taken_back_by_the_next_write_and_not_returned_before(store, use):
+def test_a_failed_append_is_taken_back_by_the_next_write(store, use):
     store.append([b"1"])
     store._file._connection = FailsAfterwards(store._file._connection, "INSERT INTO events")
     with pytest.raises(StoreUnavailable):
