@@ -3,7 +3,7 @@
 import asyncio
 import functools
 import threading
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from zlib import crc32
 
 from manyclass.core.event import Event, Instance
@@ -136,6 +136,15 @@ def in_loop(test):
         asyncio.run(test(*args, **kwargs))
 
     return run
+
+
+@asynccontextmanager
+async def appending(store, admitting, *events):
+    """Admit the events, and yield their answer while the append is held up."""
+    with store.before_append.shut() as gate:
+        answer = admitting.admit(list(events))
+        await gate.reached()
+        yield answer
 
 
 async def many_turns():

@@ -16,7 +16,7 @@ from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from manyclass.service.store.memory import MemoryStore
 from tests.service.engines import engine_threads
-from tests.service.faulty import Clock, FaultyStore, learn, many_turns
+from tests.service.faulty import Clock, FaultyStore, appending, learn, many_turns
 
 
 async def assert_refuses(engine, status):
@@ -111,9 +111,7 @@ async def test_a_start_that_breaks_is_raised_and_known(store, caplog):
 
 async def test_a_sender_may_wait_for_room(store, start):
     engine = await start(store, max_queue_events=2)
-    with store.before_append.shut() as gate:
-        first = engine.admit([learn("a", "x")])
-        await gate.reached()
+    async with appending(store, engine, learn("a", "x")) as first:
         second = engine.admit([learn("b", "x")])
         with pytest.raises(QueueFull):
             await engine.submit([learn("c", "x")])
@@ -203,9 +201,7 @@ async def test_looks_at_the_schedule_by_itself(start, monkeypatch):
 
 async def test_close_learns_what_was_admitted_and_takes_a_snapshot(store, start):
     engine = await start(store)
-    with store.before_append.shut() as gate:
-        answer = engine.admit([learn("a", "x")])
-        await gate.reached()
+    async with appending(store, engine, learn("a", "x")) as answer:
         queued = engine.admit([learn("b", "y")])
         closing = asyncio.create_task(engine.close())
         await many_turns()

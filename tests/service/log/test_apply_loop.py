@@ -55,12 +55,16 @@ class Applying:
         return await asyncio.wait_for(asyncio.shield(self.loop.broken), PATIENCE)
 
 
+@pytest.fixture
+async def applying():
+    return Applying()
+
+
 def batch(first_seq, *events):
     return Batch(first_seq, [bytes(event) for event in events], 0)
 
 
-async def test_requests_and_batches_are_applied_in_order():
-    applying = Applying()
+async def test_requests_and_batches_are_applied_in_order(applying):
     one, two, three = learn("a", "x", "one"), learn("b", "y"), learn("a", "x", "one")
     applying.loop.extend([applying.request(one), batch(2, two), applying.request(three)])
     await applying.done()
@@ -68,8 +72,7 @@ async def test_requests_and_batches_are_applied_in_order():
     assert applying.model.seq == 3
 
 
-async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
-    applying = Applying()
+async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other(applying):
     conflict = learn("c", "z", "one").join()
     applying.loop.extend(
         [batch(1, learn("a", "x", "one"), learn("b", "y", "two"), conflict, learn("d", "w"))]
@@ -80,8 +83,7 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     assert model.seen("two") is None
 
 
-async def test_the_outcome_of_an_awaited_request_is_delivered():
-    applying = Applying()
+async def test_the_outcome_of_an_awaited_request_is_delivered(applying):
     applying.loop.extend([applying.request(learn("a", "x", "one"))])
     applying.loop.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
     await applying.done()
@@ -90,8 +92,7 @@ async def test_the_outcome_of_an_awaited_request_is_delivered():
     assert conflict.position == 1
 
 
-async def test_a_batch_out_of_its_place_is_not_applied():
-    applying = Applying()
+async def test_a_batch_out_of_its_place_is_not_applied(applying):
     applying.loop.extend([batch(2, learn("a", "x"))])
     assert isinstance(await applying.broken(), EventError)
     assert not applying.live.is_current
@@ -108,9 +109,8 @@ async def test_a_batch_out_of_its_place_is_not_applied():
     ],
     ids=["retries", "conflicts", "one request"],
 )
-async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
+async def test_other_tasks_run_between_all_kinds_of_events(applying, monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     applying.loop.extend([batch(1, *events)])
     turns = 0
     while not applying.loop.idle:
@@ -120,9 +120,8 @@ async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     assert applying.model.seq == 500
 
 
-async def test_soon_arrivals_are_applied_in_a_later_turn(monkeypatch):
+async def test_soon_arrivals_are_applied_in_a_later_turn(applying, monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     for seq in range(1, 101):
         applying.loop.extend([batch(seq, learn("a", "x"))], soon=True)
     assert applying.model.seq == 0
@@ -135,9 +134,8 @@ async def test_soon_arrivals_are_applied_in_a_later_turn(monkeypatch):
 # --- waiting for an event -------------------------------------------------------------------------
 
 
-async def test_each_waiter_is_woken_by_its_event(monkeypatch):
+async def test_each_waiter_is_woken_by_its_event(applying, monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     woken = []
 
     async def wait(seq):
@@ -153,8 +151,7 @@ async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     assert all(seq <= at <= seq + 3 for seq, at in woken)
 
 
-async def test_cancelled_waiters_are_forgotten():
-    applying = Applying()
+async def test_cancelled_waiters_are_forgotten(applying):
     staying = asyncio.create_task(applying.loop.reached(3))
     for seq in range(10, 400):
         waiting = asyncio.create_task(applying.loop.reached(seq))
@@ -189,8 +186,7 @@ async def test_events_behind_a_mark_wait_for_its_snapshot():
     assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
 
 
-async def test_a_mark_whose_snapshot_is_gone_stops_it():
-    applying = Applying()
+async def test_a_mark_whose_snapshot_is_gone_stops_it(applying):
     applying.loop.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
     assert isinstance(await applying.broken(), SnapshotMissing)
     assert applying.model.seq == 1
@@ -214,8 +210,7 @@ async def test_events_cleared_during_a_load_are_not_applied_later():
     assert applying.live.is_current
 
 
-async def test_after_an_error_nothing_is_applied_until_it_resumes():
-    applying = Applying()
+async def test_after_an_error_nothing_is_applied_until_it_resumes(applying):
     applying.loop.extend([batch(2, learn("a", "x"))])
     await applying.broken()
     applying.loop.extend([batch(1, learn("a", "x"))])

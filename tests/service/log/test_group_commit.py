@@ -17,7 +17,7 @@ from manyclass.service.log.live_model import LearnerCounts
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import StoreError, StoreFull, StoreUnavailable
 from manyclass.service.store.memory import MemoryStore
-from tests.service.faulty import PATIENCE, FaultyStore, learn, many_turns
+from tests.service.faulty import PATIENCE, FaultyStore, appending, learn, many_turns
 from tests.service.log.parts import assert_holds_just, committing
 
 # --- answers -------------------------------------------------------------------------------------
@@ -103,9 +103,7 @@ async def test_every_error_of_the_store_is_unavailable_to_the_sender(parts, grou
 async def test_waiting_events_survive_the_failure_of_the_append_before(parts, group_commit):
     later = learn("b", "y", "two")
     parts.store.append_errors = [StoreUnavailable("away")]
-    with parts.store.before_append.shut() as gate:
-        failing = group_commit.admit([learn("a", "x", "one")])
-        await gate.reached()
+    async with appending(parts.store, group_commit, learn("a", "x", "one")) as failing:
         waiting = group_commit.admit([later])
     with pytest.raises(StoreUnavailable):
         await failing
@@ -170,9 +168,7 @@ async def test_the_next_append_begins_before_the_last_is_applied():
             assert store.begun.acquire(timeout=PATIENCE)
 
     async with committing(store, on_applied=wait_for_the_second) as (_, group_commit):
-        with store.before_append.shut() as gate:
-            first = group_commit.admit([learn("a", "x")])
-            await gate.reached()
+        async with appending(store, group_commit, learn("a", "x")) as first:
             second = group_commit.admit([learn("b", "y")])
         assert (await first)[0].seq == 1
         assert (await second)[0].seq == 2

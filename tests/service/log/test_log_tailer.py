@@ -10,7 +10,6 @@ from manyclass.service.store.errors import LogRewound
 from manyclass.service.store.protocol import Batch
 from tests.service.engines import until
 from tests.service.faulty import PATIENCE, many_turns
-from tests.service.shared import SharedLog
 
 
 class Receiver:
@@ -26,8 +25,7 @@ class Receiver:
         self.applied.append(applied)
 
 
-async def test_brings_batches_and_messages_and_then_nothing_more():
-    log = SharedLog()
+async def test_brings_batches_and_messages_and_then_nothing_more(log):
     receiver = Receiver(log)
     other = log.store("B")
     other.append([b"1", b"2"])
@@ -43,8 +41,7 @@ async def test_brings_batches_and_messages_and_then_nothing_more():
     assert not receiver.tailer.ended.done()
 
 
-async def test_begins_amid_a_batch():
-    log = SharedLog()
+async def test_begins_amid_a_batch(log):
     log.store("B").append([b"1", b"2", b"3"])
     receiver = Receiver(log, after=1)
     await until(lambda: receiver.batches)
@@ -52,9 +49,8 @@ async def test_begins_amid_a_batch():
     await receiver.tailer.stop()
 
 
-async def test_waits_until_there_is_room(monkeypatch):
+async def test_waits_until_there_is_room(log, monkeypatch):
     monkeypatch.setattr(log_tailer, "MOST_AHEAD_BYTES", 2000)
-    log = SharedLog()
     receiver = Receiver(log)
     for _ in range(20):
         log.store("B").append([bytes(300)])
@@ -70,8 +66,7 @@ async def test_waits_until_there_is_room(monkeypatch):
 
 
 @pytest.mark.parametrize("error", [LogRewound(2), ZeroDivisionError()])
-async def test_says_why_it_cannot_go_on(monkeypatch, error):
-    log = SharedLog()
+async def test_says_why_it_cannot_go_on(log, monkeypatch, error):
 
     def follow(self, after):
         yield Batch(1, [b"1"], 0)

@@ -31,7 +31,7 @@ class Life:
             self.model.apply(self.model.seq + 1, event)
 
     def learn_to(self, *numbers):
-        """Learn the lessons up to each number, and take a snapshot there."""
+        """Learn the events up to each number, and take a snapshot there."""
         learned = self.model.learner.learned
         for number in numbers:
             self.learn(*LESSONS[learned:number])

@@ -10,7 +10,7 @@ from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.request import Result
 from manyclass.service.store.errors import StoreUnavailable
-from tests.service.faulty import PATIENCE, learn, many_turns
+from tests.service.faulty import PATIENCE, appending, learn, many_turns
 from tests.service.log.parts import assert_holds_just
 
 # --- retries -------------------------------------------------------------------------------------
@@ -37,9 +37,7 @@ async def test_a_retry_is_answered_while_the_store_is_away(parts, group_commit):
 
 async def test_a_retry_waits_for_the_first_one_in_flight(parts, group_commit):
     event = learn("a", "x", "one")
-    with parts.store.before_append.shut() as gate:
-        first = group_commit.admit([event])
-        await gate.reached()
+    async with appending(parts.store, group_commit, event) as first:
         retry = group_commit.admit([event])
         await asyncio.sleep(0)
         assert not retry.done()
@@ -65,9 +63,7 @@ async def test_a_retry_of_a_durable_event_that_is_not_applied_yet(parts, group_c
 async def test_retries_among_those_that_wait_go_the_way_of_the_first(parts, group_commit):
     event = learn("a", "x", "one")
     parts.store.append_error = StoreUnavailable("away")
-    with parts.store.before_append.shut() as gate:
-        head = group_commit.admit([learn("z", "z")])
-        await gate.reached()
+    async with appending(parts.store, group_commit, learn("z", "z")) as head:
         both = [group_commit.admit([event]), group_commit.admit([event])]
     failed = await asyncio.gather(head, *both, return_exceptions=True)
     assert all(isinstance(error, StoreUnavailable) for error in failed)
@@ -102,9 +98,7 @@ async def test_a_conflict_within_one_request_keeps_all_of_it_out(parts, group_co
 
 async def test_a_conflict_does_not_harm_other_requests(parts, group_commit):
     event, other = learn("a", "x", "one"), learn("b", "y", "two")
-    with parts.store.before_append.shut() as gate:
-        head = group_commit.admit([learn("z", "z")])
-        await gate.reached()
+    async with appending(parts.store, group_commit, learn("z", "z")) as head:
         first = group_commit.admit([event])
         conflict = group_commit.admit([learn("c", "c", "three"), learn("a", "z", "one")])
         retry = group_commit.admit([event])

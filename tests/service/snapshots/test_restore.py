@@ -19,7 +19,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from tests.service.engines import recovered, running, seqs, teach, ticked
-from tests.service.faulty import Clock, FaultyStore, learn
+from tests.service.faulty import Clock, FaultyStore, appending, learn
 
 
 async def test_goes_back_to_the_state_of_a_snapshot(engine, store):
@@ -62,9 +62,7 @@ async def test_ranks_and_queues_while_it_goes_back(engine, store):
 
 
 async def test_events_in_flight_are_learned_before_the_restore(engine, store):
-    with store.before_append.shut() as gate:
-        flying = engine.admit([learn("a", "x", "one")])
-        await gate.reached()
+    async with appending(store, engine, learn("a", "x", "one")) as flying:
         restoring = asyncio.create_task(engine.restore(0))
         await asyncio.sleep(0)
     assert (await flying)[0].seq == 1
