@@ -5,6 +5,7 @@ import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -34,6 +35,14 @@ async def teach(engine, *texts):
 
 def recovered(store, options=None):
     return recover(store, options or Options(), Clock(), Recovery())
+
+
+def model_of(*events):
+    """Return a model that has learned these events."""
+    model = Model(Options())
+    for seq, event in enumerate(events, start=1):
+        model.apply(seq, event)
+    return model
 
 
 def seqs(infos):

@@ -12,11 +12,11 @@ from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.log.request import Request, Result
 from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
+from tests.service.engines import recovered
 from tests.service.faulty import PATIENCE, learn, many_turns
 
 
@@ -261,11 +261,11 @@ async def test_the_state_equals_that_of_recovery_from_any_snapshot(seed):
             snapshots.append(applying.model.seq)
             store.save_snapshot(applying.model.seq, applying.model.dump())
     digest = applying.model.digest()
-    assert recover(store, Options(), float, Recovery()).digest() == digest
+    assert recovered(store).digest() == digest
     damaged = MemoryStore(float)  # without its newest snapshots, except those named by marks
     for seq, data in store.read(0):
         assert damaged.append([data]) == seq
     marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}
     for seq in {0, *(marks & set(snapshots))}:
         damaged.save_snapshot(seq, store.open_snapshot(seq))
-    assert recover(damaged, Options(), float, Recovery()).digest() == digest
+    assert recovered(damaged).digest() == digest

@@ -6,10 +6,9 @@ import pytest
 
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
-from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.service.log.request import Result
 from manyclass.service.log.submission import Submission
+from tests.service.engines import model_of
 from tests.service.faulty import learn
 
 RETRY = Result.of_retry(7)
@@ -17,13 +16,6 @@ RETRY = Result.of_retry(7)
 
 def submission(*entries):
     return Submission(entries, 0.0, asyncio.get_running_loop().create_future())
-
-
-def model_of(*events):
-    model = Model(Options())
-    for seq, event in enumerate(events, start=1):
-        model.apply(seq, event)
-    return model
 
 
 async def test_only_events_count_and_go_into_the_log():

@@ -7,19 +7,10 @@ import pytest
 from manyclass.service.store import open_store
 from manyclass.service.store.redis.store import RedisStore
 from tests.redis_server import RedisServer
+from tests.service.faulty import Clock
 from tests.service.store.following import Following
 
 NUMBERS = count(1)
-
-
-class Clock:
-    """A clock that shows the time set by the test."""
-
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
 
 
 class Leading(RedisStore):

@@ -7,12 +7,12 @@ from manyclass.cli.main import app
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import copy as copy_module
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
 from manyclass.service.store.memory import MemoryStore
+from tests.service.engines import recovered
 
 
 def clock():
@@ -37,10 +37,6 @@ def source():
             store.save_snapshot(seq, model.dump())
     store.trim(10)
     return store
-
-
-def recovered(store):
-    return recover(store, Options(), clock, Recovery())
 
 
 def silent(_):

@@ -2,20 +2,16 @@
 
 import pytest
 
-from manyclass.core.event import Event, Instance
-from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
 from manyclass.service.store.snapshot_file import SnapshotFile
+from tests.service.engines import model_of
+from tests.service.faulty import learn
 
 
 @pytest.fixture
 def file(tmp_path):
-    model = Model(Options())
-    for seq in range(1, 4):
-        model.apply(seq, Event.learn(Instance(["a"]), [f"c{seq}"]))
     path = tmp_path / "saved.snapshot"
-    path.write_bytes(b"".join(model.dump()))
+    path.write_bytes(b"".join(model_of(*(learn("a", f"c{n}") for n in range(3))).dump()))
     return path
 
 

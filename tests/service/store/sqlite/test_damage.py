@@ -14,11 +14,11 @@ from load_tests import damage
 from manyclass.cli.main import app
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreDamaged, StoreInUse
 from manyclass.service.store.sqlite.mark import SLOT_BYTES, mark_path, read_mark
 from manyclass.service.store.sqlite.store import SqliteStore, accept_store
+from tests.service.engines import recovered
 from tests.service.store.sqlite.changing import FILES, clock, files_of, opening, refused
 
 
@@ -257,7 +257,7 @@ def test_a_store_in_use_is_not_accepted(path):
 def test_intact_parts_of_broken_pages_are_copied(path, tmp_path):
     with opening(path) as store:
         store.save_snapshot(0, Model(Options()).dump())
-        model = recover(store, Options(), clock, Recovery())
+        model = recovered(store)
         damage.learn(store, model, Random(1), 20)
         store.save_snapshot(20, [*model.dump(), b"x" * 50_000])
         damage.learn(store, model, Random(2), 20)
@@ -269,7 +269,7 @@ def test_intact_parts_of_broken_pages_are_copied(path, tmp_path):
     assert copied.exit_code == 0, copied.output
     assert "left out: snapshot 20" in copied.stderr
     with opening(tmp_path / "new.db") as store:
-        assert recover(store, Options(), clock, Recovery()).digest() == model.digest()
+        assert recovered(store).digest() == model.digest()
 
 
 # --- snapshots of another store -------------------------------------------------------------------

@@ -8,13 +8,13 @@ import pytest
 
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.batch import batch_checksum, join_batch
 from manyclass.service.store.errors import LogDamaged, StoreError
 from manyclass.service.store.sqlite.file import APPLICATION_ID, FIRST_TABLES
 from manyclass.service.store.sqlite.mark import mark_path
 from manyclass.service.store.sqlite.store import SqliteStore, accept_store
+from tests.service.engines import model_of
 from tests.service.store.sqlite.changing import clock, opening, refused
 
 
@@ -46,9 +46,7 @@ def make_old_store(path, events, snapshot_seq, state):
 
 def test_a_store_of_an_older_release_is_adopted_once(path):
     lessons = [bytes(Event.learn(Instance([f"f{n}"]), [f"c{n}"], f"{n}", n)) for n in range(6)]
-    model = Model(Options())
-    for seq in range(1, 6):
-        model.apply(seq, Event.from_bytes(lessons[seq - 1]))
+    model = model_of(*map(Event.from_bytes, lessons[:5]))
     make_old_store(path, lessons[:5], 5, b"".join(model.dump()))
     model.apply(6, Event.from_bytes(lessons[5]))
     with opening(path) as store:
