@@ -23,6 +23,16 @@ def server(tmp_path):
 
 
 @pytest.fixture
+def followed(server, open_redis, follow):
+    """Return a store of little patience with one event, and its follower."""
+    store = open_redis(server.url, patience=0.5)
+    follower = follow(store)
+    store.append([b"1"], 1)
+    follower.wait_for_seq(1)
+    return store, follower
+
+
+@pytest.fixture
 def forgetful(tmp_path):
     """Yield a server that keeps only its dumps."""
     with RedisServer(tmp_path / "redis", appendfsync=None) as started:

@@ -31,12 +31,9 @@ def test_no_server_at_the_start(server, open_redis):
     assert store.append([b"1"]) == 1
 
 
-def test_away_and_back(server, open_redis, follow):
-    store = open_redis(server.url, patience=0.5)
-    follower = follow(store)
-    store.append([b"1"], 1)
+def test_away_and_back(followed, server):
+    store, follower = followed
     store.heartbeat(0)
-    follower.wait_for_seq(1)
     server.kill()
     with pytest.raises(StoreUnavailable):
         store.append([b"2"], 2)

@@ -116,13 +116,10 @@ def test_no_snapshot_is_taken_of_a_lost_state(rewound):
     assert rewound.store.save_snapshot(1, [b"of the log as it is"]).seq == 1
 
 
-def test_an_emptied_server_is_no_server(server, open_redis, follow):
-    store = open_redis(server.url, patience=0.5)
-    follower = follow(store)
-    store.append([b"1"], 1)
+def test_an_emptied_server_is_no_server(followed, server):
+    store, follower = followed
     store.heartbeat(0)
     store.save_snapshot(1, [b"state"])
-    follower.wait_for_seq(1)
     with server.client() as client:
         kept = {key: client.dump(key) for key in client.keys("*")}
         client.flushall()
@@ -152,11 +149,8 @@ def test_an_emptied_server_is_no_server(server, open_redis, follow):
     assert follower.append_ids == [1, 4]
 
 
-def test_another_store_in_its_place_is_no_server(server, open_redis, follow):
-    store = open_redis(server.url, patience=0.5)
-    follower = follow(store)
-    store.append([b"1"], 1)
-    follower.wait_for_seq(1)
+def test_another_store_in_its_place_is_no_server(followed, server, open_redis):
+    store, follower = followed
     with server.client() as client:
         client.flushall()
     newcomer = open_redis(server.url)

@@ -24,11 +24,8 @@ def test_a_server_that_evicts_is_refused_at_the_start(tmp_path, open_redis, poli
         assert "noeviction" in error.value.hint
 
 
-def test_a_server_that_evicts_later_is_as_good_as_away(server, open_redis, follow):
-    store = open_redis(server.url, patience=0.5)
-    follower = follow(store)
-    store.append([b"1"])
-    follower.wait_for_seq(1)
+def test_a_server_that_evicts_later_is_as_good_as_away(followed, server):
+    store, follower = followed
     with server.client() as client:
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.client_kill_filter(_type="normal", skipme=True)
@@ -101,11 +98,8 @@ def test_a_replica_is_refused(server, tmp_path, open_redis):
         assert "sentinel" in error.value.hint
 
 
-def test_a_server_that_becomes_a_replica(server, tmp_path, open_redis, follow):
-    store = open_redis(server.url, patience=0.5)
-    follower = follow(store)
-    store.append([b"1"])
-    follower.wait_for_seq(1)
+def test_a_server_that_becomes_a_replica(followed, server, tmp_path):
+    store, follower = followed
     with RedisServer(tmp_path / "other") as other, server.client() as client:
         client.replicaof("127.0.0.1", other.port)
         with pytest.raises(StoreUnavailable):
