@@ -66,3 +66,10 @@ async def second(log, first):
     """Yield another one."""
     async with engine_on(log, "B") as made:
         yield made
+
+
+@pytest.fixture
+async def impatient(log):
+    """Yield an engine that waits for the store for a moment only."""
+    async with engine_on(log, "A", store_seconds=0.3) as made:
+        yield made

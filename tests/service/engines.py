@@ -76,7 +76,7 @@ def engine_threads():
 @asynccontextmanager
 async def engine_on(log, name, ready=True, **settings):
     """Yield a new engine on the log, ready unless `ready` is false; close it at the end."""
-    wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": 0.3} | settings
+    wanted = {"snapshot_events": 0, "snapshot_seconds": 0, "store_seconds": PATIENCE} | settings
     engine = Engine(Settings(**wanted), Cluster(log.store(name)), Clock())
     starting = asyncio.create_task(engine.start())
     try:

@@ -68,13 +68,14 @@ class SharedMemoryStore:
         log.stores.append(self)
 
     def _reach(self):
+        """Return the snapshots and events, unless the server is unreachable."""
         if self.log.away:
             raise StoreUnavailable("the server is away", "wait")
+        return self.log.inner
 
     @property
     def last_seq(self):
-        self._reach()
-        return self.log.inner.last_seq
+        return self._reach().last_seq
 
     def append(self, events, append_id=0, after=None):
         self.before_append.pass_through()
@@ -158,34 +159,29 @@ class SharedMemoryStore:
                     store.messages.append(PeerMessage(self.name, body))
 
     def read(self, after):
-        self._reach()
-        return self.log.inner.read(after)
+        return self._reach().read(after)
 
     def save_snapshot(self, seq, chunks, keep_existing=False):
         self.before_save.pass_through()
-        self._reach()
-        return self.log.inner.save_snapshot(seq, chunks, keep_existing)
+        return self._reach().save_snapshot(seq, chunks, keep_existing)
 
     def open_snapshot(self, seq):
-        self._reach()
-        return self.log.inner.open_snapshot(seq)
+        return self._reach().open_snapshot(seq)
 
     def snapshots(self):
-        self._reach()
-        return self.log.inner.snapshots()
+        return self._reach().snapshots()
 
     def _lead(self):
-        self._reach()
+        data = self._reach()
         if self.log.leader is not self:
             raise StoreUnavailable("another process leads")
+        return data
 
     def delete_snapshot(self, seq):
-        self._lead()
-        self.log.inner.delete_snapshot(seq)
+        self._lead().delete_snapshot(seq)
 
     def trim(self, seq):
-        self._lead()
-        self.log.inner.trim(seq)
+        self._lead().trim(seq)
         with self.log.changed:
             self.log.batches = [b for b in self.log.batches if b[0] + len(b[1]) - 1 > seq]
 

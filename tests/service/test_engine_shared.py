@@ -170,21 +170,21 @@ async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back(l
     assert (await first.submit([learn("b", "y", "one")]))[0].seq == 2
 
 
-async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowed(first):
-    with first.store.before_append.shut() as gate:
-        under_way = asyncio.create_task(first.submit([learn("a", "x", "one")]))
+async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowed(impatient):
+    with impatient.store.before_append.shut() as gate:
+        under_way = asyncio.create_task(impatient.submit([learn("a", "x", "one")]))
         await gate.reached()
-        waiting = asyncio.create_task(first.submit([learn("b", "y", "two")]))
+        waiting = asyncio.create_task(impatient.submit([learn("b", "y", "two")]))
         with pytest.raises(CommitOutcomeUnknown):
             await under_way
         with pytest.raises(StoreUnavailable) as caught:
             await waiting
         assert not isinstance(caught.value, CommitOutcomeUnknown)
-        assert first.stats().queued_events == 0
-    await first.reached(1, PATIENCE)  # the first one was on its way
-    assert await first.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
-    assert await first.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
-    assert first.model.learner.learned == 2
+        assert impatient.stats().queued_events == 0
+    await impatient.reached(1, PATIENCE)  # the first event was on its way
+    assert await impatient.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
+    assert await impatient.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
+    assert impatient.model.learner.learned == 2
 
 
 async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once(first, second):
@@ -197,13 +197,13 @@ async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once(first, seco
     await equal(first, second)
 
 
-async def test_an_event_not_read_back_is_not_acknowledged(first):
-    with first.store.follows.shut() as gate:
+async def test_an_event_not_read_back_is_not_acknowledged(impatient):
+    with impatient.store.follows.shut() as gate:
         await gate.reached()
         with pytest.raises(CommitOutcomeUnknown):
-            await first.submit([learn("a", "x")])
-        assert first.model.seq == 0
-    assert await first.reached(1, PATIENCE)
+            await impatient.submit([learn("a", "x")])
+        assert impatient.model.seq == 0
+    assert await impatient.reached(1, PATIENCE)
 
 
 async def test_a_start_waits_for_an_unreachable_store(log):
@@ -252,7 +252,7 @@ async def test_an_event_that_comes_before_the_reply_is_answered_after_it(first):
 
 
 async def test_close_when_the_event_came_before_the_reply(log):
-    async with engine_on(log, "A", store_seconds=PATIENCE) as engine:
+    async with engine_on(log, "A") as engine:
         with engine.store.after_append.shut():
             answer = engine.admit([learn("a", "x")])
             assert await engine.reached(1, PATIENCE)
@@ -271,17 +271,17 @@ async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request(l
     await equal(first, second)
 
 
-async def test_abandoned_requests_are_not_kept(first):
+async def test_abandoned_requests_are_not_kept(impatient):
     event = learn("a", "x", "one")
     for _ in range(5):
-        await first.submit([event])
-    assert first._pipeline.group_commit._landing == {}
-    with first.store.follows.shut() as gate:
+        await impatient.submit([event])
+    assert impatient._pipeline.group_commit._landing == {}
+    with impatient.store.follows.shut() as gate:
         await gate.reached()
         with pytest.raises(CommitOutcomeUnknown):
-            await first.submit([learn("b", "y")])
-        await until(lambda: first._pipeline.group_commit._landing == {})
-    assert await first.reached(2, PATIENCE)
+            await impatient.submit([learn("b", "y")])
+        await until(lambda: impatient._pipeline.group_commit._landing == {})
+    assert await impatient.reached(2, PATIENCE)
 
 
 async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown(first):
