@@ -15,6 +15,7 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged
+from tests.service.store.waiting import until
 from tests.system.process import PATIENCE, Service, learned
 
 CLIENTS = 4
@@ -96,6 +97,11 @@ class Photographer:
                 self.taken += 1
 
 
+def acknowledged_by(clients):
+    """Return the number of events that are acknowledged."""
+    return sum(len(client.acknowledged) for client in clients)
+
+
 def often(snapshots, keep, name):
     """Return a case of many kills."""
     return pytest.param(20, snapshots, keep, id=name, marks=pytest.mark.slow)
@@ -125,7 +131,8 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
         senders = [*clients, *photographers]
         with ThreadPoolExecutor(len(senders)) as pool:
             done = [pool.submit(sender.send_until, service.url, stopped) for sender in senders]
-            stopped.wait(moments.uniform(0.02, 0.4))  # the moment of the kill
+            enough = acknowledged_by(clients) + moments.randrange(60)  # at the moment of the kill
+            until(lambda least=enough: acknowledged_by(clients) >= least)
             service.kill()
             stopped.set()
             for each in done:

@@ -1,10 +1,10 @@
-"""For what is sure to come, without a fixed time to wait."""
+"""Waits for conditions that are sure to hold, without a fixed time."""
 
 import time
 
 from manyclass.service.store.errors import StoreUnavailable
 
-SOON = 60  # an upper limit; what is waited for takes a moment
+SOON = 60  # an upper limit; a condition takes a moment to hold
 
 
 def until(condition):
