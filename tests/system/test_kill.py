@@ -131,8 +131,12 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
         senders = [*clients, *photographers]
         with ThreadPoolExecutor(len(senders)) as pool:
             done = [pool.submit(sender.send_until, service.url, stopped) for sender in senders]
-            enough = acknowledged_by(clients) + moments.randrange(60)  # at the moment of the kill
+            # The kill comes after some more events, and mostly amid a snapshot.
+            enough = acknowledged_by(clients) + moments.randrange(60)
             until(lambda least=enough: acknowledged_by(clients) >= least)
+            if photographers:
+                enough = photographers[0].taken + moments.randrange(2)
+                until(lambda least=enough: photographers[0].taken >= least)
             service.kill()
             stopped.set()
             for each in done:
