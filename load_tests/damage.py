@@ -290,7 +290,8 @@ def _load(subject, content, folder):
     file = folder / "damaged.snapshot"
     file.write_bytes(content)
     try:
-        model = Model.load(SnapshotFile(file).open_snapshot(SnapshotFile(file).last_seq))
+        saved = SnapshotFile(file)
+        model = Model.load(saved.open_snapshot(saved.snapshots()[0].seq))
     except StoreError as error:
         return _refused(error)
     return Outcome("equal" if model.digest() == subject.digest else "wrong state")

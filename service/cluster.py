@@ -26,7 +26,7 @@ from manyclass.service.store.protocol import Heartbeat, Process, SharedStore, St
 
 log = logging.getLogger(__name__)
 
-AWAY_SECONDS = 3.0  # without an answer until the store counts as unreachable
+UNREACHABLE_SECONDS = 3.0  # without an answer until the store counts as unreachable
 RETRY_SECONDS = 1.0  # between two tries to restore the state from a shared store
 TRIES = 3  # to restore the state from a store that answers
 
@@ -50,7 +50,7 @@ class Cluster:
         self.live = LiveModel()
         self.heartbeat: Heartbeat | None = None  # the newest, of a shared store
         self.waiting: str | None = None  # the reason why the rules cannot be raised yet
-        self.is_away = False  # the newest heartbeat was not answered
+        self.is_unreachable = False  # the newest heartbeat was not answered
         self._resigned = False
         self._polling = asyncio.Lock()
         self._poll_began = 0.0  # by the loop's clock
@@ -61,8 +61,8 @@ class Cluster:
         """True if this process takes the snapshots by the schedule, and trims the log."""
         if self.shared is None:
             return True
-        is_member = not (self._resigned or self.is_away)
-        return is_member and self.heartbeat is not None and self.heartbeat.leads
+        is_member = not (self._resigned or self.is_unreachable)
+        return is_member and self.heartbeat is not None and self.heartbeat.is_leader
 
     @property
     def is_polling(self) -> bool:
@@ -93,7 +93,7 @@ class Cluster:
             if self._poll_began <= asked:
                 self._poll_began = now()
                 await self._send_heartbeat(self.shared)
-            return None if self.is_away else self.heartbeat
+            return None if self.is_unreachable else self.heartbeat
 
     async def poll_until(self, holds: Callable[[Heartbeat], bool]) -> None:
         """Wait until the condition holds for a new heartbeat, or until heartbeats end."""
@@ -107,12 +107,12 @@ class Cluster:
         """Leave the cluster, so that other processes do not wait for this one."""
         self._resigned = True
 
-    def store_away_seconds(self) -> float:
+    def store_unreachable_seconds(self) -> float:
         """Return the seconds since a shared store last answered, 0 while it does."""
         if self._silent_since is None or self.shared is None or self._resigned:
             return 0.0
         away = asyncio.get_running_loop().time() - self._silent_since
-        return away if away > AWAY_SECONDS else 0.0
+        return away if away > UNREACHABLE_SECONDS else 0.0
 
     def other_has(self, seq: int) -> bool:
         """Return whether another process has applied event `seq`, so that it may store it."""
@@ -127,13 +127,13 @@ class Cluster:
         may_lead = self.waiting is None
         try:
             position = self.live.position
-            heartbeat = await asyncio.to_thread(shared.beat, position, rules.RULES, may_lead)
+            heartbeat = await asyncio.to_thread(shared.heartbeat, position, rules.RULES, may_lead)
         except StoreError as error:
-            if not self.is_away:  # once: it may be away for long
+            if not self.is_unreachable:  # once: it may be away for long
                 log.warning("the store does not answer: %s", with_hint(error))
-            self.is_away = True
+            self.is_unreachable = True
         else:
-            self.is_away = False
+            self.is_unreachable = False
             self.heartbeat = heartbeat
             self._silent_since = asyncio.get_running_loop().time()
 
@@ -232,7 +232,7 @@ class StateRestorer:
             )
             cluster.waiting = None  # from here on this process may lead
             await cluster.poll_until(
-                lambda heartbeat: heartbeat.last_seq != model.seq or heartbeat.leads
+                lambda heartbeat: heartbeat.last_seq != model.seq or heartbeat.is_leader
             )
             if cluster.is_closed:
                 return False

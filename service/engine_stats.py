@@ -27,4 +27,4 @@ class EngineStats:
     rewinds: int = 0  # times the state was restored anew because the log had lost events
     foreign_entries: int = 0  # of the log, skipped because no process of the service wrote them
     store_full: bool = False  # a shared store has no room for an append
-    store_away_seconds: float = 0.0  # since a shared store last answered; 0 while it does
+    store_unreachable_seconds: float = 0.0  # since a shared store last answered; 0 while it does

@@ -119,7 +119,7 @@ class Pipeline:
             rewinds=self._replica.rewinds,
             store_full=heartbeat is not None and heartbeat.is_full,
             foreign_entries=0 if cluster.shared is None else cluster.shared.foreign_entries,
-            store_away_seconds=cluster.store_away_seconds(),
+            store_unreachable_seconds=cluster.store_unreachable_seconds(),
         )
 
     async def discard(self) -> None:
@@ -133,7 +133,7 @@ class Pipeline:
         await self._replica.finished()
         try:
             await self.group_commit.drain()
-            if take_last and not cluster.is_leader and not cluster.is_away:
+            if take_last and not cluster.is_leader and not cluster.is_unreachable:
                 await cluster.poll()  # the leader may have stopped a moment ago
             if take_last and cluster.is_leader:
                 try:

@@ -10,8 +10,9 @@ from contextlib import suppress
 import redis
 
 from deploy.ports import free_port
+from tests.certificates import make_certificate, tls_of_server
 from tests.redis_server import START_SECONDS, RedisServer
-from tests.service.store.tls_proxy import TlsProxy, make_certificate
+from tests.system.proxy import Proxy
 
 DOWN_SECONDS = 2.0  # a server that is silent for this long is replaced
 SERVICE = "mymaster"
@@ -24,22 +25,22 @@ DURABLE = ("--min-replicas-to-write 1", "--min-replicas-max-lag 3", "--repl-time
 class Sentinel(RedisServer):
     """A sentinel process of a group."""
 
-    def __init__(self, folder, master_port):
+    def __init__(self, folder, master_port, *, quorum=2, down_seconds=DOWN_SECONDS, settings=()):
         super().__init__(folder)
-        self._master_port = master_port
+        self._lines = [
+            f"port {self.port}",
+            "bind 127.0.0.1",
+            f"dir {self.folder}",
+            f"sentinel monitor {SERVICE} 127.0.0.1 {master_port} {quorum}",
+            f"sentinel down-after-milliseconds {SERVICE} {int(1000 * down_seconds)}",
+            f"sentinel failover-timeout {SERVICE} 4000",
+            *settings,
+        ]
 
     def arguments(self):
         configuration = self.folder / "sentinel.conf"
         if not configuration.exists():  # it writes to this file itself
-            lines = [
-                f"port {self.port}",
-                "bind 127.0.0.1",
-                f"dir {self.folder}",
-                f"sentinel monitor {SERVICE} 127.0.0.1 {self._master_port} 2",
-                f"sentinel down-after-milliseconds {SERVICE} {int(1000 * DOWN_SECONDS)}",
-                f"sentinel failover-timeout {SERVICE} 4000",
-            ]
-            configuration.write_text("\n".join(lines) + "\n")
+            configuration.write_text("\n".join(self._lines) + "\n")
         return [str(configuration), "--sentinel"]
 
 
@@ -84,6 +85,13 @@ class Group:
     def stop(self):
         for node in self.nodes:
             node.kill()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     @property
     def running(self):
@@ -242,7 +250,7 @@ class TlsServer(RedisServer):
         self.folder.mkdir(parents=True, exist_ok=True)
         self.certificate, key = make_certificate(self.folder, "server")
         self._plain_port = self.port
-        self._proxy = TlsProxy(self._plain_port, self.certificate, key)
+        self._proxy = Proxy(self._plain_port, tls_of_server(self.certificate, key))
         self.port = self._proxy.port
 
     def url_through(self, port):
@@ -257,7 +265,7 @@ class TlsServer(RedisServer):
     def stop(self):
         """Send SIGTERM and wait for the end; the proxy ends too, so the server cannot restart."""
         super().stop()
-        self._proxy.__exit__()
+        self._proxy.close()
 
 
 def wait_until(holds):

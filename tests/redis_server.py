@@ -131,3 +131,8 @@ class RedisServer:
 
     def __exit__(self, *error):
         self.stop()
+
+
+def replica_of(server, folder):
+    """Return a server, not yet started, that copies another one."""
+    return RedisServer(folder, options=[f"--replicaof 127.0.0.1 {server.port}"])

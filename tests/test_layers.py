@@ -15,7 +15,6 @@ from types import FunctionType, MethodType
 
 import pytest
 
-from tests.service.faulty import in_loop
 from tests.service.serving import side_by_side
 
 ROOT = Path(__file__).parents[1]
@@ -153,7 +152,6 @@ def parts_below(part):
     return held, names
 
 
-@in_loop
 async def test_no_part_of_the_service_holds_one_that_holds_it():
     async with side_by_side() as (one, _):
         held, names = parts_below(one.app)

@@ -12,7 +12,7 @@ from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy as copy_store
 from manyclass.service.store.errors import StoreError
-from manyclass.service.store.protocol import Store
+from manyclass.service.store.protocol import StoredState
 from manyclass.service.store.snapshot_file import SnapshotFile
 
 
@@ -43,7 +43,7 @@ def copy(
     typer.echo(f"copied up to event {last}")
 
 
-def _open_source(source: str) -> Store:
+def _open_source(source: str) -> StoredState:
     kind, _, place = source.partition(":")
     if kind == "file":
         return SnapshotFile(Path(place))

@@ -123,7 +123,7 @@ class Options:
         return all(each.spec.needs_features for each in self.member_options or [self])
 
     @property
-    def member_options(self) -> list[Self]:
+    def member_options(self) -> "list[Options]":
         """Return the options of each member of a committee, in order; empty for other learners."""
         return members_of(self)
 

@@ -115,7 +115,7 @@ class GroupCommit:
         """Apply the next batch of a shared log, then call `applied`."""
         if self.failure is not None:
             return
-        ours = self._landing.pop(batch.ticket, None)
+        ours = self._landing.pop(batch.append_id, None)
         self.appended = max(self.appended, batch.first_seq + len(batch.events) - 1)
         arrived = [batch] if ours is None else list(map(self._request, ours))
         self._apply_loop.extend([*arrived, applied], soon=True)

@@ -138,7 +138,7 @@ class EngineCollector(Collector):
         yield counter("append_outcome_unknown_total", stats.uncertain)
         yield counter("log_rewinds_total", stats.rewinds)
         yield counter("foreign_entries_total", stats.foreign_entries)
-        yield gauge("store_unreachable_seconds", stats.store_away_seconds)
+        yield gauge("store_unreachable_seconds", stats.store_unreachable_seconds)
         yield gauge("store_full", stats.store_full)
         yield gauge("leader", stats.is_leader)
         yield gauge("processes", stats.processes)

@@ -20,6 +20,11 @@ LENGTH_BYTES = 4
 PIECE_BYTES = 2047
 
 
+def checksum_of(content: bytes | memoryview) -> bytes:
+    """Return a checksum of the content."""
+    return blake2b(content, digest_size=CHECKSUM_BYTES).digest()
+
+
 def join_batch(events: Sequence[bytes]) -> bytes:
     """Return the body with these events."""
     return b"".join((pack(f"<{len(events)}I", *map(len, events)), *events))

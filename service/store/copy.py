@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 from manyclass.core.event import Event
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
-from manyclass.service.store.protocol import SnapshotInfo, Store
+from manyclass.service.store.protocol import SnapshotInfo, Store, StoredState
 
 APPENDED_EVENTS = 4096  # at once, or all of one request
 APPENDED_BYTES = 4 * 2**20
 
 
-def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
+def copy(source: StoredState, target: Store, say: Callable[[str], None]) -> int:
     """Copy snapshots and events under their numbers; return the number of the last event.
 
     Events appended after the begin may be missing. A damaged snapshot is left out, unless it is the
@@ -36,7 +36,7 @@ def copy(source: Store, target: Store, say: Callable[[str], None]) -> int:
     return last
 
 
-def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
+def _first_followed(source: StoredState, snapshots: list[SnapshotInfo]) -> int:
     """Return the place of the oldest snapshot from which the log is whole.
 
     Older snapshots can only be restored, without the events after them.
@@ -51,7 +51,7 @@ def _first_followed(source: Store, snapshots: list[SnapshotInfo]) -> int:
 
 
 def _save_base(
-    source: Store, target: Store, snapshots: list[SnapshotInfo], say: Callable[[str], None]
+    source: StoredState, target: Store, snapshots: list[SnapshotInfo], say: Callable[[str], None]
 ) -> int:
     """Save the oldest undamaged snapshot; return its number. Raises SnapshotDamaged."""
     oldest, *newer = snapshots
@@ -64,7 +64,7 @@ def _save_base(
 
 
 def _save(
-    source: Store, target: Store, info: SnapshotInfo, say: Callable[[str], None]
+    source: StoredState, target: Store, info: SnapshotInfo, say: Callable[[str], None]
 ) -> SnapshotDamaged | None:
     """Copy a snapshot; return the error of a damaged one, which is left out."""
     try:
@@ -76,7 +76,7 @@ def _save(
     return None
 
 
-def _appends(source: Store, after: int) -> Iterator[list[bytes]]:
+def _appends(source: StoredState, after: int) -> Iterator[list[bytes]]:
     """Yield the events in lists of bounded size that do not divide a request."""
     events: list[bytes] = []
     size = 0

@@ -17,7 +17,30 @@ class SnapshotInfo:
     taken_at: float  # unix seconds
 
 
-class Store(Protocol):
+class StoredState(Protocol):
+    """The snapshots of states, and the events that follow them."""
+
+    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and bytes of every event after `after`, in order.
+
+        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
+        """
+
+    def open_snapshot(self, seq: int) -> Iterator[bytes]:
+        """Yield the saved bytes in chunks of sizes that the store chooses.
+
+        Raise SnapshotMissing at once, and SnapshotDamaged at once or at the damage. So use the
+        bytes only after the iterator has ended.
+        """
+
+    def snapshots(self) -> list[SnapshotInfo]:
+        """Return the snapshots, newest first. Only reading a snapshot detects its damage."""
+
+    def close(self) -> None:
+        """Release the store. Further calls have no effect."""
+
+
+class Store(StoredState, Protocol):
     """A log of numbered events in order, and snapshots of the states that follow from them.
 
     Events are numbered 1, 2, 3, ... without holes. A number is never assigned twice, not even after
@@ -48,12 +71,6 @@ class Store(Protocol):
         is in the log, and their numbers are still free.
         """
 
-    def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the number and bytes of every event after `after`, in order.
-
-        Raise LogDamaged at the first damaged or missing event, after yielding the events before it.
-        """
-
     def save_snapshot(
         self, seq: int, chunks: Iterable[bytes | memoryview], keep_existing: bool = False
     ) -> SnapshotInfo:
@@ -64,24 +81,11 @@ class Store(Protocol):
         during the write.
         """
 
-    def open_snapshot(self, seq: int) -> Iterator[bytes]:
-        """Yield the saved bytes in chunks of sizes that the store chooses.
-
-        Raise SnapshotMissing at once, and SnapshotDamaged at once or at the damage. So use the
-        bytes only after the iterator has ended.
-        """
-
-    def snapshots(self) -> list[SnapshotInfo]:
-        """Return the snapshots, newest first. Only reading a snapshot detects its damage."""
-
     def delete_snapshot(self, seq: int) -> None:
         """Delete a snapshot; raise SnapshotMissing if the store does not have it."""
 
     def trim(self, seq: int) -> None:
         """Allow the store to delete the events up to and including `seq`."""
-
-    def close(self) -> None:
-        """Release the store. Further calls have no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Batch:
 
     first_seq: int
     events: list[bytes]
-    ticket: int  # the append's id; 0 for an append of another process
+    append_id: int  # the append's id; 0 for an append of another process
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class Process:
 
     name: str
     seq: int | None  # the last event it has applied; None while it restores its state
-    leads: bool
+    is_leader: bool
     seen_at: float  # unix seconds, by the server's clock
     rules: int = 1  # its version of the rules of learning; older releases do not send one
 
@@ -117,7 +121,7 @@ class Heartbeat:
     """The store's answer to a heartbeat: the state of the log, the snapshots and the processes."""
 
     last_seq: int  # of the log
-    leads: bool  # True if this process holds the lease
+    is_leader: bool  # True if this process holds the lease
     snapshots: list[SnapshotInfo]  # newest first
     processes: list[Process]  # the live ones, including this one, by name
     is_full: bool = False  # no room for an append; the leader may still take a snapshot
@@ -140,12 +144,12 @@ class SharedStore(Store, Protocol):
         Every process skips the same entries.
         """
 
-    def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
+    def append(self, events: Sequence[bytes], append_id: int = 0, after: int | None = None) -> int:
         """Append the events as `Store.append` does; return the number of the last one.
 
         Other processes append too, so the numbers need not follow those of the previous append.
-        `follow` yields the events in a batch with this ticket; tickets grow from call to call. With
-        `after`, the events are appended only if that event is the last one in the log. Raise
+        `follow` yields the events in a batch with this append_id, which grows from call to call.
+        With `after`, the events are appended only if that event is the last one in the log. Raise
         StoreUnavailable if the events are not in the log, CommitOutcomeUnknown if they may be.
         """
 
@@ -163,7 +167,7 @@ class SharedStore(Store, Protocol):
         is unreachable. End after `close`. Raise LogRewound and LogDamaged.
         """
 
-    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
+    def heartbeat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         """Record this process as live; return the state of the log and of all processes.
 
         `seq` is the last event applied here, or None during a restore; `rules` is this process's
@@ -171,7 +175,7 @@ class SharedStore(Store, Protocol):
         about once a second. Raise StoreUnavailable.
         """
 
-    def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
+    def post(self, messages: Sequence[tuple[str, bytes]]) -> None:
         """Send messages (process, body), without a guarantee of delivery; StoreUnavailable."""
 
 

@@ -1,9 +1,8 @@
 """A store in memory that fails, hangs or loses bytes on demand, and small helpers around it."""
 
 import asyncio
-import functools
 import threading
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from zlib import crc32
 
 from manyclass.core.event import Event, Instance
@@ -41,14 +40,13 @@ class Gate:
         assert await asyncio.to_thread(self._reached.wait, PATIENCE), "nobody came to the gate"
 
 
-class FaultyStore:
-    """A MemoryStore with injected faults."""
+class FaultyStore(MemoryStore):
+    """A store in memory with injected faults."""
 
-    durability = "none"
     is_older_than_rules = False
 
     def __init__(self, clock=lambda: 0.0):
-        self.inner = MemoryStore(clock)
+        super().__init__(clock)
         self.before_append = Gate()
         self.after_append = Gate()
         self.before_save = Gate()
@@ -62,10 +60,6 @@ class FaultyStore:
         self.closed = False
         self._reading = False
 
-    @property
-    def last_seq(self):
-        return self.inner.last_seq
-
     def append(self, events):
         self.begun.release()
         self.before_append.pass_through()
@@ -73,7 +67,7 @@ class FaultyStore:
             raise self.append_errors.pop(0)
         if self.append_error is not None:
             raise self.append_error
-        last = self.inner.append(events)
+        last = super().append(events)
         self.appends.append(len(events))
         self.after_append.pass_through()
         return last
@@ -82,7 +76,7 @@ class FaultyStore:
         self._reading = True
         try:
             self.before_read.pass_through()
-            yield from self.inner.read(after)
+            yield from super().read(after)
         finally:
             self._reading = False
 
@@ -90,21 +84,12 @@ class FaultyStore:
         self.before_save.pass_through()
         if self.save_error is not None:
             raise self.save_error
-        return self.inner.save_snapshot(seq, chunks, keep_existing)
-
-    def open_snapshot(self, seq):
-        return self.inner.open_snapshot(seq)
-
-    def snapshots(self):
-        return self.inner.snapshots()
-
-    def delete_snapshot(self, seq):
-        self.inner.delete_snapshot(seq)
+        return super().save_snapshot(seq, chunks, keep_existing)
 
     def trim(self, seq):
         if self.trim_error is not None:
             raise self.trim_error
-        self.inner.trim(seq)
+        super().trim(seq)
 
     def close(self):
         assert not self._reading, "closed while somebody reads"
@@ -114,22 +99,22 @@ class FaultyStore:
 
     def damage_snapshot(self, seq):
         """Flip one bit of the snapshot."""
-        _, chunks = self.inner._snapshots[seq]
+        _, chunks = self._snapshots[seq]
         data = bytearray(b"".join(chunks))
         data[len(data) // 2] ^= 1
         chunks[:] = [bytes(data)]
 
     def lose_event(self, seq):
-        self.inner._events = [event for event in self.inner._events if event[0] != seq]
+        self._events = [event for event in self._events if event[0] != seq]
 
     def damage_event(self, seq):
-        self.inner._events = [
-            (number, data[:-1] if number == seq else data) for number, data in self.inner._events
+        self._events = [
+            (number, data[:-1] if number == seq else data) for number, data in self._events
         ]
 
     def first_seq(self):
         """Return the number of the oldest event left, or None."""
-        return self.inner._events[0][0] if self.inner._events else None
+        return self._events[0][0] if self._events else None
 
 
 class Clock:
@@ -142,14 +127,13 @@ class Clock:
         return self.now
 
 
-def in_loop(test):
-    """Wrap a coroutine function as a test with an event loop of its own."""
-
-    @functools.wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(test(*args, **kwargs))
-
-    return run
+@asynccontextmanager
+async def appending(store, admitting, *events):
+    """Admit the events, and yield their answer while the append is held up."""
+    with store.before_append.shut() as gate:
+        answer = admitting.admit(list(events))
+        await gate.reached()
+        yield answer
 
 
 async def many_turns():

@@ -20,7 +20,7 @@ class SharedLog:
 
     def __init__(self, clock=lambda: 0.0):
         self.inner = MemoryStore(clock)
-        self.batches = []  # (first_seq, events, store, ticket)
+        self.batches = []  # (first_seq, events, store, append_id)
         self.changed = threading.Condition()
         self.stores = []
         self.leader = None
@@ -60,23 +60,24 @@ class SharedMemoryStore:
         self.lost_replies = 0  # the number of appends that are in the log but lose their reply
         self.confirm_error = None
         self.confirmed = 0
-        self.beats = 0
+        self.heartbeats = 0
         self.closed = False
-        self.letters = []
+        self.messages = []
         self.seq = None
         self.rules = 1
         log.stores.append(self)
 
     def _reach(self):
+        """Return the snapshots and events, unless the server is unreachable."""
         if self.log.away:
             raise StoreUnavailable("the server is away", "wait")
+        return self.log.inner
 
     @property
     def last_seq(self):
-        self._reach()
-        return self.log.inner.last_seq
+        return self._reach().last_seq
 
-    def append(self, events, ticket=0, after=None):
+    def append(self, events, append_id=0, after=None):
         self.before_append.pass_through()
         self._reach()
         if self.append_errors:
@@ -87,7 +88,7 @@ class SharedMemoryStore:
             if after not in (None, self.log.inner.last_seq):
                 raise StoreUnavailable("another event is the last one")
             last = self.log.inner.append(events)
-            batch = (last - len(events) + 1, list(events), self, ticket)
+            batch = (last - len(events) + 1, list(events), self, append_id)
             self.log.batches.append(batch)
             self.log.changed.notify_all()
         self.after_append.pass_through()
@@ -117,22 +118,22 @@ class SharedMemoryStore:
             yield found
 
     def _next(self, after):
-        if self.letters:
-            return self.letters.pop(0)
+        if self.messages:
+            return self.messages.pop(0)
         if self.log.away:
             return None
-        for first, events, store, ticket in self.log.batches:
+        for first, events, store, append_id in self.log.batches:
             if first + len(events) - 1 > after:
                 if first > after + 1:
                     raise LogDamaged(after + 1, "it is not there any more")
                 skip = after + 1 - first
-                return Batch(first + skip, events[skip:], ticket if store is self else 0)
+                return Batch(first + skip, events[skip:], append_id if store is self else 0)
         if self.log.inner.last_seq > after:
             raise LogDamaged(after + 1, "it is not there any more")
         return None
 
-    def beat(self, seq, rules=1, may_lead=True):
-        self.beats += 1
+    def heartbeat(self, seq, rules=1, may_lead=True):
+        self.heartbeats += 1
         self._reach()
         self.seq = seq
         self.rules = rules
@@ -150,42 +151,37 @@ class SharedMemoryStore:
             self.log.full,
         )
 
-    def post(self, letters):
+    def post(self, messages):
         self._reach()
-        for name, body in letters:
+        for name, body in messages:
             for store in self.log.stores:
                 if store.name == name:
-                    store.letters.append(PeerMessage(self.name, body))
+                    store.messages.append(PeerMessage(self.name, body))
 
     def read(self, after):
-        self._reach()
-        return self.log.inner.read(after)
+        return self._reach().read(after)
 
     def save_snapshot(self, seq, chunks, keep_existing=False):
         self.before_save.pass_through()
-        self._reach()
-        return self.log.inner.save_snapshot(seq, chunks, keep_existing)
+        return self._reach().save_snapshot(seq, chunks, keep_existing)
 
     def open_snapshot(self, seq):
-        self._reach()
-        return self.log.inner.open_snapshot(seq)
+        return self._reach().open_snapshot(seq)
 
     def snapshots(self):
-        self._reach()
-        return self.log.inner.snapshots()
+        return self._reach().snapshots()
 
     def _lead(self):
-        self._reach()
+        data = self._reach()
         if self.log.leader is not self:
             raise StoreUnavailable("another process leads")
+        return data
 
     def delete_snapshot(self, seq):
-        self._lead()
-        self.log.inner.delete_snapshot(seq)
+        self._lead().delete_snapshot(seq)
 
     def trim(self, seq):
-        self._lead()
-        self.log.inner.trim(seq)
+        self._lead().trim(seq)
         with self.log.changed:
             self.log.batches = [b for b in self.log.batches if b[0] + len(b[1]) - 1 > seq]
 

@@ -11,99 +11,78 @@ from manyclass.core.model import Model
 from manyclass.service import engine as engine_module
 from manyclass.service.errors import NotReady
 from manyclass.service.log.request import Result
-from manyclass.service.store.errors import (
-    LogRewound,
-    StoreUnavailable,
-)
-from tests.service.engines import engine_on, engines_on, equal, until
-from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
-from tests.service.shared import SharedLog, SharedMemoryStore
+from manyclass.service.store.errors import LogRewound, StoreUnavailable
+from tests.service.engines import engine_on, engines_on, equal, leader_first, until
+from tests.service.faulty import PATIENCE, learn, many_turns
+from tests.service.shared import SharedMemoryStore
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
 # --- how far each is ------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_one_can_wait_for_an_event():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        assert await second.reached(0, 0)
-        assert not await second.reached(1, 0.05)
-        waiting = asyncio.create_task(second.reached(1, PATIENCE))
-        await first.submit([learn("a", "x")])
-        assert await waiting
-        assert second.model.seq >= 1
+async def test_reached_waits_for_an_event(first, second):
+    assert await second.reached(0, 0)
+    assert not await second.reached(1, 0.05)
+    waiting = asyncio.create_task(second.reached(1, PATIENCE))
+    await first.submit([learn("a", "x")])
+    assert await waiting
+    assert second.model.seq >= 1
 
 
-@in_loop
-async def test_the_lag_counts_what_is_in_the_log_of_others():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        with second.store.follows.shut() as gate:
-            await gate.reached()
-            await first.submit([learn("a", "x")] * 7)
-            await until(lambda: second.stats().log_lag == 7)
-        await until(lambda: second.stats().log_lag == 0)
-        await until(lambda: second.stats().processes == 2)
+async def test_the_lag_counts_what_is_in_the_log_of_others(first, second):
+    with second.store.follows.shut() as gate:
+        await gate.reached()
+        await first.submit([learn("a", "x")] * 7)
+        await until(lambda: second.stats().log_lag == 7)
+    await until(lambda: second.stats().log_lag == 0)
+    await until(lambda: second.stats().processes == 2)
 
 
-@in_loop
-async def test_the_store_is_said_to_be_away(monkeypatch):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await until(lambda: engine.cluster.heartbeat is not None)
-        assert engine.stats().store_away_seconds == 0
-        log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.1)
-        assert not engine.stats().is_leader
-        log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
+async def test_the_store_is_said_to_be_away(log, first, monkeypatch):
+    await until(lambda: first.cluster.heartbeat is not None)
+    assert first.stats().store_unreachable_seconds == 0
+    log.away = True
+    await until(lambda: first.stats().store_unreachable_seconds > 0.1)
+    assert not first.stats().is_leader
+    log.away = False
+    await until(lambda: first.stats().store_unreachable_seconds == 0)
 
 
 # --- a log that lost its end, or its beginning ----------------------------------------------------
 
 
-@in_loop
-async def test_when_the_log_has_lost_events_all_go_back_to_what_it_holds(caplog):
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        await first.submit([learn("a", "x", "one")])
-        await first.submit([learn("b", "y", "two")])
-        await equal(first, second)
-        log.lose_after(1)
-        await until(lambda: (first.stats().rewinds, second.stats().rewinds) == (1, 1))
-        await until(lambda: first.status == second.status == "ready")
-        assert first.model.seq == 1
-        assert any("no longer holds event 2" in record.message for record in caplog.records)
-        assert await second.submit([learn("b", "z", "two")]) == [Result(2, False, None, True)]
-        await equal(first, second)
+async def test_all_go_back_when_the_log_has_lost_events(log, first, second, caplog):
+    await first.submit([learn("a", "x", "one")])
+    await first.submit([learn("b", "y", "two")])
+    await equal(first, second)
+    log.lose_after(1)
+    await until(lambda: (first.stats().rewinds, second.stats().rewinds) == (1, 1))
+    await until(lambda: first.status == second.status == "ready")
+    assert first.model.seq == 1
+    assert any("no longer holds event 2" in record.message for record in caplog.records)
+    assert await second.submit([learn("b", "z", "two")]) == [Result(2, False, None, True)]
+    await equal(first, second)
 
 
-@in_loop
-async def test_ranking_goes_on_while_the_state_is_restored_anew():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await engine.submit([learn("a", "x")])
-        await engine.take_snapshot()
-        await engine.submit([learn("b", "y")])
-        log.away = True
-        log.lose_after(1)
-        await until(lambda: engine.status == "recovering")
-        assert engine.model.rank(Instance(["b"]))
-        with pytest.raises(NotReady):
-            await engine.submit([learn("c", "z")])
-        log.away = False
-        await until(lambda: engine.status == "ready")
-        assert not engine.model.rank(Instance(["b"]))
+async def test_ranking_goes_on_while_the_state_is_restored_anew(log, first):
+    await first.submit([learn("a", "x")])
+    await first.take_snapshot()
+    await first.submit([learn("b", "y")])
+    log.away = True
+    log.lose_after(1)
+    await until(lambda: first.status == "recovering")
+    assert first.model.rank(Instance(["b"]))
+    with pytest.raises(NotReady):
+        await first.submit([learn("c", "z")])
+    log.away = False
+    await until(lambda: first.status == "ready")
+    assert not first.model.rank(Instance(["b"]))
 
 
-@in_loop
-async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
-    log = SharedLog()
+async def test_a_process_behind_a_trimmed_log_loads_a_snapshot(log):
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        leader, other = (first, second) if first.stats().is_leader else (second, first)
+        leader, other = await leader_first(first, second)
         with other.store.follows.shut() as gate:
             await gate.reached()
             for n in range(5):
@@ -115,22 +94,17 @@ async def test_one_that_is_far_behind_a_trimmed_log_loads_a_snapshot():
         assert other.stats().rewinds == 0  # nothing was lost
 
 
-@in_loop
-async def test_an_event_of_a_later_version_stops_learning_and_not_ranking():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await engine.submit([learn("a", "x")])
-        log.store("newer").append([b"\x09" + bytes(20)], 1)
-        await until(lambda: engine.status == "failed")
-        assert "event 1" in engine.failure
-        assert engine.model.rank(Instance(["a"]))
-        with pytest.raises(NotReady):
-            await engine.submit([learn("a", "x")])
+async def test_an_event_of_a_later_version_stops_learning_and_not_ranking(log, first):
+    await first.submit([learn("a", "x")])
+    log.store("newer").append([b"\x09" + bytes(20)], 1)
+    await until(lambda: first.status == "failed")
+    assert "event 1" in first.failure
+    assert first.model.rank(Instance(["a"]))
+    with pytest.raises(NotReady):
+        await first.submit([learn("a", "x")])
 
 
-@in_loop
-async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it():
-    log = SharedLog()
+async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it(log):
     async with engine_on(log, "A", snapshot_keep=1) as failing:
         await until(lambda: failing.stats().is_leader)
         await failing.submit([learn("a", "x")])
@@ -143,36 +117,31 @@ async def test_after_a_failure_nothing_more_is_applied_and_nobody_waits_for_it()
         assert not failing.model.rank(Instance(["b"]))
         assert not await failing.reached(3, 0)
         assert not failing.stats().is_leader
-        assert failing.stats().store_away_seconds == 0
-        beats = failing.store.beats
+        assert failing.stats().store_unreachable_seconds == 0
+        heartbeats = failing.store.heartbeats
         await asyncio.sleep(0.1)
-        assert failing.store.beats == beats
+        assert failing.store.heartbeats == heartbeats
 
 
-@in_loop
-async def test_a_log_that_loses_events_while_the_state_is_restored_is_read_again(monkeypatch):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        for n in range(4):
-            await engine.submit([learn("a", f"c{n}")])
-        reads, read = [], SharedMemoryStore.read
+async def test_a_log_rewound_during_a_restore_is_read_again(log, first, monkeypatch):
+    for n in range(4):
+        await first.submit([learn("a", f"c{n}")])
+    reads, read = [], SharedMemoryStore.read
 
-        def lose_once(self, after):
-            reads.append(after)
-            if len(reads) == 1:
-                raise LogRewound(3)
-            return read(self, after)
+    def lose_once(self, after):
+        reads.append(after)
+        if len(reads) == 1:
+            raise LogRewound(3)
+        return read(self, after)
 
-        monkeypatch.setattr(SharedMemoryStore, "read", lose_once)
-        log.lose_after(2)
-        await until(lambda: len(reads) == 2)
-        await until(lambda: engine.status == "ready")
-        assert engine.model.seq == 2
+    monkeypatch.setattr(SharedMemoryStore, "read", lose_once)
+    log.lose_after(2)
+    await until(lambda: len(reads) == 2)
+    await until(lambda: first.status == "ready")
+    assert first.model.seq == 2
 
 
-@in_loop
-async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
-    log = SharedLog()
+async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended(log):
     async with engine_on(log, "A", snapshot_keep=3) as engine:
         for n in range(3):
             await engine.submit([learn("a", f"c{n}")])
@@ -186,24 +155,19 @@ async def test_damage_that_is_found_when_the_state_is_restored_anew_is_mended():
         assert Model.load(log.inner.open_snapshot(2)).digest() == engine.model.digest()
 
 
-@in_loop
-async def test_a_store_that_is_away_is_told_of_once(caplog):
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        log.away = True
-        await until(lambda: engine.stats().store_away_seconds > 0.2)
-        told = [r.message for r in caplog.records if "the store does not answer" in r.message]
-        assert len(told) == 1
-        log.away = False
-        await until(lambda: engine.stats().store_away_seconds == 0)
+async def test_a_store_that_is_away_is_told_of_once(log, first, caplog):
+    log.away = True
+    await until(lambda: first.stats().store_unreachable_seconds > 0.2)
+    told = [r.message for r in caplog.records if "the store does not answer" in r.message]
+    assert len(told) == 1
+    log.away = False
+    await until(lambda: first.stats().store_unreachable_seconds == 0)
 
 
 # --- a full store ---------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it():
-    log = SharedLog()
+async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_it(log):
     async with engines_on(log, "AB", snapshot_keep=3) as (first, second):
         await until(lambda: first.stats().is_leader or second.stats().is_leader)
         for n in range(3):
@@ -228,12 +192,12 @@ async def test_the_leader_of_a_full_store_keeps_one_snapshot_and_no_log_before_i
 # --- two releases ---------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch):
-    log = SharedLog()
+async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(log, monkeypatch):
     async with engine_on(log, "A") as leader:
         await until(lambda: leader.stats().is_leader)
-        monkeypatch.setattr(engine_module, "TICK_SECONDS", 60)  # no beat tells it that A is gone
+        monkeypatch.setattr(
+            engine_module, "TICK_SECONDS", 60
+        )  # no heartbeat reports that A is gone
         async with engine_on(log, "B") as last:
             await leader.close()
             await last.submit([learn("a", "c")])
@@ -241,10 +205,8 @@ async def test_the_last_to_stop_leaves_a_snapshot_though_another_led(monkeypatch
         assert log.inner.snapshots()[0].seq == log.inner.last_seq
 
 
-@in_loop
-async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
+async def test_rules_are_raised_by_one_event_and_by_one_engine(log, monkeypatch):
     monkeypatch.setattr(rules, "RULES", 1)
-    log = SharedLog()
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
         await until(lambda: older.stats().is_leader)
@@ -262,15 +224,13 @@ async def test_rules_are_raised_by_one_event_and_by_one_engine(monkeypatch):
         assert engines[0].model.rules == 2
 
 
-@in_loop
-async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
+async def test_rules_are_not_raised_while_an_older_process_lives(log, monkeypatch):
     monkeypatch.setattr(rules, "RULES", 1)
-    log = SharedLog()
     async with engine_on(log, "A") as older:
         await older.submit([learn("a", "c")])
         await older.take_snapshot()
-        elder = log.store("elder")  # of a release that tells no version, and beats now and then
-        elder.beat(1)
+        elder = log.store("elder")  # of a release that sends no version of its rules
+        elder.heartbeat(1)
     monkeypatch.setattr(rules, "RULES", 2)
     async with engine_on(log, "B", ready=False) as newer:
         await until(lambda: newer.cluster.waiting is not None)
@@ -289,9 +249,7 @@ async def test_rules_are_not_raised_while_an_older_process_lives(monkeypatch):
 # --- starts ---------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_a_log_that_breaks_while_the_engine_starts_is_mended(monkeypatch):
-    log = SharedLog()
+async def test_a_log_that_breaks_while_the_engine_starts_is_mended(log, monkeypatch):
     follows, follow = [], SharedMemoryStore.follow
 
     def break_once(self, after):
@@ -306,12 +264,10 @@ async def test_a_log_that_breaks_while_the_engine_starts_is_mended(monkeypatch):
         assert await engine.submit([learn("a", "x")]) == [Result(1, False, None, True)]
 
 
-@in_loop
-async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch):
+async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(log, monkeypatch):
     def refuse(self, after):
         raise ZeroDivisionError("a defect")
 
-    log = SharedLog()
     monkeypatch.setattr(SharedMemoryStore, "follow", refuse)
     async with engine_on(log, "A", ready=False) as engine:
         await until(lambda: engine.status == "failed")
@@ -320,14 +276,12 @@ async def test_a_log_that_cannot_be_followed_at_all_fails_the_engine(monkeypatch
             await engine.submit([learn("a", "x")])
 
 
-@in_loop
-async def test_a_start_that_failed_sends_no_more_heartbeats():
-    log = SharedLog()
+async def test_a_start_that_failed_sends_no_more_heartbeats(log):
     async with (
         engine_on(log, "A", learner="svm(rating=3)"),
         engine_on(log, "B", ready=False, learner="svm(rating=5)") as failed,
     ):
         await until(lambda: failed.status == "failed")
-        heartbeats = failed.store.beats
+        heartbeats = failed.store.heartbeats
         await asyncio.sleep(0.1)
-        assert failed.store.beats == heartbeats
+        assert failed.store.heartbeats == heartbeats

@@ -12,23 +12,16 @@ from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.request import Result
-from manyclass.service.store.errors import (
-    CommitOutcomeUnknown,
-    LogDamaged,
-    StoreUnavailable,
-)
-from tests.service.engines import engine_on, engines_on, equal, until
-from tests.service.faulty import PATIENCE, Clock, in_loop, learn, many_turns
-from tests.service.shared import SharedLog
+from manyclass.service.store.errors import CommitOutcomeUnknown, LogDamaged, StoreUnavailable
+from tests.service.engines import engine_on, engines_on, equal, leader_first, until
+from tests.service.faulty import PATIENCE, Clock, learn, many_turns
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
 # --- one order for all ----------------------------------------------------------------------------
 
 
-@in_loop
-async def test_each_learns_the_events_of_the_others():
-    log = SharedLog()
+async def test_each_learns_the_events_of_the_others(log):
     async with engines_on(log, "ABC") as engines:
         answers = await asyncio.gather(
             *(
@@ -41,20 +34,15 @@ async def test_each_learns_the_events_of_the_others():
         await equal(*engines)
 
 
-@in_loop
-async def test_an_answer_is_given_when_the_event_is_applied_there():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        for n in range(20):
-            engine = (first, second)[n % 2]
-            [result] = await engine.submit([learn("a", f"c{n}")])
-            assert engine.model.seq >= result.seq
-            assert f"c{n}" in [name for name, _ in engine.model.rank(Instance(["a"]), 100)]
+async def test_an_answer_is_given_when_the_event_is_applied_there(first, second):
+    for n in range(20):
+        engine = (first, second)[n % 2]
+        [result] = await engine.submit([learn("a", f"c{n}")])
+        assert engine.model.seq >= result.seq
+        assert f"c{n}" in [name for name, _ in engine.model.rank(Instance(["a"]), 100)]
 
 
-@in_loop
-async def test_one_that_comes_later_is_where_the_others_are():
-    log = SharedLog()
+async def test_a_later_process_reaches_the_same_state(log):
     async with engine_on(log, "A") as first:
         await first.submit([learn("a", "x", "one"), learn("b", "y")])
         await first.take_snapshot()
@@ -66,9 +54,7 @@ async def test_one_that_comes_later_is_where_the_others_are():
             await equal(first, second)
 
 
-@in_loop
-async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
-    log = SharedLog()
+async def test_two_that_found_a_store_at_once_begin_with_the_same_options(log):
     first = Engine(
         Settings(learner="svm(rating=3)", store_seconds=0.3), Cluster(log.store("A")), Clock()
     )
@@ -80,9 +66,7 @@ async def test_two_that_found_a_store_at_once_begin_with_the_same_options():
     await asyncio.gather(first.close(), second.close())
 
 
-@in_loop
-async def test_other_options_reach_all():
-    log = SharedLog()
+async def test_other_options_reach_all(log):
     async with (
         engine_on(log, "A", learner="svm(rating=3)") as first,
         engine_on(log, "B", learner="svm(rating=7)", reconfigure=True) as second,
@@ -91,9 +75,7 @@ async def test_other_options_reach_all():
         assert first.model.options.rating == 7
 
 
-@in_loop
-async def test_the_primary_is_the_same_in_all():
-    log = SharedLog()
+async def test_the_primary_is_the_same_in_all(log):
     async with engines_on(log, "AB", shadows=("pa", "ema")) as (first, second):
         await first.submit([learn("a", "x"), learn("a b", "y")])
         await second.submit([Event.promote("pa")])
@@ -106,9 +88,7 @@ async def test_the_primary_is_the_same_in_all():
             assert first.model.model_set.labels == ["pa", "svm", "arow"]
 
 
-@in_loop
-async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
-    log = SharedLog()
+async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same(log):
     async with engines_on(log, "AB", shadows=("pa",)) as (first, second):
         without = ModelSet(Options()).to_dict()
         await asyncio.gather(
@@ -124,21 +104,16 @@ async def test_a_promotion_and_a_change_that_cross_leave_all_with_the_same():
 # --- retries and conflicts ------------------------------------------------------------------------
 
 
-@in_loop
-async def test_a_retry_at_another_process_is_learned_once():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        event = learn("a", "x", "one")
-        answers = await asyncio.gather(first.submit([event]), second.submit([event]))
-        assert sorted(answers) == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
-        assert await first.submit([event]) == [Result(1, True, None, False)]
-        await equal(first, second)
-        assert first.model.learner.learned == 1
+async def test_a_retry_at_another_process_is_learned_once(first, second):
+    event = learn("a", "x", "one")
+    answers = await asyncio.gather(first.submit([event]), second.submit([event]))
+    assert sorted(answers) == [[Result(1, False, None, True)], [Result(1, True, None, False)]]
+    assert await first.submit([event]) == [Result(1, True, None, False)]
+    await equal(first, second)
+    assert first.model.learner.learned == 1
 
 
-@in_loop
-async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
-    log = SharedLog()
+async def test_a_conflict_at_another_process_keeps_the_whole_request_out(log):
     async with engines_on(log, "AB") as (first, second):
         mine, other = learn("a", "x", "one"), learn("b", "y", "one")
         with second.store.before_append.shut() as gate:
@@ -156,102 +131,82 @@ async def test_a_conflict_at_another_process_keeps_the_whole_request_out():
         assert third.model.digest() == second.model.digest()
 
 
-@in_loop
-async def test_a_conflict_is_reported_at_its_place_also_behind_retries():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        known = learn("k", "k", "known")
-        await second.submit([known])
-        with second.store.before_append.shut() as gate:
-            request = asyncio.create_task(second.submit([known, learn("b", "y", "one")]))
-            await gate.reached()
-            await first.submit([learn("a", "x", "one")])
-        with pytest.raises(EventConflict) as caught:
-            await request
-        assert caught.value.position == 1
+async def test_a_conflict_is_reported_at_its_place_also_behind_retries(first, second):
+    known = learn("k", "k", "known")
+    await second.submit([known])
+    with second.store.before_append.shut() as gate:
+        request = asyncio.create_task(second.submit([known, learn("b", "y", "one")]))
+        await gate.reached()
+        await first.submit([learn("a", "x", "one")])
+    with pytest.raises(EventConflict) as caught:
+        await request
+    assert caught.value.position == 1
 
 
-@in_loop
-async def test_what_two_forget_at_once_is_forgotten():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        await first.submit([learn("a", "x")])
-        await equal(first, second)
-        with second.store.before_append.shut() as gate:
-            request = asyncio.create_task(second.submit([Event.forget_class("x")]))
-            await gate.reached()
-            await first.submit([Event.forget_class("x")])
-        assert [result.seq for result in await request] == [3]
-        with pytest.raises(UnknownName):
-            await first.submit([Event.forget_class("x")])
-        await equal(first, second)
+async def test_a_class_forgotten_by_two_processes_at_once(first, second):
+    await first.submit([learn("a", "x")])
+    await equal(first, second)
+    with second.store.before_append.shut() as gate:
+        request = asyncio.create_task(second.submit([Event.forget_class("x")]))
+        await gate.reached()
+        await first.submit([Event.forget_class("x")])
+    assert [result.seq for result in await request] == [3]
+    with pytest.raises(UnknownName):
+        await first.submit([Event.forget_class("x")])
+    await equal(first, second)
 
 
 # --- a store that is away, slow, or loses replies -------------------------------------------------
 
 
-@in_loop
-async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        await engine.submit([learn("a", "x")])
-        log.away = True
-        with pytest.raises(StoreUnavailable):
-            await engine.submit([learn("b", "y", "one")])
-        assert engine.model.rank(Instance(["a"]))
-        assert engine.status == "ready"
-        log.away = False
-        assert (await engine.submit([learn("b", "y", "one")]))[0].seq == 2
+async def test_while_the_store_is_away_ranking_goes_on_and_learning_comes_back(log, first):
+    await first.submit([learn("a", "x")])
+    log.away = True
+    with pytest.raises(StoreUnavailable):
+        await first.submit([learn("b", "y", "one")])
+    assert first.model.rank(Instance(["a"]))
+    assert first.status == "ready"
+    log.away = False
+    assert (await first.submit([learn("b", "y", "one")]))[0].seq == 2
 
 
-@in_loop
-async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowed():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        with engine.store.before_append.shut() as gate:
-            under_way = asyncio.create_task(engine.submit([learn("a", "x", "one")]))
-            await gate.reached()
-            waiting = asyncio.create_task(engine.submit([learn("b", "y", "two")]))
-            with pytest.raises(CommitOutcomeUnknown):
-                await under_way
-            with pytest.raises(StoreUnavailable) as caught:
-                await waiting
-            assert not isinstance(caught.value, CommitOutcomeUnknown)
-            assert engine.stats().queued_events == 0
-        await engine.reached(1, PATIENCE)  # the first one was on its way
-        assert await engine.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
-        assert await engine.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
-        assert engine.model.learner.learned == 2
-
-
-@in_loop
-async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        first.store.lost_replies = 1
-        event = learn("a", "x", "one")
+async def test_a_store_that_does_not_answer_is_not_waited_for_longer_than_allowed(impatient):
+    with impatient.store.before_append.shut() as gate:
+        under_way = asyncio.create_task(impatient.submit([learn("a", "x", "one")]))
+        await gate.reached()
+        waiting = asyncio.create_task(impatient.submit([learn("b", "y", "two")]))
         with pytest.raises(CommitOutcomeUnknown):
-            await first.submit([event])
-        assert first.stats().uncertain == 1
-        assert await second.submit([event]) == [Result(1, True, None, False)]
-        await equal(first, second)
+            await under_way
+        with pytest.raises(StoreUnavailable) as caught:
+            await waiting
+        assert not isinstance(caught.value, CommitOutcomeUnknown)
+        assert impatient.stats().queued_events == 0
+    await impatient.reached(1, PATIENCE)  # the first event was on its way
+    assert await impatient.submit([learn("a", "x", "one")]) == [Result(1, True, None, False)]
+    assert await impatient.submit([learn("b", "y", "two")]) == [Result(2, False, None, True)]
+    assert impatient.model.learner.learned == 2
 
 
-@in_loop
-async def test_what_is_in_the_log_and_not_brought_here_is_not_called_learned():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        with engine.store.follows.shut() as gate:
-            await gate.reached()
-            with pytest.raises(CommitOutcomeUnknown):
-                await engine.submit([learn("a", "x")])
-            assert engine.model.seq == 0
-        assert await engine.reached(1, PATIENCE)
+async def test_a_lost_reply_is_uncertain_and_a_retry_is_learned_once(first, second):
+    first.store.lost_replies = 1
+    event = learn("a", "x", "one")
+    with pytest.raises(CommitOutcomeUnknown):
+        await first.submit([event])
+    assert first.stats().uncertain == 1
+    assert await second.submit([event]) == [Result(1, True, None, False)]
+    await equal(first, second)
 
 
-@in_loop
-async def test_it_waits_for_a_store_that_is_away_at_the_start():
-    log = SharedLog()
+async def test_an_event_not_read_back_is_not_acknowledged(impatient):
+    with impatient.store.follows.shut() as gate:
+        await gate.reached()
+        with pytest.raises(CommitOutcomeUnknown):
+            await impatient.submit([learn("a", "x")])
+        assert impatient.model.seq == 0
+    assert await impatient.reached(1, PATIENCE)
+
+
+async def test_a_start_waits_for_an_unreachable_store(log):
     log.away = True
     async with engine_on(log, "A", ready=False) as engine:
         await asyncio.sleep(0.1)
@@ -260,56 +215,44 @@ async def test_it_waits_for_a_store_that_is_away_at_the_start():
         await until(lambda: engine.status == "ready")
 
 
-@in_loop
-async def test_it_can_be_closed_while_it_waits_for_the_store():
-    log = SharedLog()
+async def test_close_while_the_start_waits_for_the_store(log):
     log.away = True
     async with engine_on(log, "A", ready=False) as engine:
         await asyncio.sleep(0.05)
     assert engine.status == "closed"
 
 
-@in_loop
-async def test_it_can_be_closed_while_the_store_is_away():
-    log = SharedLog()
+async def test_close_while_the_store_is_unreachable(log):
     async with engine_on(log, "A") as engine:
         await engine.submit([learn("a", "x")])
         log.away = True
     assert engine.status == "closed"
 
 
-@in_loop
-async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        event = learn("a", "x", "one")
-        await first.submit([event])
-        await second.reached(1, PATIENCE)
-        second.store.confirm_error = CommitOutcomeUnknown("no replica has it", "mend them")
-        with pytest.raises(CommitOutcomeUnknown):
-            await second.submit([event])
-        second.store.confirm_error = None
-        assert await second.submit([event]) == [Result(1, True, None, False)]
-        assert second.store.confirmed == 2
-        assert log.inner.last_seq == 1
+async def test_a_retry_is_not_acknowledged_before_what_it_repeats_is_durable(log, first, second):
+    event = learn("a", "x", "one")
+    await first.submit([event])
+    await second.reached(1, PATIENCE)
+    second.store.confirm_error = CommitOutcomeUnknown("no replica has it", "mend them")
+    with pytest.raises(CommitOutcomeUnknown):
+        await second.submit([event])
+    second.store.confirm_error = None
+    assert await second.submit([event]) == [Result(1, True, None, False)]
+    assert second.store.confirmed == 2
+    assert log.inner.last_seq == 1
 
 
-@in_loop
-async def test_an_event_that_comes_before_the_reply_is_answered_after_it():
-    log = SharedLog()
+async def test_an_event_that_comes_before_the_reply_is_answered_after_it(first):
+    with first.store.after_append.shut():
+        answer = first.admit([learn("a", "x")])
+        assert await first.reached(1, PATIENCE)
+        await many_turns()
+        assert not answer.done()
+    assert (await answer)[0].seq == 1
+
+
+async def test_close_when_the_event_came_before_the_reply(log):
     async with engine_on(log, "A") as engine:
-        with engine.store.after_append.shut():
-            answer = engine.admit([learn("a", "x")])
-            assert await engine.reached(1, PATIENCE)
-            await many_turns()
-            assert not answer.done()
-        assert (await answer)[0].seq == 1
-
-
-@in_loop
-async def test_it_closes_when_the_event_came_before_the_reply():
-    log = SharedLog()
-    async with engine_on(log, "A", store_seconds=PATIENCE) as engine:
         with engine.store.after_append.shut():
             answer = engine.admit([learn("a", "x")])
             assert await engine.reached(1, PATIENCE)
@@ -319,49 +262,38 @@ async def test_it_closes_when_the_event_came_before_the_reply():
         assert (await answer)[0].seq == 1
 
 
-@in_loop
-async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request():
-    log = SharedLog()
-    async with engines_on(log, "AB") as (first, second):
-        known = learn("k", "k", "known")
-        await first.submit([known])
-        await first.submit([known, learn("a", "x", "one"), learn("b", "y", "two")])
-        logged = [Event.from_bytes(data).joined for _, data in log.inner.read(0)]
-        assert logged == [False, False, True]
-        await equal(first, second)
+async def test_a_retry_set_aside_does_not_join_what_follows_to_another_request(log, first, second):
+    known = learn("k", "k", "known")
+    await first.submit([known])
+    await first.submit([known, learn("a", "x", "one"), learn("b", "y", "two")])
+    logged = [Event.from_bytes(data).joined for _, data in log.inner.read(0)]
+    assert logged == [False, False, True]
+    await equal(first, second)
 
 
-@in_loop
-async def test_abandoned_requests_are_not_kept():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        event = learn("a", "x", "one")
-        for _ in range(5):
-            await engine.submit([event])
-        assert engine._pipeline.group_commit._landing == {}
-        with engine.store.follows.shut() as gate:
-            await gate.reached()
-            with pytest.raises(CommitOutcomeUnknown):
-                await engine.submit([learn("b", "y")])
-            await until(lambda: engine._pipeline.group_commit._landing == {})
-        assert await engine.reached(2, PATIENCE)
+async def test_abandoned_requests_are_not_kept(impatient):
+    event = learn("a", "x", "one")
+    for _ in range(5):
+        await impatient.submit([event])
+    assert impatient._pipeline.group_commit._landing == {}
+    with impatient.store.follows.shut() as gate:
+        await gate.reached()
+        with pytest.raises(CommitOutcomeUnknown):
+            await impatient.submit([learn("b", "y")])
+        await until(lambda: impatient._pipeline.group_commit._landing == {})
+    assert await impatient.reached(2, PATIENCE)
 
 
-@in_loop
-async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        engine.store.append_errors = [ZeroDivisionError()]
-        with pytest.raises(CommitOutcomeUnknown, match="broke"):
-            await engine.submit([learn("a", "x")])
+async def test_other_errors_of_a_shared_store_leave_the_outcome_unknown(first):
+    first.store.append_errors = [ZeroDivisionError()]
+    with pytest.raises(CommitOutcomeUnknown, match="broke"):
+        await first.submit([learn("a", "x")])
 
 
 # --- snapshots ------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
-    log = SharedLog()
+async def test_another_process_takes_the_snapshots_after_the_leader(log):
     async with engine_on(log, "B", snapshot_events=5, snapshot_keep=2) as second:
         log.leader = None
         async with engine_on(log, "A", snapshot_events=5, snapshot_keep=2) as first:
@@ -382,9 +314,7 @@ async def test_one_takes_the_snapshots_and_another_when_it_has_gone():
         await until(lambda: log.inner.snapshots()[0].seq > taken)
 
 
-@in_loop
-async def test_going_back_to_a_snapshot_is_followed_by_all():
-    log = SharedLog()
+async def test_going_back_to_a_snapshot_is_followed_by_all(log):
     async with engines_on(log, "AB") as (first, second):
         await first.submit([learn("a", "x", "one")])
         await first.take_snapshot()
@@ -399,12 +329,9 @@ async def test_going_back_to_a_snapshot_is_followed_by_all():
         assert third.model.digest() == second.model.digest()
 
 
-@in_loop
-async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
-    log = SharedLog()
+async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted(log):
     async with engines_on(log, "AB", snapshot_keep=1) as (first, second):
-        await until(lambda: first.stats().is_leader or second.stats().is_leader)
-        leader, other = (first, second) if first.stats().is_leader else (second, first)
+        leader, other = await leader_first(first, second)
         await other.submit([learn("a", "x")])
         await equal(first, second)
         await leader.take_snapshot()
@@ -423,22 +350,19 @@ async def test_a_snapshot_that_a_mark_has_named_meanwhile_is_not_deleted():
         await restoring
 
 
-@in_loop
-async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost():
-    log = SharedLog()
-    async with engine_on(log, "A") as engine:
-        for n in range(4):
-            await engine.submit([learn("a", f"c{n}")])
-        with engine.store.before_save.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            log.lose_after(2)
-            await until(lambda: engine.stats().rewinds == 1)
-            await until(lambda: engine.status == "ready")
-            await engine.submit([learn("new", "new")])
-        with pytest.raises(StoreUnavailable, match="lost events"):
-            await taking
-        assert log.inner.last_seq == 3
-        assert engine.model.rank(Instance(["new"]))
-        assert engine.newest_snapshot.seq <= 2
-        assert (await engine.take_snapshot()).seq == 3
+async def test_no_snapshot_is_kept_of_a_state_that_the_log_has_lost(log, first):
+    for n in range(4):
+        await first.submit([learn("a", f"c{n}")])
+    with first.store.before_save.shut() as gate:
+        taking = asyncio.create_task(first.take_snapshot())
+        await gate.reached()
+        log.lose_after(2)
+        await until(lambda: first.stats().rewinds == 1)
+        await until(lambda: first.status == "ready")
+        await first.submit([learn("new", "new")])
+    with pytest.raises(StoreUnavailable, match="lost events"):
+        await taking
+    assert log.inner.last_seq == 3
+    assert first.model.rank(Instance(["new"]))
+    assert first.newest_snapshot.seq <= 2
+    assert (await first.take_snapshot()).seq == 3

@@ -8,13 +8,7 @@ import asyncio
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from manyclass.core.errors import EventConflict, OptionError
 from manyclass.core.event import Event, Instance

@@ -137,7 +137,8 @@ class Caller:
                 while not self._ended.is_set() or self.has_more():
                     self._may.wait()
                     with self.turn_lock:
-                        wait = self.turn()
+                        replica = self.some_replica()
+                        wait = 0.05 if replica is None else self.turn(replica)
                     if wait or self._pause:
                         self._ended.wait(wait or self._pause)
                         time.sleep(0.01)  # also when it has ended and there is more to do
@@ -149,8 +150,8 @@ class Caller:
         """Return true if work is left to do before the end."""
         return False
 
-    def turn(self):
-        """Take a turn; return the seconds to wait before the next one."""
+    def turn(self, replica):
+        """Take a turn at a process; return the seconds to wait before the next one."""
         raise NotImplementedError
 
     def some_replica(self):
@@ -217,10 +218,7 @@ class Learner(Caller):
     def has_more(self):
         return bool(self._waiting)
 
-    def turn(self):
-        replica = self.some_replica()
-        if replica is None:
-            return 0.05
+    def turn(self, replica):
         if not self._waiting:
             self._waiting = [self.event() for _ in range(self.random.choice([1, 1, 1, 10]))]
         many = {"events": self._waiting}
@@ -243,10 +241,7 @@ class Careless(Caller):
     A refused event must not be learned, an unanswered one at most once.
     """
 
-    def turn(self):
-        replica = self.some_replica()
-        if replica is None:
-            return 0.05
+    def turn(self, replica):
         event = self.event(with_id=self._made % 2 == 0)
         answer = self.ask("learn", replica, "/learn", event)
         if answer is None or answer.status_code != 200:
@@ -266,10 +261,7 @@ class Late(Caller):
     def has_more(self):
         return self._waiting is not None
 
-    def turn(self):
-        replica = self.some_replica()
-        if replica is None:
-            return 0.05
+    def turn(self, replica):
         if self._waiting is None:
             return self._rank(replica)
         answer = self.ask("learn by id", replica, "/learn", self._waiting)
@@ -298,10 +290,7 @@ class Late(Caller):
 class Ranker(Caller):
     """Ranks at any process, partly for events that any process learned a moment ago."""
 
-    def turn(self):
-        replica = self.some_replica()
-        if replica is None:
-            return 0.05
+    def turn(self, replica):
         recent = self.record.recent
         if recent and self.random.random() < 0.5:
             event, seq = recent[-self.random.randint(1, min(len(recent), 20))]

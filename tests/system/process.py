@@ -75,6 +75,17 @@ class Service:
         self._end(signal.SIGTERM)
         assert self.process.returncode == 0, self.log.read_text()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Kill the process if it runs."""
+        if self.process is not None and not self.has_ended():
+            self.kill()
+
     def _end(self, how):
         self.process.send_signal(how)
         self.process.wait(PATIENCE)

@@ -42,8 +42,10 @@ class Proxy:
     never changes.
     """
 
-    def __init__(self, target_port):
+    def __init__(self, target_port, tls=None):
+        """`tls`: of the connections to the proxy; it passes on plain bytes."""
         self.counts = Counter()
+        self._tls = tls
         self._target_port = target_port
         self._settings = PASS
         self._links = set()
@@ -73,17 +75,17 @@ class Proxy:
 
     def cut(self):
         """Close every connection on both sides at once; return their number."""
-        return self._do(self._cut())
+        return self._do(self._to_all("cuts", _Link.abort))
 
     def forget(self):
         """Swallow all bytes on the connections there are now, both ways, until the settings
         change, while new ones work: a router forgot them. Return their number.
         """
-        return self._do(self._forget())
+        return self._do(self._to_all("forgotten", _Link.forget))
 
     def half_close(self, way):
         """End one way ("requests" or "replies") of every connection; return their number."""
-        return self._do(self._half_close(way))
+        return self._do(self._to_all(f"half-closed {way}", lambda link: link.end(way)))
 
     def connections(self):
         """Return the number of connections now."""
@@ -105,7 +107,8 @@ class Proxy:
     # --- in the thread ---------------------------------------------------------------------------
 
     async def _listen(self):
-        self._server = await asyncio.start_server(self._serve, sock=_bound_socket(self.port))
+        bound = _bound_socket(self.port)
+        self._server = await asyncio.start_server(self._serve, sock=bound, ssl=self._tls)
 
     async def _change(self, settings):
         self.counts["settings"] += 1
@@ -120,25 +123,11 @@ class Proxy:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _cut(self):
+    async def _to_all(self, what, act):
         links = list(self._links)
         for link in links:
-            link.abort()
-        self.counts["cuts"] += len(links)
-        return len(links)
-
-    async def _forget(self):
-        links = list(self._links)
-        for link in links:
-            link.broken = True
-        self.counts["forgotten"] += len(links)
-        return len(links)
-
-    async def _half_close(self, way):
-        links = list(self._links)
-        for link in links:
-            link.end(way)
-        self.counts[f"half-closed {way}"] += len(links)
+            act(link)
+        self.counts[what] += len(links)
         return len(links)
 
     async def _end(self):
@@ -152,12 +141,11 @@ class Proxy:
 
     async def _serve(self, reader, writer):
         self.counts["connections"] += 1
-        link = _Link(asyncio.current_task(), {"replies": writer})
+        link = _Link(asyncio.current_task(), writer)
         self._links.add(link)
         try:
             target = await asyncio.open_connection("127.0.0.1", self._target_port)
-            link.writers["requests"] = target[1]
-            _send_at_once(writer, target[1])
+            link.add("requests", target[1])
             await asyncio.gather(
                 self._pump(link, "requests", reader, target[1]),
                 self._pump(link, "replies", target[0], writer),
@@ -190,35 +178,46 @@ class Proxy:
 class _Link:
     """A connection to the proxy and the one from there to the target."""
 
-    def __init__(self, task, writers):
+    def __init__(self, task, writer):
         self.task = task
-        self.writers = writers  # by the way that goes out there
+        self.writers = {}  # by the way that goes out there
+        self._sockets = []
+        self.add("replies", writer)
         self.ended = set()  # ways
         self.broken = False  # bytes are missing or will be: no later ones may follow
         self.aborted = False
+
+    def add(self, way, writer):
+        """Send this way to the writer, every piece at once."""
+        peer = writer.get_extra_info("socket")
+        with suppress(OSError):  # the peer may be gone
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.writers[way] = writer
+        self._sockets.append(peer)
 
     def end(self, way):
         """Close this direction, and pass the end of stream on to its receiver."""
         if way in self.ended or self.aborted or way not in self.writers:
             return
         self.ended.add(way)
+        writer = self.writers[way]
         with suppress(OSError):  # gone already
-            self.writers[way].write_eof()
+            if writer.can_write_eof():
+                writer.write_eof()
+            else:  # TLS ends both ways at once
+                writer.close()
+
+    def forget(self):
+        """Swallow all bytes, both ways."""
+        self.broken = True
 
     def abort(self):
         """Close both sides at once, with a reset."""
         self.aborted = True
-        for writer in self.writers.values():
-            with suppress(OSError):
-                peer = writer.get_extra_info("socket")
+        for peer, writer in zip(self._sockets, self.writers.values(), strict=True):
+            with suppress(OSError):  # closed already
                 peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             writer.transport.abort()
-
-
-def _send_at_once(*writers):
-    for writer in writers:
-        peer = writer.get_extra_info("socket")
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def _bound_socket(port):

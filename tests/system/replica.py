@@ -87,23 +87,20 @@ class Replica:
                     self.ending.wait(0.5)
 
     def kill(self):
-        with self.lock:
-            self._disturb()
-            self.record.trouble("kill", self.number)
-            self.service.kill()
+        self._break("kill", self.service.kill)
 
     def terminate(self):
         """Send SIGTERM, and wait for the end."""
-        with self.lock:
-            self._disturb()
-            self.record.trouble("terminate", self.number)
-            self.service.stop()
+        self._break("terminate", self.service.stop)
 
     def freeze(self):
+        self._break("freeze", self.service.freeze)
+
+    def _break(self, kind, act):
         with self.lock:
             self._disturb()
-            self.record.trouble("freeze", self.number)
-            self.service.freeze()
+            self.record.trouble(kind, self.number)
+            act()
 
     def thaw(self):
         with self.lock:
@@ -142,10 +139,7 @@ class Replica:
         """End the process in any state, and its network."""
         self.ending.set()
         self.serving = False
-        process = self.service.process
-        if process is not None and process.poll() is None:
-            process.kill()
-            process.wait(PATIENCE)
+        self.service.close()
         self.proxy.close()
 
     def last_words(self):

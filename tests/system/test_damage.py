@@ -26,9 +26,8 @@ def service(tmp_path):
     with closing(sqlite3.connect(service.store)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     shutil.copy(service.store, unharmed(service))
-    yield service
-    if service.process.poll() is None:
-        service.kill()
+    with service:
+        yield service
 
 
 def unharmed(service):

@@ -18,11 +18,8 @@ def fill_the_disk():
 
 @pytest.fixture
 def service(tmp_path):
-    service = Service(tmp_path, snapshot_events=0)
-    service.start(preexec=fill_the_disk)
-    yield service
-    if service.process.poll() is None:
-        service.kill()
+    with Service(tmp_path, snapshot_events=0) as service:
+        yield service.start(preexec=fill_the_disk)
 
 
 def event(number):

@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import httpx
 import pytest
@@ -14,6 +15,7 @@ from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged
+from tests.service.store.waiting import until
 from tests.system.process import PATIENCE, Service, learned
 
 CLIENTS = 4
@@ -95,6 +97,11 @@ class Photographer:
                 self.taken += 1
 
 
+def acknowledged_by(clients):
+    """Return the number of events that are acknowledged."""
+    return sum(len(client.acknowledged) for client in clients)
+
+
 def often(snapshots, keep, name):
     """Return a case of many kills."""
     return pytest.param(20, snapshots, keep, id=name, marks=pytest.mark.slow)
@@ -124,7 +131,12 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
         senders = [*clients, *photographers]
         with ThreadPoolExecutor(len(senders)) as pool:
             done = [pool.submit(sender.send_until, service.url, stopped) for sender in senders]
-            stopped.wait(moments.uniform(0.02, 0.4))  # the moment of the kill
+            # The kill comes after some more events, and mostly amid a snapshot.
+            enough = acknowledged_by(clients) + moments.randrange(60)
+            until(lambda least=enough: acknowledged_by(clients) >= least)
+            if photographers:
+                enough = photographers[0].taken + moments.randrange(2)
+                until(lambda least=enough: photographers[0].taken >= least)
             service.kill()
             stopped.set()
             for each in done:
@@ -146,21 +158,22 @@ def test_killed_again_and_again(tmp_path, kills, snapshots, keep):
         assert digest_left_by(service) == digest_from_the_snapshot_before(service, keep)
 
 
+def store_of(service):
+    """Return the store of a stopped service, to be closed."""
+    return closing(open_store(f"sqlite:{service.store}", time.time))
+
+
 def digest_left_by(service):
     """Return the digest of the state in the snapshot that the clean stop took."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         newest = store.snapshots()[0]
         assert newest.seq == store.last_seq
         return Model.load(store.open_snapshot(newest.seq)).digest()
-    finally:
-        store.close()
 
 
 def digest_of_a_clean_run(service, acknowledged):
     """Return the digest of a model that applies the log from its first event."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         model = Model(Options.of(DEFAULT_LEARNER))
         ids = []
         for seq, data in store.read(0):
@@ -170,14 +183,11 @@ def digest_of_a_clean_run(service, acknowledged):
             model.apply(seq, event)
         assert sorted(ids) == sorted(acknowledged)
         return model.digest()
-    finally:
-        store.close()
 
 
 def digest_from_the_snapshot_before(service, keep):
     """Return the digest of the last but one snapshot plus the events after it."""
-    store = open_store(f"sqlite:{service.store}", time.time)
-    try:
+    with store_of(service) as store:
         kept = store.snapshots()
         assert len(kept) == keep
         with pytest.raises(LogDamaged):  # the log behind them is gone
@@ -186,5 +196,3 @@ def digest_from_the_snapshot_before(service, keep):
         for seq, data in store.read(model.seq):
             model.apply(seq, Event.from_bytes(data))
         return model.digest()
-    finally:
-        store.close()

@@ -125,47 +125,32 @@ def test_delay(proxy, caller, way):
     assert time.monotonic() - began >= 0.3
 
 
-def test_held_requests_arrive_later(server, proxy, caller):
+@pytest.mark.parametrize(
+    ("way", "arrived"), [("requests", [b"hello\n"]), ("replies", [b"hello\n", b"held\n"])]
+)
+def test_held_bytes_arrive_later(server, proxy, caller, way, arrived):
     ask(caller)
-    proxy.settings = Settings(requests=Way(hold=True))
+    proxy.settings = Settings(**{way: Way(hold=True)})
     caller.sendall(b"held\n")
     assert nothing_comes(caller)
-    assert server.lines == [b"hello\n"]
+    assert server.lines == arrived
     proxy.settings = PASS
     assert caller.recv(100) == b"held\n"
 
 
-def test_held_replies_arrive_later(server, proxy, caller):
+@pytest.mark.parametrize(
+    ("way", "arrived"), [("requests", [b"hello\n"]), ("replies", [b"hello\n", b"gone\n"])]
+)
+def test_swallowed_bytes_never_arrive(server, proxy, caller, way, arrived):
     ask(caller)
-    proxy.settings = Settings(replies=Way(hold=True))
-    caller.sendall(b"held\n")
-    assert nothing_comes(caller)
-    assert server.lines == [b"hello\n", b"held\n"]
-    proxy.settings = PASS
-    assert caller.recv(100) == b"held\n"
-
-
-def test_swallowed_requests_never_arrive(server, proxy, caller):
-    ask(caller)
-    proxy.settings = Settings(requests=Way(swallow=True))
+    proxy.settings = Settings(**{way: Way(swallow=True)})
     caller.sendall(b"gone\n")
     assert nothing_comes(caller)
-    assert proxy.counts["requests swallowed"] == len(b"gone\n")
+    assert proxy.counts[f"{way} swallowed"] == len(b"gone\n")
     proxy.settings = PASS  # a stream with a hole must end
     with pytest.raises(ConnectionResetError):
         caller.recv(100)
-    assert server.lines == [b"hello\n"]
-
-
-def test_swallowed_replies_never_arrive_though_the_request_did(server, proxy, caller):
-    ask(caller)
-    proxy.settings = Settings(replies=Way(swallow=True))
-    caller.sendall(b"done\n")
-    assert nothing_comes(caller)
-    assert server.lines == [b"hello\n", b"done\n"]
-    proxy.settings = PASS
-    with pytest.raises(ConnectionResetError):
-        caller.recv(100)
+    assert server.lines == arrived
 
 
 def test_a_new_connection_into_a_black_hole(server, proxy):

@@ -5,18 +5,13 @@ from pathlib import Path
 import pytest
 
 from manyclass.core import rules
-from tests.system.process import Service, get, learned, post
+from tests.system.process import PATIENCE, Service, get, learned, post
 from tests.system.replica import event
 from tests.system.replicas import Run
 
 NEWER = rules.RULES + 1
-RELEASE = Path(__file__).with_name("release.py")
-
-
-def of_newer_release(replica):
-    """Make a process, before its start, one of a release with newer rules, and return it."""
-    replica.service.command = [str(RELEASE), "1"]
-    return replica
+RELEASE = str(Path(__file__).with_name("release.py"))
+OLDER_RELEASE, NEWER_RELEASE = [RELEASE, "0"], [RELEASE, "1"]
 
 
 def says(replica, words):
@@ -49,7 +44,8 @@ def run(tmp_path):
 
 
 def newer(run):
-    replica = of_newer_release(run.add_replica())
+    replica = run.add_replica()
+    replica.service.command = NEWER_RELEASE
     replica.bring_up()
     return replica
 
@@ -74,9 +70,8 @@ def test_an_upgrade_one_by_one(run):
     new[1].learn("e")
     assert len(digests(run, new)) == 1
     log = "".join(each.service.log.read_text() for each in new)
-    assert (
-        log.count(f"raised the rules to version {NEWER}") == 1
-    )  # the other one replayed that event
+    # The other one replayed that event.
+    assert log.count(f"raised the rules to version {NEWER}") == 1
     new[0].kill()
     new[0].bring_up()  # it replays the log across that event
     run.wait_for("it learns", lambda: learns(new[0]))
@@ -123,39 +118,41 @@ def test_an_older_release_that_was_killed_has_to_end_its_work(run):
     assert learned(new.service.url) == {"a": 1, "b": 1, "c": 2}
 
 
+class InAFile(Service):
+    """A service on a store in a file, started as one release after the other."""
+
+    def start_as(self, release):
+        self.command = release
+        return self.start()
+
+    def assert_refuses(self, release, reason):
+        """Start it as a release that ends with this reason."""
+        self.command = release
+        self.launch()
+        self.process.wait(PATIENCE)
+        assert reason in self.log.read_text()
+
+
 def test_a_store_in_a_file(tmp_path):
-    service = Service(tmp_path)
-    service.command = [str(RELEASE), "0"]
-    service.start()
+    service = InAFile(tmp_path).start_as(OLDER_RELEASE)
     post(f"{service.url}/learn", event("a"))
     service.stop()
-    service.command = [str(RELEASE), "1"]
-    service.start()
+    service.start_as(NEWER_RELEASE)
     assert post(f"{service.url}/learn", event("b")).json()["seq"] == 3
     service.kill()
     service.start()
     assert learned(service.url) == {"a": 1, "b": 2}
     service.stop()
-    service.command = [str(RELEASE), "0"]
-    service.launch()
-    service.process.wait(60)
-    assert "start the newer release" in service.log.read_text()
+    service.assert_refuses(OLDER_RELEASE, "start the newer release")
 
 
-def test_a_store_in_a_file_that_was_not_stopped_well(tmp_path):
-    service = Service(tmp_path)
-    service.command = [str(RELEASE), "0"]
-    service.start()
+def test_a_store_in_a_file_after_a_kill(tmp_path):
+    service = InAFile(tmp_path).start_as(OLDER_RELEASE)
     post(f"{service.url}/learn", event("a"))
     service.kill()
-    service.command = [str(RELEASE), "1"]
-    service.launch()
-    service.process.wait(60)
-    assert "an older release" in service.log.read_text()
-    service.command = [str(RELEASE), "0"]
-    service.start()
+    service.assert_refuses(NEWER_RELEASE, "an older release")
+    service.start_as(OLDER_RELEASE)
     service.stop()
-    service.command = [str(RELEASE), "1"]
-    service.start()
+    service.start_as(NEWER_RELEASE)
     assert learned(service.url) == {"a": 1}
     service.stop()

@@ -114,5 +114,5 @@ class Troubles:
 
 
 def _is_named(key):
-    """Return whether a key is neither part of a snapshot nor a letter."""
+    """Return whether a key is neither part of a snapshot nor a message."""
     return b":chunk:" not in key and b":mail:" not in key

@@ -52,8 +52,8 @@ async def stats(
         leads=None if shared is None else figures.is_leader,
         processes=None if shared is None else _processes(engine.cluster.heartbeat),
         log_seq=model.seq + figures.log_lag,
-        store_unreachable_seconds=figures.store_away_seconds,
-        store_away_seconds=figures.store_away_seconds,
+        store_unreachable_seconds=figures.store_unreachable_seconds,
+        store_away_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
         outdegrees=outdegrees,
         learners=learners,
@@ -65,8 +65,11 @@ async def stats(
     )
 
 
-def _processes(beat: Heartbeat | None) -> list[ProcessStats]:
+def _processes(heartbeat: Heartbeat | None) -> list[ProcessStats]:
     """Return the processes on the store, as of the last heartbeat."""
-    if beat is None:
+    if heartbeat is None:
         return []
-    return [ProcessStats.model_validate(process) for process in beat.processes]
+    return [
+        ProcessStats(name=process.name, seq=process.seq, leads=process.is_leader)
+        for process in heartbeat.processes
+    ]

@@ -55,9 +55,9 @@ class LearnerStats(BaseModel):
     """A learner, its size and its accuracy.
 
     `learner` is its specification, `options` the options that have an effect on it, renamed ones
-    under their former names too, until 1.0. The `primary` learner answers /rank. The others are its shadows: they rank and learn the same events and
-    answer no request. `learn_seconds` is the mean time to learn an event since the process began,
-    null before the first.
+    under their former names too, until 1.0. The `primary` learner answers /rank. The others are its
+    shadows: they rank and learn the same events and answer no request. `learn_seconds` is the mean
+    time to learn an event since the process began, null before the first.
     """
 
     learner: str

@@ -4,7 +4,7 @@ id      place-nonce: the place is epoch * EPOCH + last_seq; the nonce tells the 
         that ever had this place
 after   the identity of the store and the id of the entry before, which shows an entry of another
         log or another store; the server writes it
-head    process ticket count checksum
+head    process, id of the append, count, checksum
 body    the events, see batch.py
 
 Any program that can write to the server can add entries to the stream. An entry without these
@@ -36,16 +36,16 @@ class Entry:
     place: bytes  # its id
     after: bytes  # the id of the one before
     process: bytes
-    ticket: int
+    append_id: int
     first_seq: int
     last_seq: int
     events: list[bytes]
 
 
-def entry_head(process: str, ticket: int, nonce: int, count: int, body: bytes) -> bytes:
+def entry_head(process: str, append_id: int, nonce: int, count: int, body: bytes) -> bytes:
     """Return the head of the entry with this body."""
     checksum = batch_checksum(nonce, count, body)
-    return f"{process} {ticket} {count} {checksum.hex()}".encode()
+    return f"{process} {append_id} {count} {checksum.hex()}".encode()
 
 
 def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
@@ -58,7 +58,7 @@ def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
     store, after = link.split(b" ")
     if store != identity.encode():
         raise ValueError("it is of another store")
-    process, ticket, count, checksum = head.split(b" ")
+    process, append_id, count, checksum = head.split(b" ")
     events = int(count)
     if nonce >> NONCE_BITS or not 0 < events <= len(body):
         raise ValueError("its numbers are no numbers of an entry")
@@ -69,7 +69,7 @@ def parse_entry(place: bytes, fields: Sequence[bytes], identity: str) -> Entry:
         place=place,
         after=after,
         process=process,
-        ticket=int(ticket),
+        append_id=int(append_id),
         first_seq=last_seq - events + 1,
         last_seq=last_seq,
         events=split_batch(body, events),

@@ -6,11 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from redis.backoff import NoBackoff
-from redis.connection import (
-    Connection,
-    SSLConnection,
-    UnixDomainSocketConnection,
-)
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import NoPermissionError, NoScriptError, RedisError
 from redis.retry import Retry
 
@@ -21,11 +17,6 @@ from manyclass.service.store.redis.url import RedisUrl
 # the GIL, so connections in steady use are not checked.
 IDLE_SECONDS = 0.2
 SOCKET_BYTES = 2**18  # at a time
-
-# Untyped in the library.
-_TCP: Any = Connection
-_TLS: Any = SSLConnection
-_UNIX: Any = UnixDomainSocketConnection
 
 Argument = str | bytes | int
 Node = tuple[str, int]  # host and port
@@ -102,22 +93,18 @@ def open_link(
         "socket_read_size": SOCKET_BYTES,
         "retry": Retry(NoBackoff(), 0),  # callers have a retry policy of their own
         "protocol": 2,
-        **({} if node is None else {"socket_keepalive": True}),
     }
-    connection: Any
+    kind: Any = UnixDomainSocketConnection  # untyped in the library
     if node is None:
-        connection = _UNIX(path=url.path, **options)
-    elif url.tls:
-        connection = _TLS(
-            host=node[0],
-            port=node[1],
-            ssl_ca_certs=url.ca_file,
-            ssl_certfile=url.cert_file,
-            ssl_keyfile=url.key_file,
-            **options,
-        )
+        options["path"] = url.path
     else:
-        connection = _TCP(host=node[0], port=node[1], **options)
+        kind = Connection
+        options |= {"host": node[0], "port": node[1], "socket_keepalive": True}
+        if url.tls:
+            kind = SSLConnection
+            options["ssl_ca_certs"] = url.ca_file
+            options |= {"ssl_certfile": url.cert_file, "ssl_keyfile": url.key_file}
+    connection = kind(**options)
     connection.connect()
     link = Link(connection)
     try:

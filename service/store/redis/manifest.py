@@ -4,10 +4,9 @@ chunks. A chunk is a value of its own: its checksum, then its bytes.
 
 import re
 from dataclasses import dataclass
-from hashlib import blake2b
 from secrets import token_hex
 
-from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.batch import checksum_of
 from manyclass.service.store.errors import SnapshotDamaged
 from manyclass.service.store.protocol import SnapshotInfo
 
@@ -77,9 +76,5 @@ def list_snapshots(manifests: dict[bytes, bytes]) -> list[SnapshotInfo]:
     return sorted(infos, key=lambda info: -info.seq)
 
 
-def checksum_of_chunk(body: bytes | memoryview) -> bytes:
-    return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
-
-
 def _checksum(seq: int, line: str) -> str:
-    return blake2b(f"{seq} {line}".encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+    return checksum_of(f"{seq} {line}".encode()).hex()

@@ -49,28 +49,30 @@ end
 class Script:
     """A script by its text, and by its hash, once the server has it.
 
-    Its first key is that of the facts, its first argument the identity of the store it is for,
-    which it compares first. The script that opens a store reads the identity, or makes it.
+    `keys` are those of every call, behind the key of the facts; see `Keys`. The first argument is
+    the identity of the store, which the script compares first. The script that opens a store reads
+    the identity, or makes it.
     """
 
-    def __init__(self, name: str, opens: bool = False) -> None:
+    def __init__(self, name: str, *keys: str, opens: bool = False) -> None:
         guard = "" if opens else _GUARD
+        self.keys = ("facts", *keys)
         self.text = _COMMON + guard + (_LUA / f"{name}.lua").read_text()
         self.sha = sha1(self.text.encode()).hexdigest()
 
 
-OPEN_STORE: Final = Script("open_store", opens=True)
-APPEND: Final = Script("append")
+OPEN_STORE: Final = Script("open_store", "events", opens=True)
+APPEND: Final = Script("append", "events")
 CONFIRM: Final = Script("confirm")
-READ: Final = Script("read")
-BEAT: Final = Script("beat")
-LEAVE: Final = Script("leave")
-POST: Final = Script("post")
-TRIM: Final = Script("trim")
-PUT_CHUNK: Final = Script("put_chunk")
-LIST_SNAPSHOT: Final = Script("list_snapshot")
-LISTED: Final = Script("listed")
-OPEN_SNAPSHOT: Final = Script("open_snapshot")
-HOLD_CHUNKS: Final = Script("hold_chunks")
-DELETE_SNAPSHOT: Final = Script("delete_snapshot")
-SWEEP: Final = Script("sweep")
+READ: Final = Script("read", "events")
+HEARTBEAT: Final = Script("heartbeat", "lease", "processes", "snapshots", "chunks", "rules")
+LEAVE: Final = Script("leave", "lease", "processes")
+POST: Final = Script("post", "processes")
+TRIM: Final = Script("trim", "events", "lease", "processes", "snapshots")
+PUT_CHUNK: Final = Script("put_chunk", "chunks")
+LIST_SNAPSHOT: Final = Script("list_snapshot", "events", "snapshots", "chunks")
+LISTED: Final = Script("listed", "snapshots")
+OPEN_SNAPSHOT: Final = Script("open_snapshot", "snapshots", "chunks")
+HOLD_CHUNKS: Final = Script("hold_chunks", "chunks")
+DELETE_SNAPSHOT: Final = Script("delete_snapshot", "lease", "snapshots")
+SWEEP: Final = Script("sweep", "snapshots", "chunks")

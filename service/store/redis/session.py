@@ -30,12 +30,11 @@ class Keys:
         self._begin = f"{{{name}}}:"
         self.facts = f"{self._begin}facts"
         self.events = f"{self._begin}events"
-        self.lease = f"{self._begin}lease"
-        self.processes = f"{self._begin}processes"
-        self.rules = f"{self._begin}rules"
-        self.snapshots = f"{self._begin}snapshots"
-        self.chunks = f"{self._begin}chunks"
         self.chunk = f"{self._begin}chunk:"  # prefix of the key of each
+
+    def of(self, script: Script) -> list[str]:
+        """Return the keys of every call of a script."""
+        return [f"{self._begin}{key}" for key in script.keys]
 
     def appends_of(self, process: str) -> str:
         return f"{self._begin}append:{process}"
@@ -63,8 +62,8 @@ class Session:
         self.epoch = Epoch()  # of the log, when the newest connection was made
         self.durability = UNKNOWN
         self.closed = Event()
-        self.lease = b""  # "<token> <process>" when this process has it, by the newest beat
-        self.is_full = False  # the server has no memory for an append, by the newest beat
+        self.lease = b""  # "<token> <process>" when this process has it, by the newest heartbeat
+        self.is_full = False  # the server has no memory for an append, by the newest heartbeat
         self.server = Server(url, name, patience)
         self.foreign = 0  # entries of the log that were skipped
         self._foreign_to = (0, 0)  # the highest id among them
@@ -90,14 +89,15 @@ class Session:
         link, info = self.server.connect(blocking_seconds)
         try:
             with self.server.errors_of_store():
-                keys = (self.keys.facts, self.keys.events)
                 new = token_hex(8) if self._make_new and not self.identity else ""
                 if not (new or self.identity or link.call("EXISTS", self.keys.facts)):
                     raise StoreMissing(
                         f"there is no store {self._url.name!r} at {self._url.shown}",
                         "see whether ?name= in its URL is right",
                     )
-                identity, version, tail, epoch = link.run(OPEN_STORE, keys, (new, VERSION))
+                identity, version, tail, epoch = link.run(
+                    OPEN_STORE, self.keys.of(OPEN_STORE), (new, VERSION)
+                )
                 durability = describe_durability(link, info, self._url.replicas)
             if version.decode() not in READS:
                 raise StoreError(
@@ -118,13 +118,23 @@ class Session:
         self.epoch = Epoch.of(epoch)
         return link, tail
 
-    def run(self, script: Script, keys: Sequence[str], *arguments: Argument) -> Any:
-        """Return the answer of a script, which gets the store's identity before the arguments.
+    def run(self, script: Script, *arguments: Argument, more_keys: Sequence[str] = ()) -> Any:
+        """Return the answer of a script, as `run_on`.
 
         Without an answer the script is sent once more, so it must be one that may run twice. Raises
         StoreError.
         """
-        return self._ask(lambda link: link.run(script, keys, (self.identity, *arguments)))
+        return self._ask(lambda link: self.run_on(link, script, *arguments, more_keys=more_keys))
+
+    def run_on(
+        self, link: Link, script: Script, *arguments: Argument, more_keys: Sequence[str] = ()
+    ) -> Any:
+        """Return the answer of a script, which gets the store's identity before the arguments.
+
+        `more_keys` come behind those of every call. Raises RedisError.
+        """
+        keys = (*self.keys.of(script), *more_keys)
+        return link.run(script, keys, (self.identity, *arguments))
 
     def call(self, *command: Argument) -> Any:
         """Return the answer to a command, which may be sent twice too. Raises StoreError."""

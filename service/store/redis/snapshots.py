@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from hashlib import blake2b
 
 from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.chunks import recut
+from manyclass.service.store.chunks import check_chunks, write_chunks
 from manyclass.service.store.errors import (
     SnapshotDamaged,
     SnapshotMissing,
@@ -14,23 +13,14 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from manyclass.service.store.protocol import SnapshotInfo
+from manyclass.service.store.redis import scripts
 from manyclass.service.store.redis.link import pairs
 from manyclass.service.store.redis.manifest import (
     Manifest,
     check_store,
-    checksum_of_chunk,
     list_snapshots,
     new_identity,
     parse_manifest,
-)
-from manyclass.service.store.redis.scripts import (
-    DELETE_SNAPSHOT,
-    HOLD_CHUNKS,
-    LIST_SNAPSHOT,
-    LISTED,
-    OPEN_SNAPSHOT,
-    PUT_CHUNK,
-    SWEEP,
 )
 from manyclass.service.store.redis.session import Session
 
@@ -55,7 +45,7 @@ class RedisSnapshots:
         return list_snapshots(self._manifests())
 
     def _manifests(self) -> dict[bytes, bytes]:
-        return pairs(self._session.run(LISTED, (self._keys.facts, self._keys.snapshots)))
+        return pairs(self._session.run(scripts.LISTED))
 
     def save(
         self,
@@ -77,45 +67,29 @@ class RedisSnapshots:
         finally:
             with suppress(StoreError):  # then the leader does it, after some minutes
                 if listed is None or listed.identity != identity:
-                    keys = (self._keys.facts, self._keys.chunks)
-                    self._session.run(HOLD_CHUNKS, keys, identity, 0)
+                    self._session.run(scripts.HOLD_CHUNKS, identity, 0)
                 self.sweep()
         return listed.info
 
     def _write(
         self, seq: int, identity: str, taken_at: float, chunks: Iterable[bytes | memoryview]
     ) -> Manifest:
-        digest = blake2b(digest_size=CHECKSUM_BYTES)
-        size = count = 0
-        for body in recut(chunks, CHUNK_BYTES):
-            checksum = checksum_of_chunk(body)
+        def put(number: int, checksum: bytes, body: bytes) -> None:
             self._session.run(
-                PUT_CHUNK,
-                (self._keys.facts, self._keys.chunks, self._keys.chunk_of(identity, count)),
-                identity,
-                count,
-                WRITING_MS,
-                checksum + body,
+                scripts.PUT_CHUNK,
+                *(identity, number, WRITING_MS, checksum + body),
                 int(self._session.may_exceed_memory),
+                more_keys=[self._keys.chunk_of(identity, number)],
             )
-            digest.update(checksum)
-            size += len(body)
-            count += 1
-        return Manifest(seq, identity, taken_at, size, count, digest.digest())
+
+        return Manifest(seq, identity, taken_at, *write_chunks(chunks, CHUNK_BYTES, put))
 
     def _make_visible(self, manifest: Manifest, keep_existing: bool, place: bytes) -> Manifest:
         """List the manifest; return it, or the existing one that was kept."""
-        keys = self._keys
         listed = self._session.run(
-            LIST_SNAPSHOT,
-            (keys.facts, keys.events, keys.snapshots, keys.chunks),
-            manifest.seq,
-            manifest.text(),
-            manifest.identity,
-            manifest.chunks,
-            int(keep_existing),
-            place,
-            int(self._session.may_exceed_memory),
+            scripts.LIST_SNAPSHOT,
+            *(manifest.seq, manifest.text(), manifest.identity, manifest.chunks),
+            *(int(keep_existing), place, int(self._session.may_exceed_memory)),
         )
         try:
             kept = parse_manifest(manifest.seq, listed)
@@ -125,54 +99,35 @@ class RedisSnapshots:
             return self._make_visible(manifest, False, place)
 
     def open(self, seq: int) -> Iterator[bytes]:
-        keys = self._keys
-        text = self._session.run(
-            OPEN_SNAPSHOT, (keys.facts, keys.snapshots, keys.chunks), seq, READING_MS
-        )
+        text = self._session.run(scripts.OPEN_SNAPSHOT, seq, READING_MS)
         if text is None:
             raise SnapshotMissing(seq)
         manifest = parse_manifest(seq, text)
         check_store(manifest, self._session.identity)
-        return self._read(manifest)
+        return check_chunks(seq, manifest.digest, self._read(manifest))
 
-    def _read(self, manifest: Manifest) -> Iterator[bytes]:
-        """Yield the chunks, each after its check."""
-        keys, seq = self._keys, manifest.seq
-        digest = blake2b(digest_size=CHECKSUM_BYTES)
+    def _read(self, manifest: Manifest) -> Iterator[tuple[bytes, bytes] | None]:
+        """Yield checksum and bytes of each chunk, None for a missing one."""
         held_at = time.monotonic()
         for first in range(0, manifest.chunks, CHUNKS_READ_AT_ONCE):
             numbers = range(first, min(first + CHUNKS_READ_AT_ONCE, manifest.chunks))
             if time.monotonic() - held_at > READING_MS / 1000 / 3:
                 held_at = time.monotonic()
-                self._session.run(
-                    HOLD_CHUNKS, (keys.facts, keys.chunks), manifest.identity, READING_MS
-                )
+                self._session.run(scripts.HOLD_CHUNKS, manifest.identity, READING_MS)
             values = self._session.call(
-                "MGET", *(keys.chunk_of(manifest.identity, number) for number in numbers)
+                "MGET", *(self._keys.chunk_of(manifest.identity, number) for number in numbers)
             )
-            for number, value in zip(numbers, values, strict=True):
+            for value in values:
                 if value is None:
-                    raise SnapshotDamaged(seq, f"chunk {number}", "it is missing")
-                checksum, body = value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
-                if checksum_of_chunk(body) != checksum:
-                    raise SnapshotDamaged(seq, f"chunk {number}", "its checksum does not fit")
-                digest.update(checksum)
-                yield body
-        if digest.digest() != manifest.digest:
-            raise SnapshotDamaged(seq, "manifest", "its chunks are not the ones it lists")
+                    yield None
+                else:
+                    yield value[:CHECKSUM_BYTES], value[CHECKSUM_BYTES:]
 
     def delete(self, seq: int) -> None:
-        keys = self._keys
         manifest = self._manifests().get(str(seq).encode())
         if manifest is None:
             raise SnapshotMissing(seq)
-        self._session.run(
-            DELETE_SNAPSHOT,
-            (keys.facts, keys.lease, keys.snapshots),
-            self._session.lease,
-            seq,
-            manifest,
-        )
+        self._session.run(scripts.DELETE_SNAPSHOT, self._session.lease, seq, manifest)
         with suppress(StoreUnavailable):
             self.sweep()
 
@@ -181,10 +136,7 @@ class RedisSnapshots:
 
         Stop after this many steps; None: when all are freed.
         """
-        keys = self._keys
         more = 1
         while more and steps != 0:
-            more = self._session.run(
-                SWEEP, (keys.facts, keys.snapshots, keys.chunks), keys.chunk, CHUNKS_SWEPT_AT_ONCE
-            )
+            more = self._session.run(scripts.SWEEP, self._keys.chunk, CHUNKS_SWEPT_AT_ONCE)
             steps = None if steps is None else steps - 1

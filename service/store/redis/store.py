@@ -22,12 +22,13 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from manyclass.service.store.protocol import Batch, Heartbeat, PeerMessage, Process, SnapshotInfo
+from manyclass.service.store.redis import scripts
 from manyclass.service.store.redis.entry import NONCE_BITS, START, entry_head, parse_entry, seq_of
 from manyclass.service.store.redis.errors import GOES_ON, lost, moved
-from manyclass.service.store.redis.feed import Feed, missing, out_of_order
+from manyclass.service.store.redis.feed import Feed
 from manyclass.service.store.redis.link import Link, pairs
+from manyclass.service.store.redis.log_check import LogCheck
 from manyclass.service.store.redis.manifest import list_snapshots
-from manyclass.service.store.redis.scripts import APPEND, BEAT, CONFIRM, LEAVE, POST, READ, TRIM
 from manyclass.service.store.redis.session import OLD_VERSION, Session
 from manyclass.service.store.redis.snapshots import RedisSnapshots
 from manyclass.service.store.redis.url import parse
@@ -43,7 +44,7 @@ READ_ENTRIES = 1000
 TRIMMED_EVENTS_AT_ONCE = 2000  # takes the server some milliseconds
 MESSAGES_KEPT = 1000  # in a mailbox without a reader
 MAILBOX_SECONDS = 60
-SWEEP_STEPS = 4  # in a beat
+SWEEP_STEPS = 4  # in a heartbeat
 DESCRIBED_SECONDS = 60.0  # between two checks of the server's settings
 # Between tries to reach an unreachable server.
 FIRST_PAUSE = 0.02
@@ -109,13 +110,13 @@ class RedisStore:
         return self._session.foreign
 
     # --- the log ----------------------------------------------------------------------------------
-    def append(self, events: Sequence[bytes], ticket: int = 0, after: int | None = None) -> int:
+    def append(self, events: Sequence[bytes], append_id: int = 0, after: int | None = None) -> int:
         if not events:
             return self.last_seq
         body = join_batch_within(LARGEST_BATCH, events)
         with self._appending:
             self._appends += 1
-            return self._until_known(lambda: self._send_append(ticket, len(events), body, after))
+            return self._until_known(lambda: self._send_append(append_id, len(events), body, after))
 
     def confirm(self) -> None:
         if self._replicas:  # without replicas every readable event is as durable as it gets
@@ -152,25 +153,23 @@ class RedisStore:
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _send_append(self, ticket: int, count: int, body: bytes, after: int | None) -> int:
+    def _send_append(self, append_id: int, count: int, body: bytes, after: int | None) -> int:
         link = self._linked()
-        keys = self._keys
         nonce = self._nonces.getrandbits(NONCE_BITS)  # a new one for each try: see Feed
-        head = entry_head(self.name, ticket, nonce, count, body)
-        last_seq = link.run(
-            APPEND,
-            (keys.facts, keys.events, keys.appends_of(self.name)),
-            (
-                *(self._session.identity, self._appends, nonce, count, RECORD_SECONDS, head, body),
-                "" if after is None else after,
-            ),
+        head = entry_head(self.name, append_id, nonce, count, body)
+        last_seq = self._session.run_on(
+            link,
+            scripts.APPEND,
+            *(self._appends, nonce, count, RECORD_SECONDS, head, body),
+            "" if after is None else after,
+            more_keys=[self._keys.appends_of(self.name)],
         )
         self._wait_for_replicas(link)
         return int(last_seq)
 
     def _send_confirm(self) -> int:
         link = self._linked()
-        link.run(CONFIRM, (self._keys.facts,), (self._session.identity,))
+        self._session.run_on(link, scripts.CONFIRM)
         self._wait_for_replicas(link)
         return 0
 
@@ -200,35 +199,23 @@ class RedisStore:
             self._append_link = None
 
     def read(self, after: int) -> Iterator[tuple[int, bytes]]:
-        expected = after + 1
         known = self.last_seq
-        place = START if after == 0 else None
-        start = f"{self._session.epoch.place_of(expected)}-0"
-        why = ""  # the reason for the last skipped entry
-        while expected <= known:
-            entries = self._session.run(
-                READ, (self._keys.facts, self._keys.events), start, READ_BYTES, READ_ENTRIES
-            )
+        check = LogCheck(after, START if after == 0 else None)
+        start = f"{self._session.epoch.place_of(after + 1)}-0"
+        while check.seq < known:
+            entries = self._session.run(scripts.READ, start, READ_BYTES, READ_ENTRIES)
             if not entries:
-                raise LogDamaged(expected, missing(known, why))
-            for identity, fields in entries:
+                raise check.missing(known)
+            for place, fields in entries:
                 try:
-                    entry = parse_entry(identity, fields, self._session.identity)
+                    entry = parse_entry(place, fields, self._session.identity)
                 except ValueError as error:
-                    why = f"{identity.decode()}: {error}"
+                    check.skip(place, error)
                     continue
-                if entry.last_seq <= after:  # reading began in an earlier epoch
-                    continue
-                if entry.first_seq > expected or (entry.first_seq < expected != after + 1):
-                    raise LogDamaged(expected, out_of_order(entry.first_seq, why))
-                if place not in (None, entry.after):
-                    raise LogRewound(expected - 1)
-                for event in entry.events[expected - entry.first_seq :]:
-                    yield expected, event
-                    expected += 1
-                self._place = place = entry.place
-                why = ""
-                if expected > known:
+                events = check.accept(entry)
+                yield from enumerate(events, check.seq - len(events) + 1)
+                self._place = check.place or self._place
+                if check.seq >= known:
                     return
             start = f"({entries[-1][0].decode()}"
 
@@ -259,7 +246,7 @@ class RedisStore:
                     log.warning("the log is followed again")
                     told = False
                 pause = FIRST_PAUSE
-                self._place = feed.place or self._place
+                self._place = feed.check.place or self._place
                 if not news:
                     yield None
                 yield from news
@@ -274,31 +261,17 @@ class RedisStore:
 
     def trim(self, seq: int) -> None:
         """Trim as the protocol says, and never beyond the newest snapshot."""
-        keys = self._keys
-        more = 1
-        while more:
-            more = self._session.run(
-                TRIM,
-                (keys.facts, keys.events, keys.lease, keys.processes, keys.snapshots),
-                self._session.lease,
-                seq,
-                TRIMMED_EVENTS_AT_ONCE,
-            )
+        while self._session.run(scripts.TRIM, self._session.lease, seq, TRIMMED_EVENTS_AT_ONCE):
+            pass
 
     # --- the other processes ----------------------------------------------------------------------
-    def beat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
+    def heartbeat(self, seq: int | None, rules: int = 1, may_lead: bool = True) -> Heartbeat:
         if time.monotonic() - self._described_at > DESCRIBED_SECONDS:
             self._check_server()
-        keys = self._keys
         self._is_registered = True
+        position = "" if seq is None else seq
         tail, lease, manifests, processes, rules_of, sweep, is_full = self._session.run(
-            BEAT,
-            (keys.facts, keys.lease, keys.processes, keys.snapshots, keys.chunks, keys.rules),
-            self.name,
-            "" if seq is None else seq,
-            self._lease_ms,
-            rules,
-            int(may_lead),
+            scripts.HEARTBEAT, self.name, position, self._lease_ms, rules, int(may_lead)
         )
         versions = pairs(rules_of)
         leader = lease.decode().partition(" ")[2]
@@ -308,7 +281,7 @@ class RedisStore:
             self._snapshots.sweep(SWEEP_STEPS)
         return Heartbeat(
             last_seq=seq_of(tail),
-            leads=leader == self.name,
+            is_leader=leader == self.name,
             snapshots=list_snapshots(pairs(manifests)),
             processes=sorted(
                 (
@@ -331,18 +304,14 @@ class RedisStore:
         link.close()
         self._described_at = time.monotonic()
 
-    def post(self, letters: Sequence[tuple[str, bytes]]) -> None:
-        if not letters:
-            return
-        keys = self._keys
-        self._session.run(
-            POST,
-            (keys.facts, keys.processes, *(keys.mailbox_of(name) for name, _ in letters)),
-            self.name,
-            MESSAGES_KEPT,
-            MAILBOX_SECONDS,
-            *(part for letter in letters for part in letter),
-        )
+    def post(self, messages: Sequence[tuple[str, bytes]]) -> None:
+        if messages:
+            self._session.run(
+                scripts.POST,
+                *(self.name, MESSAGES_KEPT, MAILBOX_SECONDS),
+                *(part for message in messages for part in message),
+                more_keys=[self._keys.mailbox_of(name) for name, _ in messages],
+            )
 
     # --- snapshots --------------------------------------------------------------------------------
     def save_snapshot(
@@ -365,8 +334,7 @@ class RedisStore:
     def close(self) -> None:
         if self._is_registered and not self._session.closed.is_set():
             with suppress(StoreError):  # it expires after a while anyway
-                keys = self._keys
-                self._session.run(LEAVE, (keys.facts, keys.lease, keys.processes), self.name)
+                self._session.run(scripts.LEAVE, self.name)
         self._session.close()
         with self._appending:
             self._drop_append_link()

@@ -3,12 +3,11 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
-from hashlib import blake2b
+from dataclasses import astuple, dataclass
 from secrets import token_bytes
 from struct import pack
 
-from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.batch import checksum_of
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing, StoreDamaged
 from manyclass.service.store.sqlite.file import RESTORE_HINT
 
@@ -46,13 +45,6 @@ class StoreFacts:
             (*fields, _checksum(*fields)),
         )
         return self
-
-    def with_mark(self) -> "StoreFacts":
-        return replace(self, marked=True)
-
-    def as_another(self) -> "StoreFacts":
-        """Return the facts of a store that goes on from this one and has no mark yet."""
-        return StoreFacts.new(self.unchained)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +111,7 @@ def last_seq_of(connection: sqlite3.Connection, store: bytes) -> int:
     """Return the highest number in use. A manifest that is damaged or of another store does not
     count: its number may be anything.
     """
-    highest = max(last_row_of(connection)[0], floor_of(connection))
+    highest = max(last_row_of(connection)[0], low_watermark_of(connection))
     for manifest, stamp in _manifests(connection):
         with suppress(SnapshotDamaged):
             manifest.check(stamp, store)
@@ -135,29 +127,25 @@ def last_row_of(connection: sqlite3.Connection) -> tuple[int, object]:
     return (row[0], row[1]) if row else (0, None)
 
 
-def floor_of(connection: sqlite3.Connection) -> int:
+def low_watermark_of(connection: sqlite3.Connection) -> int:
     """Return the number up to which the log was trimmed. StoreDamaged."""
     row = connection.execute("SELECT seq, checksum FROM floor").fetchone()
     if row is None:
         return 0
     seq, checksum = row
-    if isinstance(seq, int) and _floor_checksum(seq) == checksum:
+    if isinstance(seq, int) and checksum_of(pack("<q", seq)) == checksum:
         return seq
     raise StoreDamaged("the number up to which the log was trimmed is damaged", RESTORE_HINT)
 
 
-def raise_floor(connection: sqlite3.Connection, seq: int) -> None:
+def raise_low_watermark(connection: sqlite3.Connection, seq: int) -> None:
     """Note that no number up to `seq` may be used again."""
-    seq = max(seq, floor_of(connection))
+    seq = max(seq, low_watermark_of(connection))
     connection.execute(
         "INSERT OR REPLACE INTO floor (id, seq, checksum) VALUES (1, ?, ?)",
-        (seq, _floor_checksum(seq)),
+        (seq, checksum_of(pack("<q", seq))),
     )
 
 
-def _floor_checksum(seq: int) -> bytes:
-    return blake2b(pack("<q", seq), digest_size=CHECKSUM_BYTES).digest()
-
-
 def _checksum(*fields: object) -> bytes:
-    return blake2b(repr(fields).encode(), digest_size=CHECKSUM_BYTES).digest()
+    return checksum_of(repr(fields).encode())

@@ -18,7 +18,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct, unpack_from
 from typing import Literal
@@ -158,17 +157,11 @@ def _store_error(path: Path, error: sqlite3.Error) -> StoreError:
             return StoreError(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The facts in the first bytes of a database file."""
+def read_header(path: Path, descriptor: int, salvage: bool = False) -> bool | None:
+    """Return whether a file has a write-ahead log, None for an empty file.
 
-    has_log: bool  # a write-ahead log; only while a store is made there is none yet
-
-
-def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | None:
-    """Read the header of a file, None for an empty one, before SQLite does, which may change it.
-
-    StoreError for a file that is not ours, StoreDamaged for one whose end is missing, but with
+    Only while a store is made it has none yet. Read the header before SQLite does, which may change
+    it. StoreError for a file that is not ours, StoreDamaged for one whose end is missing, but with
     `salvage`. SQLite takes what is missing of the last page for zeros.
     """
     size = os.fstat(descriptor).st_size
@@ -204,7 +197,7 @@ def read_header(path: Path, descriptor: int, salvage: bool = False) -> Header | 
                 " missing",
                 RESTORE_HINT,
             )
-    return Header(has_log=header[18] == 2 and not unfinished)
+    return header[18] == 2 and not unfinished
 
 
 def is_unfinished(path: Path) -> bool:

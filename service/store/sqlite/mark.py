@@ -12,12 +12,11 @@ the older of the two is overwritten, so one of them is always whole:
 import mmap
 import os
 from dataclasses import dataclass
-from hashlib import blake2b
 from pathlib import Path
 from shlex import quote
 from struct import Struct
 
-from manyclass.service.store.batch import CHECKSUM_BYTES
+from manyclass.service.store.batch import CHECKSUM_BYTES, checksum_of
 from manyclass.service.store.errors import StoreDamaged
 from manyclass.service.store.sqlite.file import sync_folder
 
@@ -131,7 +130,7 @@ class MarkFile:
 
 def _packed(count: int, mark: Mark) -> bytes:
     content = _SLOT.pack(mark.identity, count, mark.seq, mark.chain)
-    return content + _checksum(content)
+    return content + checksum_of(content)
 
 
 def _slots(content: bytes) -> list[tuple[int, Mark] | None]:
@@ -142,11 +141,7 @@ def _slots(content: bytes) -> list[tuple[int, Mark] | None]:
 def _slot(content: bytes) -> tuple[int, Mark] | None:
     packed = content[: _SLOT.size]
     checksum = content[_SLOT.size : _SLOT.size + CHECKSUM_BYTES]
-    if len(packed) < _SLOT.size or _checksum(packed) != checksum:
+    if len(packed) < _SLOT.size or checksum_of(packed) != checksum:
         return None
     identity, count, seq, chain = _SLOT.unpack(packed)
     return count, Mark(identity, seq, chain)
-
-
-def _checksum(content: bytes) -> bytes:
-    return blake2b(content, digest_size=CHECKSUM_BYTES).digest()

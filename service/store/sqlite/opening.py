@@ -13,9 +13,9 @@ from manyclass.service.store.errors import StoreDamaged, StoreError
 from manyclass.service.store.sqlite.chain import chain_of
 from manyclass.service.store.sqlite.contents import (
     StoreFacts,
-    floor_of,
     last_row_of,
     last_seq_of,
+    low_watermark_of,
     stamp_manifests,
 )
 from manyclass.service.store.sqlite.file import (
@@ -30,13 +30,7 @@ from manyclass.service.store.sqlite.file import (
     sync_folder,
 )
 from manyclass.service.store.sqlite.lock import FileLock
-from manyclass.service.store.sqlite.mark import (
-    Mark,
-    accept_hint,
-    mark_path,
-    read_mark,
-    shell_url,
-)
+from manyclass.service.store.sqlite.mark import Mark, accept_hint, mark_path, read_mark, shell_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +50,9 @@ def open_file(path: Path, lock: FileLock, salvage: bool = False) -> Opened:
     missing or do not fit together.
     """
     mark = read_mark(path)
-    header = read_header(path, lock.descriptor, salvage)
-    if header is not None:
-        with closing(connect(path, "ro" if header.has_log else "rw")) as reader:
+    has_log = read_header(path, lock.descriptor, salvage)
+    if has_log is not None:
+        with closing(connect(path, "ro" if has_log else "rw")) as reader:
             if not salvage:
                 _check_pages(path, reader)
             _check(path, reader, mark)
@@ -110,7 +104,7 @@ def accept_file(path: Path, lock: FileLock) -> Accepted:
                 last_seq = last_seq_of(connection, facts.identity)
                 # Another identity: the numbers behind the last event are given again, and nothing
                 # of the store that went on with them may be taken for a part of this one.
-                other = facts.as_another()
+                other = StoreFacts.new(facts.unchained)
                 connection.execute("BEGIN IMMEDIATE")
                 stamp_manifests(connection, facts.identity, other.identity)
                 other.write(connection)
@@ -141,7 +135,7 @@ def _check(path: Path, reader: sqlite3.Connection, mark: Mark | None) -> None:
     """Raise StoreError if the file cannot be used with this mark."""
     version = _checked_version(path, reader)
     if version > 0:
-        floor_of(reader)
+        low_watermark_of(reader)
     if version != VERSION:
         if mark is not None:
             raise _lost(path, "is a store of an older release", mark)

@@ -1,13 +1,12 @@
 """The snapshots of a SQLite store: chunks, and a manifest that is written last."""
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import astuple
-from hashlib import blake2b
 from threading import Lock
 
-from manyclass.service.store.batch import CHECKSUM_BYTES
-from manyclass.service.store.chunks import recut
+from manyclass.service.store.chunks import check_chunks, write_chunks
 from manyclass.service.store.errors import (
     SnapshotDamaged,
     SnapshotMissing,
@@ -15,7 +14,7 @@ from manyclass.service.store.errors import (
     StoreUnavailable,
 )
 from manyclass.service.store.protocol import SnapshotInfo
-from manyclass.service.store.sqlite.contents import Manifest, find_manifest, raise_floor
+from manyclass.service.store.sqlite.contents import Manifest, find_manifest, raise_low_watermark
 from manyclass.service.store.sqlite.store_file import StoreFile
 
 # An append may have to wait for one chunk while a snapshot is saved, and SQLite copies a chunk with
@@ -57,19 +56,15 @@ class SqliteSnapshots:
                 "SELECT 1 + max(coalesce((SELECT max(id) FROM snapshots), 0),"
                 " coalesce((SELECT max(snapshot) FROM chunks), 0))"
             ).fetchone()
-        digest = blake2b(digest_size=CHECKSUM_BYTES)
-        size = count = 0
-        for number, body in enumerate(recut(chunks, CHUNK_BYTES)):
-            checksum = _checksum(body)
+
+        def put(number: int, checksum: bytes, body: bytes) -> None:
             with self._file.writing() as connection:
                 connection.execute(
                     "INSERT INTO chunks (snapshot, number, checksum, body) VALUES (?, ?, ?, ?)",
                     (identity, number, checksum, body),
                 )
-            digest.update(checksum)
-            size += len(body)
-            count += 1
-        manifest = Manifest(seq, identity, taken_at, size, count, digest.digest())
+
+        manifest = Manifest(seq, identity, taken_at, *write_chunks(chunks, CHUNK_BYTES, put))
         with self._file.writing() as connection:
             store = self._file.tail.identity
             if keep_existing:
@@ -100,25 +95,11 @@ class SqliteSnapshots:
                 manifest, stamp = find_manifest(connection, seq)
                 manifest.check(stamp, self._file.tail.identity)
                 yield b""
-                digest = blake2b(digest_size=CHECKSUM_BYTES)
-                number = 0
                 part = "chunk 0"
-                while row := connection.execute(
-                    _NEXT_CHUNK, (manifest.identity, number)
-                ).fetchone():
-                    stored_number, checksum, body = row
-                    if stored_number != number:
-                        raise SnapshotDamaged(seq, part, "it is missing")
-                    if not isinstance(body, bytes) or _checksum(body) != checksum:
-                        raise SnapshotDamaged(seq, part, "its checksum does not fit")
+                checked = check_chunks(seq, manifest.digest, _chunks(connection, manifest))
+                for number, body in enumerate(checked, 1):
                     yield body
-                    digest.update(checksum)
-                    number += 1
                     part = f"chunk {number}"
-                if number != manifest.chunks:
-                    raise SnapshotDamaged(seq, part, f"the manifest says {manifest.chunks} chunks")
-                if digest.digest() != manifest.digest:
-                    raise SnapshotDamaged(seq, "manifest", "its chunks are not the ones it lists")
         except StoreDamaged as error:
             raise SnapshotDamaged(seq, part, str(error)) from error
 
@@ -137,7 +118,7 @@ class SqliteSnapshots:
             with self._file.writing() as connection:
                 find_manifest(connection, seq)
                 connection.execute("BEGIN IMMEDIATE")
-                raise_floor(connection, min(seq, self._file.tail.seq))
+                raise_low_watermark(connection, min(seq, self._file.tail.seq))
                 connection.execute("DELETE FROM snapshots WHERE seq = ?", (seq,))
                 connection.execute("COMMIT")
             self.sweep_if_possible()
@@ -159,5 +140,15 @@ class SqliteSnapshots:
             self._sweep()
 
 
-def _checksum(body: bytes) -> bytes:
-    return blake2b(body, digest_size=CHECKSUM_BYTES).digest()
+def _chunks(
+    connection: sqlite3.Connection, manifest: Manifest
+) -> Iterator[tuple[bytes, bytes] | None]:
+    """Yield checksum and bytes of each chunk as they are stored, None for a missing one."""
+    number = 0
+    while row := connection.execute(_NEXT_CHUNK, (manifest.identity, number)).fetchone():
+        stored_number, checksum, body = row
+        yield (checksum, body) if stored_number == number else None
+        number += 1
+    if number != manifest.chunks:
+        reason = f"the manifest says {manifest.chunks} chunks"
+        raise SnapshotDamaged(manifest.seq, f"chunk {number}", reason)

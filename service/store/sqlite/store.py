@@ -9,7 +9,7 @@ from manyclass.service.store.batch import join_batch_within, split_batch
 from manyclass.service.store.errors import LogDamaged, StoreDamaged
 from manyclass.service.store.protocol import SnapshotInfo
 from manyclass.service.store.sqlite.chain import ChainCheck
-from manyclass.service.store.sqlite.contents import raise_floor
+from manyclass.service.store.sqlite.contents import raise_low_watermark
 from manyclass.service.store.sqlite.file import RESTORE_HINT, errors_of_store
 from manyclass.service.store.sqlite.lock import FileLock
 from manyclass.service.store.sqlite.opening import Accepted, accept_file
@@ -110,7 +110,7 @@ class SqliteStore:
                 if size >= TRIMMED_BYTES_AT_ONCE:
                     break
             connection.execute("BEGIN IMMEDIATE")
-            raise_floor(connection, trimmed)
+            raise_low_watermark(connection, trimmed)
             deleted = connection.execute("DELETE FROM events WHERE last_seq <= ?", (trimmed,))
             if deleted.rowcount == 0:  # in a damaged table; trying again would never end
                 raise StoreDamaged(f"{self._file.path}: events cannot be deleted", RESTORE_HINT)

@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_bytes
 from threading import Lock
@@ -58,7 +59,7 @@ class StoreFile:
         # Events behind the mark found are not yet checked; the first append moves the mark.
         self._mark = MarkFile(self.path, self.found)
         if not opened.facts.marked:
-            opened.facts.with_mark().write(self._connection)
+            replace(opened.facts, marked=True).write(self._connection)
             # Into the file itself: by a hard link it is opened without its write-ahead log.
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -12,12 +12,12 @@ from manyclass.core.model import Model
 from manyclass.service.log import apply_loop
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.live_model import LiveModel
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.log.request import Request, Result
 from manyclass.service.store.errors import SnapshotMissing
 from manyclass.service.store.memory import MemoryStore
 from manyclass.service.store.protocol import Batch
-from tests.service.faulty import PATIENCE, in_loop, learn, many_turns
+from tests.service.engines import recovered
+from tests.service.faulty import PATIENCE, learn, many_turns
 
 
 class Loader:
@@ -55,13 +55,16 @@ class Applying:
         return await asyncio.wait_for(asyncio.shield(self.loop.broken), PATIENCE)
 
 
+@pytest.fixture
+async def applying():
+    return Applying()
+
+
 def batch(first_seq, *events):
     return Batch(first_seq, [bytes(event) for event in events], 0)
 
 
-@in_loop
-async def test_requests_and_batches_are_applied_in_order():
-    applying = Applying()
+async def test_requests_and_batches_are_applied_in_order(applying):
     one, two, three = learn("a", "x", "one"), learn("b", "y"), learn("a", "x", "one")
     applying.loop.extend([applying.request(one), batch(2, two), applying.request(three)])
     await applying.done()
@@ -69,9 +72,7 @@ async def test_requests_and_batches_are_applied_in_order():
     assert applying.model.seq == 3
 
 
-@in_loop
-async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
-    applying = Applying()
+async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other(applying):
     conflict = learn("c", "z", "one").join()
     applying.loop.extend(
         [batch(1, learn("a", "x", "one"), learn("b", "y", "two"), conflict, learn("d", "w"))]
@@ -82,9 +83,7 @@ async def test_a_conflict_keeps_a_whole_request_out_of_a_batch_and_no_other():
     assert model.seen("two") is None
 
 
-@in_loop
-async def test_the_outcome_of_an_awaited_request_is_delivered():
-    applying = Applying()
+async def test_the_outcome_of_an_awaited_request_is_delivered(applying):
     applying.loop.extend([applying.request(learn("a", "x", "one"))])
     applying.loop.extend([applying.request(learn("b", "y"), learn("a", "z", "one"))])
     await applying.done()
@@ -93,9 +92,7 @@ async def test_the_outcome_of_an_awaited_request_is_delivered():
     assert conflict.position == 1
 
 
-@in_loop
-async def test_a_batch_out_of_its_place_is_not_applied():
-    applying = Applying()
+async def test_a_batch_out_of_its_place_is_not_applied(applying):
     applying.loop.extend([batch(2, learn("a", "x"))])
     assert isinstance(await applying.broken(), EventError)
     assert not applying.live.is_current
@@ -112,10 +109,8 @@ async def test_a_batch_out_of_its_place_is_not_applied():
     ],
     ids=["retries", "conflicts", "one request"],
 )
-@in_loop
-async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
+async def test_other_tasks_run_between_all_kinds_of_events(applying, monkeypatch, events):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     applying.loop.extend([batch(1, *events)])
     turns = 0
     while not applying.loop.idle:
@@ -125,10 +120,8 @@ async def test_other_tasks_run_between_all_kinds_of_events(monkeypatch, events):
     assert applying.model.seq == 500
 
 
-@in_loop
-async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
+async def test_soon_arrivals_are_applied_in_a_later_turn(applying, monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     for seq in range(1, 101):
         applying.loop.extend([batch(seq, learn("a", "x"))], soon=True)
     assert applying.model.seq == 0
@@ -141,10 +134,8 @@ async def test_what_many_bring_in_one_turn_is_not_applied_in_it(monkeypatch):
 # --- waiting for an event -------------------------------------------------------------------------
 
 
-@in_loop
-async def test_each_waiter_is_woken_by_its_event(monkeypatch):
+async def test_each_waiter_is_woken_by_its_event(applying, monkeypatch):
     monkeypatch.setattr(apply_loop, "STRETCH_SECONDS", 0.0)
-    applying = Applying()
     woken = []
 
     async def wait(seq):
@@ -160,9 +151,7 @@ async def test_each_waiter_is_woken_by_its_event(monkeypatch):
     assert all(seq <= at <= seq + 3 for seq, at in woken)
 
 
-@in_loop
-async def test_cancelled_waiters_are_forgotten():
-    applying = Applying()
+async def test_cancelled_waiters_are_forgotten(applying):
     staying = asyncio.create_task(applying.loop.reached(3))
     for seq in range(10, 400):
         waiting = asyncio.create_task(applying.loop.reached(seq))
@@ -178,8 +167,7 @@ async def test_cancelled_waiters_are_forgotten():
 # --- restoring ------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
+async def test_events_behind_a_mark_wait_for_its_snapshot():
     asked = asyncio.get_running_loop().create_future()
     loaded = asyncio.get_running_loop().create_future()
 
@@ -198,17 +186,14 @@ async def test_what_follows_a_mark_waits_until_its_snapshot_is_loaded():
     assert (model.seq, model.learner.learned, model.restores) == (3, 1, [(2, 0)])
 
 
-@in_loop
-async def test_a_mark_whose_snapshot_is_gone_stops_it():
-    applying = Applying()
+async def test_a_mark_whose_snapshot_is_gone_stops_it(applying):
     applying.loop.extend([batch(1, learn("a", "x"), Event.restore(0), learn("b", "y"))])
     assert isinstance(await applying.broken(), SnapshotMissing)
     assert applying.model.seq == 1
     assert applying.loop.idle
 
 
-@in_loop
-async def test_what_is_cleared_amid_a_load_is_not_applied_later():
+async def test_events_cleared_during_a_load_are_not_applied_later():
     loaded = asyncio.get_running_loop().create_future()
 
     async def load(seq):
@@ -225,9 +210,7 @@ async def test_what_is_cleared_amid_a_load_is_not_applied_later():
     assert applying.live.is_current
 
 
-@in_loop
-async def test_after_an_error_nothing_is_applied_until_it_resumes():
-    applying = Applying()
+async def test_after_an_error_nothing_is_applied_until_it_resumes(applying):
     applying.loop.extend([batch(2, learn("a", "x"))])
     await applying.broken()
     applying.loop.extend([batch(1, learn("a", "x"))])
@@ -258,8 +241,7 @@ def random_requests(chance, snapshots):
 
 
 @pytest.mark.parametrize("seed", range(20))
-@in_loop
-async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
+async def test_the_state_equals_that_of_recovery_from_any_snapshot(seed):
     chance = random.Random(seed)
     store = MemoryStore(float)
 
@@ -279,11 +261,11 @@ async def test_it_makes_of_a_log_what_recovery_makes_from_any_snapshot(seed):
             snapshots.append(applying.model.seq)
             store.save_snapshot(applying.model.seq, applying.model.dump())
     digest = applying.model.digest()
-    assert recover(store, Options(), float, Recovery()).digest() == digest
+    assert recovered(store).digest() == digest
     damaged = MemoryStore(float)  # without its newest snapshots, except those named by marks
     for seq, data in store.read(0):
         assert damaged.append([data]) == seq
     marks = {each.restored for each in map(Event.from_bytes, dict(store.read(0)).values())}
     for seq in {0, *(marks & set(snapshots))}:
         damaged.save_snapshot(seq, store.open_snapshot(seq))
-    assert recover(damaged, Options(), float, Recovery()).digest() == digest
+    assert recovered(damaged).digest() == digest

@@ -2,19 +2,15 @@
 
 import pytest
 
-from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.service.errors import NotReady
 from manyclass.service.log.live_model import LiveModel
 from manyclass.service.store.protocol import SnapshotInfo
+from tests.service.engines import model_of
 from tests.service.faulty import learn
 
 
 def model_at(seq):
-    model = Model(Options())
-    for number in range(1, seq + 1):
-        model.apply(number, learn("a b", f"c{number}"))
-    return model
+    return model_of(*(learn("a b", f"c{number}") for number in range(seq)))
 
 
 def test_there_is_none_at_first():

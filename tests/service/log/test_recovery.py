@@ -30,6 +30,14 @@ class Life:
         for event in events:
             self.model.apply(self.model.seq + 1, event)
 
+    def learn_to(self, *numbers):
+        """Learn the events up to each number, and take a snapshot there."""
+        learned = self.model.learner.learned
+        for number in numbers:
+            self.learn(*LESSONS[learned:number])
+            self.snapshot()
+            learned = number
+
     def snapshot(self):
         self.store.save_snapshot(self.model.seq, self.model.dump())
 
@@ -39,9 +47,11 @@ class Life:
         self.model.restored(mark, seq)
 
     def recovered(self, options=OPTIONS):
-        """Return the recovered model and the Recovery that describes its origin."""
+        """Return the recovered model, which equals the final one, and the Recovery."""
         recovery = Recovery()
-        return recover(self.store, options, Clock(), recovery), recovery
+        model = recover(self.store, options, Clock(), recovery)
+        assert model.digest() == self.model.digest()
+        return model, recovery
 
     def refused(self):
         with pytest.raises(RecoveryError) as caught:
@@ -69,47 +79,37 @@ def test_an_empty_store_is_recovered_with_the_options_it_began_with():
 
 
 def test_replays_every_event_after_the_snapshot(life):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
+    life.learn_to(10)
     life.learn(*LESSONS[10:])
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert (recovery.snapshot.seq, recovery.replayed, recovery.last_seq) == (10, 20, 30)
     assert recovery.refused == {}
 
 
 def test_a_snapshot_at_the_end_needs_no_event(life):
-    life.learn(*LESSONS)
-    life.snapshot()
+    life.learn_to(30)
     life.store.trim(30)
     model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
     assert (model.seq, recovery.replayed) == (30, 0)
 
 
 def test_a_damaged_snapshot_is_refused_and_the_one_before_it_used(life, caplog):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
-    life.learn(*LESSONS[10:20])
-    life.snapshot()
+    life.learn_to(10, 20)
     life.learn(*LESSONS[20:])
     life.store.damage_snapshot(20)
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert (recovery.snapshot.seq, recovery.replayed) == (10, 20)
     assert "damaged" in recovery.refused[20]
     assert any("snapshot 20 is refused" in record.message for record in caplog.records)
 
 
 def test_a_snapshot_of_another_state_is_refused(life):
-    life.learn(*LESSONS[:2])
-    life.snapshot()
+    life.learn_to(2)
     life.learn(LESSONS[2])
     life.store.save_snapshot(3, life.store.open_snapshot(2))
     with pytest.raises(SnapshotDamaged, match="holds the state at 2"):
         load_snapshot(life.store, 3, 0)
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert list(recovery.refused) == [3]
 
 
@@ -119,13 +119,11 @@ def test_a_missing_snapshot_is_said_to_be_missing(life):
 
 
 def test_without_a_usable_snapshot_the_whole_log_is_replayed(life, caplog):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
+    life.learn_to(10)
     life.learn(*LESSONS[10:])
     life.store.damage_snapshot(0)
     life.store.damage_snapshot(10)
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert recovery.snapshot is None
     assert list(recovery.refused) == [10, 0]
     assert any("whole log" in record.message for record in caplog.records)
@@ -164,14 +162,12 @@ def test_a_log_of_other_learners_is_not_replayed_with_these(change):
     assert life.recovered()[0].model_set.labels == ["pa", "ff"]
     life.store.delete_snapshot(0)
     assert "event 6 does not fit the learners of the settings" in life.refused()
-    again, _ = life.recovered(ModelSet(OPTIONS, (Options.of("pa"),)))
-    assert again.digest() == life.model.digest()
+    life.recovered(ModelSet(OPTIONS, (Options.of("pa"),)))
 
 
 def test_a_log_is_replayed_behind_a_mark_with_the_learners_of_its_snapshot():
     life = Life(ModelSet(OPTIONS, (Options.of("pa"),)))
-    life.learn(*LESSONS[:5])
-    life.snapshot()
+    life.learn_to(5)
     life.restore(5)
     life.learn(Event.promote("pa"))
     life.store.delete_snapshot(0)
@@ -188,8 +184,7 @@ def test_a_damaged_snapshot_of_nothing_is_made_again(life):
 
 
 def test_refuses_when_the_log_does_not_reach_back_to_a_usable_snapshot(life):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
+    life.learn_to(10)
     life.store.trim(10)
     life.learn(*LESSONS[10:])
     life.store.damage_snapshot(10)
@@ -219,46 +214,38 @@ def test_refuses_a_log_that_ends_too_early(life):
 
 
 def test_damage_before_the_snapshot_does_not_matter(life):
-    life.learn(*LESSONS[:20])
-    life.snapshot()
+    life.learn_to(20)
     life.learn(*LESSONS[20:])
     life.store.damage_event(3)
-    assert life.recovered()[0].digest() == life.model.digest()
+    life.recovered()
 
 
 # --- restore marks --------------------------------------------------------------------------------
 
 
 def test_a_mark_brings_the_state_of_its_snapshot_back(life):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
+    life.learn_to(10)
     life.learn(*LESSONS[10:20])
     life.restore(10)
     life.learn(*LESSONS[20:])
     model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
     assert model.restores == [(21, 10)]
     assert recovery.replayed == 21
 
 
 def test_marks_are_found_from_an_older_snapshot_too(life):
-    life.learn(*LESSONS[:5])
-    life.snapshot()
-    life.learn(*LESSONS[5:10])
-    life.snapshot()
+    life.learn_to(5, 10)
     life.restore(5)
     life.learn(*LESSONS[10:20])
     life.snapshot()
     life.learn(*LESSONS[20:])
     life.store.damage_snapshot(21)
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert recovery.snapshot.seq == 10
 
 
 def test_refuses_a_mark_whose_snapshot_is_gone(life):
-    life.learn(*LESSONS[:10])
-    life.snapshot()
+    life.learn_to(10)
     life.learn(*LESSONS[10:20])
     life.restore(10)
     life.learn(*LESSONS[20:])
@@ -267,17 +254,13 @@ def test_refuses_a_mark_whose_snapshot_is_gone(life):
 
 
 def test_only_the_last_mark_needs_its_snapshot(life):
-    life.learn(*LESSONS[:5])
-    life.snapshot()
-    life.learn(*LESSONS[5:10])
-    life.snapshot()
+    life.learn_to(5, 10)
     life.restore(5)
     life.learn(*LESSONS[10:15])
     life.restore(10)
     life.learn(*LESSONS[15:])
     life.store.delete_snapshot(5)
-    model, recovery = life.recovered()
-    assert model.digest() == life.model.digest()
+    _, recovery = life.recovered()
     assert recovery.snapshot.seq == 10
 
 

@@ -6,7 +6,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.log.snapshot_loader import SnapshotLoader
 from manyclass.service.store.errors import SnapshotDamaged, SnapshotMissing
-from tests.service.faulty import FaultyStore, in_loop
+from tests.service.faulty import FaultyStore
 
 
 def store_with_a_snapshot():
@@ -15,7 +15,6 @@ def store_with_a_snapshot():
     return store
 
 
-@in_loop
 async def test_loads_and_remembers_what_is_damaged():
     store = store_with_a_snapshot()
     loader = SnapshotLoader(store)
@@ -29,7 +28,6 @@ async def test_loads_and_remembers_what_is_damaged():
     assert loader.damaged == {0}
 
 
-@in_loop
 async def test_a_model_that_is_ready_is_given_once_and_for_its_snapshot_only():
     loader = SnapshotLoader(store_with_a_snapshot())
     ready = Model(Options())

@@ -6,11 +6,10 @@ import pytest
 
 from manyclass.core.errors import EventConflict
 from manyclass.core.event import Event
-from manyclass.core.learners.options import Options
-from manyclass.core.model import Model
 from manyclass.service.log.request import Result
 from manyclass.service.log.submission import Submission
-from tests.service.faulty import in_loop, learn
+from tests.service.engines import model_of
+from tests.service.faulty import learn
 
 RETRY = Result.of_retry(7)
 
@@ -19,14 +18,6 @@ def submission(*entries):
     return Submission(entries, 0.0, asyncio.get_running_loop().create_future())
 
 
-def model_of(*events):
-    model = Model(Options())
-    for seq, event in enumerate(events, start=1):
-        model.apply(seq, event)
-    return model
-
-
-@in_loop
 async def test_only_events_count_and_go_into_the_log():
     event = learn("a", "x")
     one = submission(RETRY, event, RETRY)
@@ -36,7 +27,6 @@ async def test_only_events_count_and_go_into_the_log():
     assert one.in_order([result]) == [RETRY, result, RETRY]
 
 
-@in_loop
 async def test_retries_of_applied_events_are_set_aside():
     known, new = learn("a", "x", "known"), learn("b", "y", "new")
     one = submission(known, RETRY, new, new)
@@ -47,7 +37,6 @@ async def test_retries_of_applied_events_are_set_aside():
     assert one.in_order([result, again]) == [Result.of_retry(1), RETRY, result, again]
 
 
-@in_loop
 async def test_events_with_ids_are_joined_also_when_the_first_was_set_aside():
     known, one, two = learn("a", "x", "known"), learn("b", "y", "one"), learn("c", "z")
     submitted = submission(known, one, two)
@@ -55,7 +44,6 @@ async def test_events_with_ids_are_joined_also_when_the_first_was_set_aside():
     assert [Event.from_bytes(each).joined for each in submitted.payloads()] == [False, True]
 
 
-@in_loop
 async def test_a_conflict_has_its_place_among_all_entries():
     known = learn("a", "x", "known")
     with pytest.raises(EventConflict) as caught:

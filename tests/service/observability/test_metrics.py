@@ -16,7 +16,7 @@ from manyclass.service.observability.catalogue import BY_ROLE, HELP, OLD_NAMES, 
 from manyclass.service.observability.instruments import Histogram
 from manyclass.service.observability.metrics import FAST_SECONDS, REQUEST_SECONDS, Metrics
 from manyclass.service.store.errors import StoreFull
-from tests.service.faulty import FaultyStore, in_loop, learn
+from tests.service.faulty import FaultyStore, learn
 from tests.service.serving import calling
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "metrics.md"
@@ -26,7 +26,6 @@ def families(text):
     return {family.name: family for family in text_string_to_metric_families(text)}
 
 
-@in_loop
 async def test_every_metric_is_there_documented_and_nothing_else():
     async with calling() as call:
         for _ in range(2):  # enough for a calibration error
@@ -61,7 +60,6 @@ def test_the_old_names_are_documented_and_recorded_under_new_ones():
     assert roles == {PREFIX + name: {"role": "answers"} for name in BY_ROLE}
 
 
-@in_loop
 async def test_old_roles_are_recorded_of_every_metric_by_role():
     async with calling(shadows=("ff",)) as call:
         for _ in range(2):
@@ -155,7 +153,6 @@ def of_learner(name, label, role, k=None):
     return f'{name}{{{at}learner="{label}",role="{role}"}}'
 
 
-@in_loop
 async def test_reports_the_quality_of_each_learner_in_its_role():
     ff, pa = "ff(margin_threshold=0.5)", "pa"
     examples, hits = "progressive_examples_total", "progressive_hits_total"
@@ -186,7 +183,6 @@ async def test_reports_the_quality_of_each_learner_in_its_role():
         assert both < seen["learn_duration_seconds_sum"]
 
 
-@in_loop
 async def test_reports_the_size_of_the_model():
     async with calling(learner="ff") as call:  # it makes no edges to negatives
         await call.learn(("a b", "x"), ("b c", "y"))
@@ -208,14 +204,12 @@ async def test_reports_the_size_of_the_model():
     assert seen["process_resident_memory_bytes"] > 2**20
 
 
-@in_loop
 async def test_reports_the_limits_beside_the_limited_figures():
     async with calling(max_bytes=50_000_000, max_queue_events=77) as call:
         seen = await call.metrics()
     assert (seen["memory_limit_bytes"], seen["queue_limit_events"]) == (50_000_000, 77)
 
 
-@in_loop
 async def test_a_store_of_ones_own_has_one_process_and_it_leads():
     async with calling() as call:
         seen = await call.metrics()
@@ -224,11 +218,15 @@ async def test_a_store_of_ones_own_has_one_process_and_it_leads():
     assert [seen[name] for name in counted] == [0, 0, 0]
 
 
-@in_loop
 async def test_reports_its_state_among_the_processes(monkeypatch):
     async with calling() as call:
         figures = EngineStats(
-            is_leader=False, processes=3, rewinds=4, store_away_seconds=5.5, uncertain=6, log_lag=7
+            is_leader=False,
+            processes=3,
+            rewinds=4,
+            store_unreachable_seconds=5.5,
+            uncertain=6,
+            log_lag=7,
         )
         monkeypatch.setattr(call.app.engine, "stats", lambda: figures)
         seen = await call.metrics()
@@ -245,14 +243,14 @@ COUNTED = (
 )
 
 
-@in_loop
+async def counted(call):
+    seen = await call.metrics()
+    return [seen[name] for name in COUNTED]
+
+
 async def test_counters_begin_with_the_process_and_never_fall():
     store = FaultyStore()
     small = {"learner": "ff", "max_features": 3, "max_classes": 2}  # no event is learned twice
-
-    async def counted(call):
-        seen = await call.metrics()
-        return [seen[name] for name in COUNTED]
 
     async with calling(store=store, **small) as call:
         await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
@@ -272,27 +270,20 @@ async def test_counters_begin_with_the_process_and_never_fall():
         assert await counted(call) == [0, 0, 0, 0]
 
 
-@in_loop
 async def test_counters_never_fall_when_another_learner_answers():
     small = {"max_features": 3, "max_classes": 2}
     async with calling(shadows=("ff(rating=0)",), **small) as call:
-
-        async def counted():
-            seen = await call.metrics()
-            return [seen[name] for name in COUNTED]
-
         await call.learn(*((f"a{n} b", f"x{n}") for n in range(10)))
         await call("POST", "/rank", {"features": ["b"]})
-        before = await counted()
+        before = await counted(call)
         assert all(before)
         await call("POST", "/learners/ff%28rating=0%29/promote")
-        assert await counted() == before
+        assert await counted(call) == before
         await call.learn(("d b", "z"))
-        after = await counted()
+        after = await counted(call)
         assert after[:3] == [before[0] + 1, before[1] + 1, before[2] + 2]
 
 
-@in_loop
 async def test_reports_the_length_and_the_refusals_of_the_queue():
     store = FaultyStore()
     async with calling(store=store, max_queue_events=2) as call:
@@ -315,7 +306,6 @@ async def test_reports_the_length_and_the_refusals_of_the_queue():
     assert seen['refused_total{reason="conflict"}'] == 1
 
 
-@in_loop
 async def test_reports_appends_and_snapshots():
     async with calling() as call:
         await call.learn(("a", "x"))
@@ -335,7 +325,6 @@ async def test_reports_appends_and_snapshots():
     assert seen["snapshot_pause_seconds"] == 0  # the test's clock stands still
 
 
-@in_loop
 async def test_before_the_state_is_restored_there_is_none_of_it():
     async with calling(ready=False) as call:
         seen = await call.metrics()
@@ -343,7 +332,6 @@ async def test_before_the_state_is_restored_there_is_none_of_it():
         assert seen["delayed_labels_expired_total"] == 0
 
 
-@in_loop
 async def test_labels_are_bounded():
     async with calling() as call:
         for path in ("/nope", "/nope/2", "/classes/one", "/classes/two/three", "/rank"):

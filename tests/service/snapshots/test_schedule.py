@@ -15,12 +15,9 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.log.snapshot_loader import load_snapshot
 from manyclass.service.snapshots.schedule import LOW_PRIORITY, RETRY_SECONDS
-from manyclass.service.store.errors import (
-    StoreFull,
-    StoreUnavailable,
-)
+from manyclass.service.store.errors import StoreFull, StoreUnavailable
 from tests.service.engines import running, seqs, teach, ticked
-from tests.service.faulty import Clock, FaultyStore, Gate, in_loop, learn, many_turns
+from tests.service.faulty import Clock, FaultyStore, Gate, learn, many_turns
 
 
 def priority():
@@ -30,44 +27,37 @@ def priority():
 # --- taking ---------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_holds_the_state_as_it_was():
-    async with running() as (engine, store):
-        await teach(engine, "a b -> x", "b c -> y")
-        digest = engine.model.digest()
-        info = await engine.take_snapshot()
-        await teach(engine, "c -> z")
-        assert info.seq == 2
-        assert load_snapshot(store, 2, 0).digest() == digest
-        assert engine.newest_snapshot == info
-        assert seqs(await engine.snapshots()) == [2, 0]
+async def test_holds_the_state_as_it_was(engine, store):
+    await teach(engine, "a b -> x", "b c -> y")
+    digest = engine.model.digest()
+    info = await engine.take_snapshot()
+    await teach(engine, "c -> z")
+    assert info.seq == 2
+    assert load_snapshot(store, 2, 0).digest() == digest
+    assert engine.newest_snapshot == info
+    assert seqs(await engine.snapshots()) == [2, 0]
 
 
-@in_loop
-async def test_is_not_taken_again_without_a_change():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        assert await engine.take_snapshot() == await engine.take_snapshot()
-        store.save_error = StoreFull("no room")
-        await engine.take_snapshot()
+async def test_is_not_taken_again_without_a_change(engine, store):
+    await teach(engine, "a -> x")
+    assert await engine.take_snapshot() == await engine.take_snapshot()
+    store.save_error = StoreFull("no room")
+    await engine.take_snapshot()
 
 
-@in_loop
-async def test_ranking_and_learning_go_on_while_it_is_written():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        with store.before_save.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            await teach(engine, "b -> y")
-            assert [name for name, _ in engine.model.rank(Instance(["b"]))] == ["y"]
-            assert not taking.done()
-        assert (await taking).seq == 1
-        assert load_snapshot(store, 1, 0).seq == 1
+async def test_ranking_and_learning_go_on_while_it_is_written(engine, store):
+    await teach(engine, "a -> x")
+    with store.before_save.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        await teach(engine, "b -> y")
+        assert [name for name, _ in engine.model.rank(Instance(["b"]))] == ["y"]
+        assert not taking.done()
+    assert (await taking).seq == 1
+    assert load_snapshot(store, 1, 0).seq == 1
 
 
-@in_loop
-async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(monkeypatch):
+async def test_only_learning_waits_while_the_state_is_copied(engine, store, monkeypatch):
     copying = Gate()
     freeze = Model.freeze
 
@@ -75,24 +65,22 @@ async def test_learning_waits_while_the_state_is_copied_and_ranking_does_not(mon
         copying.pass_through()
         return freeze(model)
 
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        digest = engine.model.digest()
-        monkeypatch.setattr(Model, "freeze", slow_freeze)
-        with copying.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            answer = engine.admit([learn("a", "y")])
-            await many_turns()
-            assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["x"]
-            assert (engine.model.seq, answer.done()) == (1, False)
-        await taking
-        assert (await answer)[0].seq == 2
-        assert load_snapshot(store, 1, 0).digest() == digest
+    await teach(engine, "a -> x")
+    digest = engine.model.digest()
+    monkeypatch.setattr(Model, "freeze", slow_freeze)
+    with copying.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        answer = engine.admit([learn("a", "y")])
+        await many_turns()
+        assert [name for name, _ in engine.model.rank(Instance(["a"]))] == ["x"]
+        assert (engine.model.seq, answer.done()) == (1, False)
+    await taking
+    assert (await answer)[0].seq == 2
+    assert load_snapshot(store, 1, 0).digest() == digest
 
 
-@in_loop
-async def test_only_one_is_taken_at_a_time(monkeypatch):
+async def test_only_one_is_taken_at_a_time(engine, store, monkeypatch):
     copying = Gate()
     freeze, copied = Model.freeze, []
 
@@ -101,48 +89,42 @@ async def test_only_one_is_taken_at_a_time(monkeypatch):
         copying.pass_through()
         return freeze(model)
 
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        monkeypatch.setattr(Model, "freeze", slow_freeze)
-        with store.before_save.shut() as gate:
-            first = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            await teach(engine, "b -> y")
-            second = asyncio.create_task(engine.take_snapshot())
-            await many_turns()
-            assert copied == [1]
-        assert [(await first).seq, (await second).seq] == [1, 2]
-
-
-@in_loop
-async def test_is_finished_when_the_one_who_asked_has_gone():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        with store.before_save.shut() as gate:
-            taking = asyncio.create_task(engine.take_snapshot())
-            await gate.reached()
-            taking.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await taking
-        assert (await engine.take_snapshot()).seq == 1
-        assert seqs(await engine.snapshots()) == [1, 0]
-
-
-@in_loop
-async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing():
-    async with running() as (engine, store):
-        await teach(engine, "a -> x")
-        store.save_error = StoreFull("no room")
-        with pytest.raises(StoreFull):
-            await engine.take_snapshot()
-        assert engine.stats().snapshot_failures == 1
-        assert engine.newest_snapshot.seq == 0
+    await teach(engine, "a -> x")
+    monkeypatch.setattr(Model, "freeze", slow_freeze)
+    with store.before_save.shut() as gate:
+        first = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
         await teach(engine, "b -> y")
-        store.save_error = None
-        assert (await engine.take_snapshot()).seq == 2
+        second = asyncio.create_task(engine.take_snapshot())
+        await many_turns()
+        assert copied == [1]
+    assert [(await first).seq, (await second).seq] == [1, 2]
 
 
-@in_loop
+async def test_is_finished_when_the_one_who_asked_has_gone(engine, store):
+    await teach(engine, "a -> x")
+    with store.before_save.shut() as gate:
+        taking = asyncio.create_task(engine.take_snapshot())
+        await gate.reached()
+        taking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await taking
+    assert (await engine.take_snapshot()).seq == 1
+    assert seqs(await engine.snapshots()) == [1, 0]
+
+
+async def test_a_failed_one_is_told_to_who_asked_and_stops_nothing(engine, store):
+    await teach(engine, "a -> x")
+    store.save_error = StoreFull("no room")
+    with pytest.raises(StoreFull):
+        await engine.take_snapshot()
+    assert engine.stats().snapshot_failures == 1
+    assert engine.newest_snapshot.seq == 0
+    await teach(engine, "b -> y")
+    store.save_error = None
+    assert (await engine.take_snapshot()).seq == 2
+
+
 async def test_failing_to_clean_up_is_counted_and_mended_next_time():
     async with running(snapshot_keep=1) as (engine, store):
         await teach(engine, "a -> x")
@@ -156,8 +138,7 @@ async def test_failing_to_clean_up_is_counted_and_mended_next_time():
         assert store.first_seq() is None
 
 
-@in_loop
-async def test_its_figures():
+async def test_duration_and_size_are_reported():
     clock = Clock()
     store = FaultyStore(clock=lambda: 77.0)
     engine = Engine(Settings(), Cluster(store), clock)
@@ -175,27 +156,24 @@ async def test_its_figures():
     await engine.close()
 
 
-@in_loop
-async def test_is_written_by_a_thread_that_gives_way():
+async def test_is_written_by_a_thread_that_gives_way(engine, store):
     before = priority()
-    async with running() as (engine, store):
-        found = []
-        save = store.save_snapshot
+    found = []
+    save = store.save_snapshot
 
-        def save_and_look(seq, chunks):
-            found.append(priority())
-            return save(seq, chunks)
+    def save_and_look(seq, chunks):
+        found.append(priority())
+        return save(seq, chunks)
 
-        store.save_snapshot = save_and_look
-        await teach(engine, "a -> x")
-        await engine.take_snapshot()
-        # Elsewhere a priority belongs to the process, and is left alone.
-        assert found == [max(before, LOW_PRIORITY) if sys.platform == "linux" else before]
-        assert priority() == before
+    store.save_snapshot = save_and_look
+    await teach(engine, "a -> x")
+    await engine.take_snapshot()
+    # Elsewhere a priority belongs to the process, and is left alone.
+    assert found == [max(before, LOW_PRIORITY) if sys.platform == "linux" else before]
+    assert priority() == before
 
 
 @pytest.mark.parametrize("started_at", [LOW_PRIORITY - 1, LOW_PRIORITY, LOW_PRIORITY + 5])
-@in_loop
 async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, caplog, started_at):
     asked = []
 
@@ -217,8 +195,7 @@ async def test_is_taken_also_where_a_priority_cannot_be_changed(monkeypatch, cap
 # --- schedule -------------------------------------------------------------------------------------
 
 
-@in_loop
-async def test_one_is_due_after_so_many_events():
+async def test_a_snapshot_is_due_after_so_many_events():
     async with running(snapshot_events=3, snapshot_seconds=0) as (engine, _):
         await teach(engine, "a -> x", "b -> x")
         engine._restorer._clock.now += 1e9
@@ -231,8 +208,7 @@ async def test_one_is_due_after_so_many_events():
         assert await ticked(engine) == 6
 
 
-@in_loop
-async def test_one_is_due_after_a_time_if_something_changed():
+async def test_a_snapshot_is_due_after_a_time_with_a_change():
     async with running(snapshot_events=0, snapshot_seconds=60) as (engine, store):
         engine._restorer._clock.now += 61
         store.save_error = StoreFull("not even tried")
@@ -251,7 +227,6 @@ async def test_one_is_due_after_a_time_if_something_changed():
         assert await ticked(engine) == 2
 
 
-@in_loop
 async def test_both_can_be_switched_off():
     async with running(snapshot_events=0, snapshot_seconds=0) as (engine, _):
         await teach(engine, *["a -> x"] * 10)
@@ -259,7 +234,6 @@ async def test_both_can_be_switched_off():
         assert await ticked(engine) == 0
 
 
-@in_loop
 async def test_after_a_failure_the_schedule_waits():
     async with running(snapshot_events=1, snapshot_seconds=0) as (engine, store):
         await teach(engine, "a -> x")
@@ -275,7 +249,6 @@ async def test_after_a_failure_the_schedule_waits():
         assert engine.stats().snapshot_failures == 1
 
 
-@in_loop
 async def test_none_is_due_while_one_is_taken():
     async with running(snapshot_events=1) as (engine, store):
         await teach(engine, "a -> x")
@@ -288,8 +261,7 @@ async def test_none_is_due_while_one_is_taken():
         assert await ticked(engine) == 1
 
 
-@in_loop
-async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
+async def test_a_failed_scheduled_snapshot_is_logged_once(caplog):
     async with running(snapshot_events=1) as (engine, store):
         await teach(engine, "a -> x")
         store.save_error = StoreFull("no room")
@@ -301,8 +273,7 @@ async def test_nobody_has_to_ask_how_a_scheduled_one_went(caplog):
         assert any("snapshot failed" in record.message for record in caplog.records)
 
 
-@in_loop
-async def test_one_is_due_at_once_when_recovery_had_to_do_without():
+async def test_a_snapshot_is_due_at_once_after_a_damaged_one():
     async with running() as (engine, store):
         await teach(engine, "a -> x")
         await engine.take_snapshot()

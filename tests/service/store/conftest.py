@@ -7,19 +7,10 @@ import pytest
 from manyclass.service.store import open_store
 from manyclass.service.store.redis.store import RedisStore
 from tests.redis_server import RedisServer
+from tests.service.faulty import Clock
 from tests.service.store.following import Following
 
 NUMBERS = count(1)
-
-
-class Clock:
-    """A clock that shows the time set by the test."""
-
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
 
 
 class Leading(RedisStore):
@@ -29,11 +20,11 @@ class Leading(RedisStore):
     """
 
     def trim(self, seq):
-        self.beat(self.last_seq)
+        self.heartbeat(self.last_seq)
         super().trim(seq)
 
     def delete_snapshot(self, seq):
-        self.beat(self.last_seq)
+        self.heartbeat(self.last_seq)
         super().delete_snapshot(seq)
 
 
@@ -73,6 +64,25 @@ def short_waits(monkeypatch):
 def redis_url(redis_server):
     """Return the URL of a store that does not exist yet."""
     return f"{redis_server.url}?name=test{next(NUMBERS)}"
+
+
+class Data:
+    """The keys of a store in Redis, to read and change them behind its back."""
+
+    def __init__(self, client, name):
+        self.client = client
+        self.name = name
+        self.facts, self.events = self.key("facts"), self.key("events")
+
+    def key(self, what):
+        return f"{{{self.name}}}:{what}"
+
+
+@pytest.fixture
+def data(redis_server, redis_url):
+    """Yield the keys of the store at `redis_url`."""
+    with redis_server.client() as client:
+        yield Data(client, redis_url.partition("=")[2])
 
 
 def backend_of(kind, request, path):

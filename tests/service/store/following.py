@@ -35,7 +35,7 @@ class Following:
         return [each for each in self.found if isinstance(each, Batch)]
 
     @property
-    def letters(self):
+    def messages(self):
         return [each for each in self.found if isinstance(each, PeerMessage)]
 
     @property
@@ -48,9 +48,9 @@ class Following:
         ]
 
     @property
-    def tickets(self):
-        """The tickets of this store's own appends."""
-        return [batch.ticket for batch in self.batches if batch.ticket]
+    def append_ids(self):
+        """The append_ids of this store's own appends."""
+        return [batch.append_id for batch in self.batches if batch.append_id]
 
     def wait_for(self, condition):
         """Return when the condition holds."""
@@ -75,3 +75,9 @@ class Following:
     def close(self):
         self._store.close()
         self.end()
+
+
+def next_found(following):
+    """Return the next item that is not None, within 1000 items."""
+    found = (each for _, each in zip(range(1000), following, strict=False))
+    return next(each for each in found if each is not None)

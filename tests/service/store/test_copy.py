@@ -7,12 +7,12 @@ from manyclass.cli.main import app
 from manyclass.core.event import Event, Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
-from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store import copy as copy_module
 from manyclass.service.store import open_store
 from manyclass.service.store.copy import copy
 from manyclass.service.store.errors import LogDamaged, SnapshotDamaged, StoreError
 from manyclass.service.store.memory import MemoryStore
+from tests.service.engines import recovered
 
 
 def clock():
@@ -37,10 +37,6 @@ def source():
             store.save_snapshot(seq, model.dump())
     store.trim(10)
     return store
-
-
-def recovered(store):
-    return recover(store, Options(), clock, Recovery())
 
 
 def silent(_):
@@ -74,7 +70,7 @@ def test_no_append_ends_amid_a_request(source, monkeypatch):
     assert not any(each[0] for each in appended[1:])
 
 
-def test_what_is_not_empty_is_not_written_to(source):
+def test_a_target_with_contents_is_refused(source):
     with pytest.raises(StoreError, match="not empty"):
         copy(source, source, silent)
     target = MemoryStore(clock)
@@ -83,7 +79,7 @@ def test_what_is_not_empty_is_not_written_to(source):
         copy(source, target, silent)
 
 
-def test_nothing_is_not_copied():
+def test_an_empty_source_is_refused():
     with pytest.raises(StoreError, match="holds nothing"):
         copy(MemoryStore(clock), MemoryStore(clock), silent)
 

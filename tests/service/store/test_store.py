@@ -29,7 +29,7 @@ def test_a_new_store_is_empty(store):
     assert store.snapshots() == []
 
 
-def test_it_says_what_its_durability_is(store):
+def test_the_durability_is_described(store):
     assert len(store.durability.split()) > 5
 
 
@@ -72,7 +72,7 @@ def test_a_large_batch_of_large_events_comes_back(store):
     assert [event for _, event in store.read(0)] == events
 
 
-def test_what_is_appended_while_reading_does_not_disturb_it(store):
+def test_an_append_during_a_read_does_not_change_it(store):
     store.append([b"1", b"2"])
     events = store.read(0)
     assert next(events) == (1, b"1")
@@ -91,7 +91,7 @@ def test_a_reading_that_is_dropped_halfway_holds_nothing_up(store):
 
 
 @pytest.mark.parametrize("seq", range(6))
-def test_what_was_not_trimmed_stays(store, seq):
+def test_later_events_survive_a_trim(store, seq):
     store.append([b"1", b"2"])
     store.append([b"3", b"4", b"5"])
     forget(store, seq)

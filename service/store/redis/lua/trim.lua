@@ -10,7 +10,7 @@ for _, seq in ipairs(redis.call('HKEYS', KEYS[5])) do
     newest = math.max(newest, tonumber(seq))
 end
 local target = math.min(tonumber(ARGV[3]), seq_of(tail()), newest)
-for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do  -- a beat of the leader removes the dead
+for _, seen in ipairs(redis.call('HVALS', KEYS[4])) do  -- the leader's heartbeat removes the dead
     target = math.min(target, tonumber(string.match(seen, ' (%d+)$')) or 0)
 end
 local floor = tonumber(redis.call('HGET', KEYS[1], 'floor'))

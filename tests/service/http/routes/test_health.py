@@ -63,7 +63,7 @@ async def test_an_engine_that_cannot_start_says_why():
     async with calling(store=store) as call:
         await call.learn(("a", "x"), ("b", "y"))
     store.lose_event(1)
-    store.inner._snapshots.clear()
+    store._snapshots.clear()
     async with calling(store=store, learner="ff") as call:
         for path in ("/readyz", "/readyz?to=rank"):
             detail = assert_problem(await call("GET", path), 503)["detail"]

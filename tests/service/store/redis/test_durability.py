@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.redis_server import RedisServer
+from tests.redis_server import RedisServer, replica_of
 from tests.service.store.waiting import until
 
 
@@ -31,8 +31,7 @@ def test_with_replicas(tmp_path, open_redis):
         assert "replica" not in said(open_redis, server.url)
         assert "received by a replica before" in said(open_redis, f"{server.url}?replicas=1")
         assert "received by 2 replicas before" in said(open_redis, f"{server.url}?replicas=2")
-        options = [f"--replicaof 127.0.0.1 {server.port}"]
-        with RedisServer(tmp_path / "1", options=options) as replica:
+        with replica_of(server, tmp_path / "1") as replica:
             with replica.client() as client:
                 until(lambda: client.info("replication")["master_link_status"] == "up")
             text = said(open_redis, server.url)
@@ -52,7 +51,7 @@ def test_with_a_least_number_of_replicas(tmp_path, open_redis):
         assert "fewer than 2 replicas" in other.durability
 
 
-def test_where_settings_must_not_be_asked_for(tmp_path, open_redis):
+def test_durability_without_permission_to_read_settings(tmp_path, open_redis):
     user = "--user plain on >secret ~{manyclass}:* +@all -@admin +info"
     with RedisServer(tmp_path, options=[user]) as server:
         text = said(open_redis, server.url.replace("//", "//plain:secret@"))
@@ -60,7 +59,7 @@ def test_where_settings_must_not_be_asked_for(tmp_path, open_redis):
         assert "appendfsync" in text
 
 
-def test_it_is_as_it_was_when_last_connected_to(tmp_path, open_redis):
+def test_durability_is_that_of_the_last_connection(tmp_path, open_redis):
     with RedisServer(tmp_path, appendfsync="always") as server:
         store = open_redis(server.url)
         store.append([b"1"])

@@ -41,7 +41,7 @@ def answered(text):
         ("ERR something else", StoreError),
     ],
 )
-def test_what_the_server_answers(text, kind):
+def test_errors_of_the_server(text, kind):
     with pytest.raises(StoreError) as error, errors_of_store("host:1"):
         raise answered(text)
     assert type(error.value) is kind

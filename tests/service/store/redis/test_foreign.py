@@ -9,25 +9,12 @@ HIGHEST_ID = f"{2**64 - 1}-{2**64 - 1}"
 
 
 @pytest.fixture
-def client(redis_server):
-    with redis_server.client() as made:
-        yield made
-
-
-@pytest.fixture
-def keys(redis_url):
-    """Return the keys of the facts and of the log."""
-    name = redis_url.partition("=")[2]
-    return f"{{{name}}}:facts", f"{{{name}}}:events"
-
-
-@pytest.fixture
-def old_store(client, keys, open_redis):
+def old_store(data, open_redis):
     """Return a store as made by the releases before epochs."""
     store = open_redis()
     assert store.last_seq == 0
-    client.hdel(keys[0], "epoch")
-    client.hset(keys[0], "version", "1")
+    data.client.hdel(data.facts, "epoch")
+    data.client.hset(data.facts, "version", "1")
     return store
 
 
@@ -36,43 +23,41 @@ def events_of(store, after=0):
 
 
 @pytest.mark.parametrize("fields", [{"mine": "x"}, {"after": "a", "head": "b", "body": "c"}])
-def test_foreign_entries_are_skipped_wherever_they_stand(client, keys, open_redis, follow, fields):
+def test_foreign_entries_are_skipped_wherever_they_stand(data, open_redis, follow, fields):
     store, other = open_redis(), open_redis()
     assert store.last_seq == 0
     followers = follow(store), follow(other)
     for number in range(1, 4):
-        client.xadd(keys[1], fields)
-        client.xadd(keys[1], fields)
+        data.client.xadd(data.events, fields)
+        data.client.xadd(data.events, fields)
         assert store.append([b"%d" % number], number) == number
         followers[1].wait_for_seq(number)
-    client.xadd(keys[1], fields)
+    data.client.xadd(data.events, fields)
     for follower in followers:
         follower.wait_for_seq(3)
         follower.wait_for_pause()
         follower.wait_for_pause()
         assert follower.events == [(1, b"1"), (2, b"2"), (3, b"3")]
-    assert followers[0].tickets == [1, 2, 3]
+    assert followers[0].append_ids == [1, 2, 3]
     assert store.foreign_entries == other.foreign_entries == 7
     assert events_of(open_redis()) == [b"1", b"2", b"3"]
     assert events_of(open_redis(), 2) == [b"3"]
-    assert store.beat(3).last_seq == 3
+    assert store.heartbeat(3).last_seq == 3
 
 
-def test_an_entry_read_again_counts_once(client, keys, open_redis, follow):
-    store = open_redis()
+def test_an_entry_read_again_counts_once(store, data, follow):
     assert store.last_seq == 0
-    client.xadd(keys[1], {"mine": "x"})
+    data.client.xadd(data.events, {"mine": "x"})
     store.append([b"1"])
     follow(store).wait_for_seq(1)
     follow(store).wait_for_seq(1)
     assert store.foreign_entries == 1
 
 
-def test_a_copy_of_an_entry_of_ours_is_foreign(client, keys, open_redis, follow):
-    store = open_redis()
+def test_a_copy_of_an_entry_of_ours_is_foreign(store, data, open_redis, follow):
     store.append([b"1"])
-    [(_, fields)] = client.xrange(keys[1])
-    client.xadd(keys[1], fields)
+    [(_, fields)] = data.client.xrange(data.events)
+    data.client.xadd(data.events, fields)
     store.append([b"2"])
     follower = follow(open_redis())
     follower.wait_for_seq(2)
@@ -81,15 +66,15 @@ def test_a_copy_of_an_entry_of_ours_is_foreign(client, keys, open_redis, follow)
 
 
 @pytest.mark.parametrize("place", ["*", "5-1", f"{3 * EPOCH}-1", f"{30 * EPOCH}-7"])
-def test_a_log_of_an_older_release_goes_on(client, keys, old_store, open_redis, follow, place):
+def test_a_log_of_an_older_release_goes_on(data, old_store, open_redis, follow, place):
     follower = follow(old_store)
     assert old_store.append([b"1", b"2"], 1) == 2
-    assert int(client.hget(keys[0], "tail").partition(b"-")[0]) == 2
-    client.xadd(keys[1], {"mine": "x"}, id=place)
+    assert int(data.client.hget(data.facts, "tail").partition(b"-")[0]) == 2
+    data.client.xadd(data.events, {"mine": "x"}, id=place)
     assert old_store.append([b"3"], 2) == 3
     assert old_store.append([b"4"], 3) == 4
     follower.wait_for_seq(4)
-    assert follower.tickets == [1, 2, 3]
+    assert follower.append_ids == [1, 2, 3]
     assert old_store.foreign_entries == 1
     for after in range(4):
         events = [b"1", b"2", b"3", b"4"][after:]
@@ -99,40 +84,40 @@ def test_a_log_of_an_older_release_goes_on(client, keys, old_store, open_redis, 
         assert events_of(open_redis(), after) == events
 
 
-def test_a_log_that_was_lifted_is_for_releases_that_know_epochs(client, keys, old_store):
+def test_a_log_that_was_lifted_is_for_releases_that_know_epochs(data, old_store):
     old_store.append([b"1"])
-    assert client.hget(keys[0], "version") == b"1"
-    client.xadd(keys[1], {"mine": "x"})
+    assert data.client.hget(data.facts, "version") == b"1"
+    data.client.xadd(data.events, {"mine": "x"})
     old_store.append([b"2"])
-    assert client.hget(keys[0], "version") == b"2"
+    assert data.client.hget(data.facts, "version") == b"2"
 
 
 def test_a_store_reports_a_log_older_than_versions_of_the_rules(old_store, open_redis):
     assert open_redis().is_older_than_rules
 
 
-def test_a_lifted_log_is_trimmed(client, keys, old_store, open_redis, follow):
+def test_a_lifted_log_is_trimmed(data, old_store, open_redis, follow):
     for number in range(3):
         old_store.append([b"%d" % number])
-    client.xadd(keys[1], {"mine": "x"})
+    data.client.xadd(data.events, {"mine": "x"})
     for number in range(3, 6):
         old_store.append([b"%d" % number])
     old_store.save_snapshot(2, [b"two"])
-    old_store.beat(6)
+    old_store.heartbeat(6)
     old_store.trim(2)
-    assert client.xlen(keys[1]) == 7  # an earlier epoch is removed as a whole
+    assert data.client.xlen(data.events) == 7  # an earlier epoch is removed as a whole
     old_store.save_snapshot(4, [b"four"])
     old_store.trim(4)
-    assert client.xlen(keys[1]) == 2
+    assert data.client.xlen(data.events) == 2
     follower = follow(open_redis(), 4)
     follower.wait_for_seq(6)
     assert [event for _, event in follower.events] == [b"4", b"5"]
     assert isinstance(follow(open_redis(), 2).end(), LogDamaged)
 
 
-def test_a_snapshot_beyond_a_lifted_log(client, keys, old_store, open_redis, follow):
+def test_a_snapshot_beyond_a_lifted_log(data, old_store, open_redis, follow):
     old_store.append([b"1"])
-    client.xadd(keys[1], {"mine": "x"})
+    data.client.xadd(data.events, {"mine": "x"})
     old_store.append([b"2"])
     old_store.save_snapshot(10, [b"ten"])
     assert old_store.last_seq == 10
@@ -141,37 +126,32 @@ def test_a_snapshot_beyond_a_lifted_log(client, keys, old_store, open_redis, fol
     follower.wait_for_seq(11)
 
 
-def test_an_entry_with_the_highest_id_stops_learning_and_nothing_else(
-    client, keys, open_redis, follow
-):
-    store = open_redis()
+def test_an_entry_with_the_highest_id_stops_only_learning(store, data, open_redis, follow):
     follower = follow(store)
     store.append([b"1"], 1)
-    client.xadd(keys[1], {"mine": "x"}, id=HIGHEST_ID)
+    data.client.xadd(data.events, {"mine": "x"}, id=HIGHEST_ID)
     with pytest.raises(StoreUnavailable, match="FOREIGN") as error:
         store.append([b"2"], 2)
     assert "manyclass copy" in error.value.hint
     follower.wait_for_pause()
     assert events_of(open_redis()) == [b"1"]
-    assert store.beat(1).last_seq == 1
+    assert store.heartbeat(1).last_seq == 1
 
 
-def test_there_is_room_for_a_log_in_the_last_epoch(client, keys, open_redis):
-    store = open_redis()
+def test_there_is_room_for_a_log_in_the_last_epoch(store, data, open_redis):
     assert store.last_seq == 0
-    client.xadd(keys[1], {"mine": "x"}, id=f"{LAST_EPOCH * EPOCH - 1}-1")
+    data.client.xadd(data.events, {"mine": "x"}, id=f"{LAST_EPOCH * EPOCH - 1}-1")
     assert store.append([b"1"]) == 1
     assert events_of(open_redis()) == [b"1"]
 
 
 @pytest.mark.parametrize("lost", [1, 2], ids=["amid", "newest"])
-def test_foreign_entries_do_not_hide_a_lost_one(client, keys, open_redis, follow, lost):
-    store = open_redis()
+def test_foreign_entries_do_not_hide_a_lost_one(store, data, follow, lost):
     for number in range(3):
         store.append([b"%d" % number])
-        client.xadd(keys[1], {"mine": "x"})
-    ours = [place for place, fields in client.xrange(keys[1]) if b"body" in fields]
-    client.xdel(keys[1], ours[lost])
+        data.client.xadd(data.events, {"mine": "x"})
+    ours = [place for place, fields in data.client.xrange(data.events) if b"body" in fields]
+    data.client.xdel(data.events, ours[lost])
     with pytest.raises(LogDamaged) as error:
         events_of(store)
     assert error.value.seq == lost + 1
@@ -179,23 +159,21 @@ def test_foreign_entries_do_not_hide_a_lost_one(client, keys, open_redis, follow
     assert follow(store).end().seq == lost + 1
 
 
-def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(
-    client, keys, old_store, follow
-):
+def test_a_foreign_entry_that_a_server_forgets_takes_none_of_ours_along(data, old_store, follow):
     """Remove an entry, as after a failover to a replica without it."""
     follower = follow(old_store)
     old_store.append([b"1"])
     follower.wait_for_seq(1)
-    entries, facts = client.xrange(keys[1]), client.hgetall(keys[0])
-    client.xadd(keys[1], {"mine": "x"})
+    entries, facts = data.client.xrange(data.events), data.client.hgetall(data.facts)
+    data.client.xadd(data.events, {"mine": "x"})
     follower.wait_for(lambda: old_store.foreign_entries == 1)
-    with client.pipeline() as changes:
-        changes.delete(*keys)
+    with data.client.pipeline() as changes:
+        changes.delete(data.facts, data.events)
         for place, fields in entries:
-            changes.xadd(keys[1], fields, id=place)
-        changes.hset(keys[0], mapping=facts)
+            changes.xadd(data.events, fields, id=place)
+        changes.hset(data.facts, mapping=facts)
         changes.execute()
-    client.client_kill_filter(_type="normal", skipme=True)
+    data.client.client_kill_filter(_type="normal", skipme=True)
     old_store.append([b"2"])
     follower.wait_for_seq(2)
     assert follower.events == [(1, b"1"), (2, b"2")]

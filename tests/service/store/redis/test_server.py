@@ -2,15 +2,16 @@
 
 import socket
 import threading
-import time
 
 import pytest
 
 from deploy.ports import free_port
 from manyclass.service.store.errors import LogRewound, StoreError, StoreUnavailable
-from tests.redis_server import RedisServer
-from tests.service.store.tls_proxy import TlsProxy, make_certificate
-from tests.service.store.waiting import SOON, until
+from tests.certificates import make_certificate, tls_of_server
+from tests.redis_groups import SERVICE, ClusterGroup, Sentinel
+from tests.redis_server import RedisServer, replica_of
+from tests.service.store.waiting import appended_again, until
+from tests.system.proxy import Proxy
 
 LEAST = "+@read +@write +@scripting +@connection +time +wait +info +config|get +cluster|slots"
 
@@ -21,23 +22,13 @@ def works(store):
     store.save_snapshot(first, [b"state"])
     assert [event for _, event in store.read(first - 2)] == [b"1", b"2"]
     assert b"".join(store.open_snapshot(first)) == b"state"
-    assert store.beat(first).last_seq == first
-    store.post([(store.name, b"letter")])
+    assert store.heartbeat(first).last_seq == first
+    store.post([(store.name, b"message")])
     following = store.follow(first - 2)
     found = [next(following), next(following)]
     assert {type(each).__name__ for each in found} == {"Batch", "PeerMessage"}
     following.close()
     store.trim(first)
-
-
-def appended_again(store, event):
-    deadline = time.monotonic() + SOON
-    while True:
-        try:
-            return store.append([event])
-        except StoreUnavailable:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
 
 
 # --- one server -----------------------------------------------------------------------------------
@@ -122,7 +113,7 @@ def test_an_old_server_is_refused(redis_server, open_redis, monkeypatch):
     assert "99.1" in error.value.hint
 
 
-def test_what_is_no_redis_server(open_redis):
+def test_another_kind_of_server(open_redis):
     listening = socket.create_server(("127.0.0.1", 0))
 
     def answer():
@@ -149,7 +140,7 @@ def test_a_host_without_an_address(open_redis):
 
 def test_tls(redis_server, tmp_path, open_redis):
     certificate, key = make_certificate(tmp_path, "server")
-    with TlsProxy(redis_server.port, certificate, key) as proxy:
+    with Proxy(redis_server.port, tls_of_server(certificate, key)) as proxy:
         url = f"rediss://localhost:{proxy.port}?name=tls"
         works(open_redis(f"{url}&ca_file={certificate}"))
         with pytest.raises(StoreError, match=r"(?i)certificate") as caught:
@@ -161,7 +152,7 @@ def test_tls(redis_server, tmp_path, open_redis):
 def test_tls_with_a_certificate_of_the_client(redis_server, tmp_path, open_redis):
     certificate, key = make_certificate(tmp_path, "server")
     own, own_key = make_certificate(tmp_path, "client")
-    with TlsProxy(redis_server.port, certificate, key, client_ca=own) as proxy:
+    with Proxy(redis_server.port, tls_of_server(certificate, key, client_ca=own)) as proxy:
         url = f"rediss://127.0.0.1:{proxy.port}?name=mutual&ca_file={certificate}"
         works(open_redis(f"{url}&cert_file={own}&key_file={own_key}"))
         with pytest.raises(StoreUnavailable):
@@ -176,43 +167,20 @@ def test_tls_without_its_files(open_redis, tmp_path):
 # --- sentinels ------------------------------------------------------------------------------------
 
 
-class Sentinel(RedisServer):
-    """A sentinel: watches a server, and replaces it by its replica soon after a failure."""
-
-    def __init__(self, folder, watched, settings=()):
-        super().__init__(folder)
-        self._watched = watched
-        self._settings = settings
-
-    def arguments(self):
-        lines = [
-            f"port {self.port}",
-            "bind 127.0.0.1",
-            f"dir {self.folder}",
-            f"sentinel monitor my-service 127.0.0.1 {self._watched.port} 1",
-            "sentinel down-after-milliseconds my-service 200",
-            "sentinel failover-timeout my-service 2000",
-            *self._settings,
-        ]
-        path = self.folder / "sentinel.conf"
-        path.write_text("\n".join(lines))
-        return [str(path), "--sentinel"]
-
-
 def test_sentinels_find_the_server(tmp_path, open_redis):
     with (
         RedisServer(tmp_path / "server", options=["--requirepass the-secret"]) as server,
         Sentinel(
             tmp_path / "sentinel",
-            server,
-            ["requirepass its-secret", "sentinel auth-pass my-service the-secret"],
+            server.port,
+            settings=["requirepass its-secret", f"sentinel auth-pass {SERVICE} the-secret"],
         ) as sentinel,
     ):
         nobody, found = free_port(), sentinel.port
         url = f"redis+sentinel://:the-secret@127.0.0.1:{nobody},127.0.0.1:{found}"
-        works(open_redis(f"{url}/my-service/3?sentinel_password=its-secret"))
+        works(open_redis(f"{url}/{SERVICE}/3?sentinel_password=its-secret"))
         with pytest.raises(StoreError, match=r"(?i)auth") as error:
-            open_redis(f"{url}/my-service").append([b"1"])
+            open_redis(f"{url}/{SERVICE}").append([b"1"])
         assert "secret" not in f"{error.value}"
         with pytest.raises(StoreError, match="knows no 'other'") as error:
             open_redis(f"{url}/other?sentinel_password=its-secret").append([b"1"])
@@ -220,96 +188,30 @@ def test_sentinels_find_the_server(tmp_path, open_redis):
 
 
 def test_a_failover_by_sentinels(tmp_path, open_redis, follow):
-    with RedisServer(tmp_path / "0") as server:
-        options = [f"--replicaof 127.0.0.1 {server.port}"]
-        with (
-            RedisServer(tmp_path / "1", options=options) as replica,
-            Sentinel(tmp_path / "sentinel", server) as sentinel,
-            sentinel.client() as asking,
-        ):
-            until(lambda: asking.sentinel_slaves("my-service"))
-            url = f"redis+sentinel://127.0.0.1:{sentinel.port}/my-service?replicas=1"
-            store = open_redis(url, patience=2.0)
-            follower = follow(store)
-            store.append([b"1"], 1)
-            follower.wait_for_seq(1)
-            no_replica = open_redis(url.removesuffix("?replicas=1"), patience=2.0)
-            server.kill()
-            seq = appended_again(no_replica, b"2")
-            assert seq == 2
-            follower.wait_for_seq(2)
-            assert [event for _, event in follower.events] == [b"1", b"2"]
-            assert store.last_seq == 2
-            with replica.client() as client:
-                assert client.info("replication")["role"] == "master"
+    with (
+        RedisServer(tmp_path / "0") as server,
+        replica_of(server, tmp_path / "1") as replica,
+        Sentinel(tmp_path / "sentinel", server.port, quorum=1, down_seconds=0.2) as sentinel,
+        sentinel.client() as asking,
+    ):
+        until(lambda: asking.sentinel_slaves(SERVICE))
+        url = f"redis+sentinel://127.0.0.1:{sentinel.port}/{SERVICE}?replicas=1"
+        store = open_redis(url, patience=2.0)
+        follower = follow(store)
+        store.append([b"1"], 1)
+        follower.wait_for_seq(1)
+        no_replica = open_redis(url.removesuffix("?replicas=1"), patience=2.0)
+        server.kill()
+        seq = appended_again(no_replica, b"2")
+        assert seq == 2
+        follower.wait_for_seq(2)
+        assert [event for _, event in follower.events] == [b"1", b"2"]
+        assert store.last_seq == 2
+        with replica.client() as client:
+            assert client.info("replication")["role"] == "master"
 
 
 # --- clusters -------------------------------------------------------------------------------------
-
-
-class Cluster:
-    """A cluster: the first node has the lower half of the slots, the second the upper half.
-
-    Each further node is a replica of the node two before it.
-    """
-
-    def __init__(self, folder, size):
-        self.nodes = [
-            RedisServer(
-                folder / str(number),
-                options=[
-                    "--cluster-enabled yes",
-                    "--cluster-node-timeout 1000",
-                    f"--cluster-port {free_port()}",
-                ],
-            )
-            for number in range(size)
-        ]
-
-    def __enter__(self):
-        try:
-            for node in self.nodes:
-                node.start()
-            self._join()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for node in self.nodes:
-            node.stop()
-
-    def _join(self):
-        bus_port = self.nodes[0].options[-1].split()[-1]
-        clients = [node.client() for node in self.nodes]
-        try:
-            slots = [0, 16384 // len(self.nodes[:2]), 16384]
-            for number, client in enumerate(clients):
-                if number < 2:
-                    client.execute_command(
-                        "CLUSTER ADDSLOTSRANGE", slots[number], slots[number + 1] - 1
-                    )
-                if number:
-                    client.execute_command(
-                        "CLUSTER MEET", "127.0.0.1", self.nodes[0].port, bus_port
-                    )
-            until(lambda: all(self._size(client) == len(clients) for client in clients))
-            for number, client in enumerate(clients[2:], 2):
-                its_master = clients[number - 2].execute_command("CLUSTER MYID")
-                client.execute_command("CLUSTER REPLICATE", its_master)
-            until(lambda: all(self._is_well(client) for client in clients))
-        finally:
-            for client in clients:
-                client.close()
-
-    @staticmethod
-    def _size(client):
-        return len(client.execute_command("CLUSTER NODES"))
-
-    @staticmethod
-    def _is_well(client):
-        return client.execute_command("CLUSTER INFO")["cluster_state"] == "ok"
 
 
 def test_a_cluster_of_one(tmp_path, open_redis):
@@ -326,50 +228,44 @@ def test_a_cluster_of_one(tmp_path, open_redis):
         assert "redis+cluster://" in error.value.hint
 
 
-def test_what_is_no_cluster(redis_server, open_redis):
+def test_a_server_outside_a_cluster(redis_server, open_redis):
     with pytest.raises(StoreError, match="not in cluster mode") as error:
         open_redis(f"redis+cluster://127.0.0.1:{redis_server.port}").append([b"1"])
     assert "redis://" in error.value.hint
 
 
 def test_any_node_of_a_cluster_leads_to_the_keys(tmp_path, open_redis):
-    with Cluster(tmp_path, 2) as cluster:
+    with ClusterGroup(tmp_path) as cluster:
         for name in ("a", "b", "c", "d"):  # some on each node
             urls = [f"redis+cluster://127.0.0.1:{node.port}?name={name}" for node in cluster.nodes]
             works(open_redis(urls[0]))
-            store = open_redis(urls[1])
-            assert store.last_seq == 2
-        sizes = []
+            assert [open_redis(url).last_seq for url in urls[1:]] == [2] * 3
         for node in cluster.nodes:
             with node.client() as client:
-                sizes.append(client.dbsize())
-        assert min(sizes) > 0
+                assert client.dbsize() > 0
 
 
 def test_a_failover_in_a_cluster(tmp_path, open_redis, follow):
-    with Cluster(tmp_path, 4) as cluster:
-        url = f"redis+cluster://127.0.0.1:{cluster.nodes[1].port}"
+    with ClusterGroup(tmp_path) as cluster:
+        owner, *_, replica = cluster.nodes
+        url = f"redis+cluster://127.0.0.1:{owner.port}"
         store = open_redis(url, patience=2.0)
         follower = follow(store)
         quiet = open_redis(url, patience=2.0)  # receives nothing meanwhile
         store.append([b"1"], 1)
         follower.wait_for_seq(1)
-        store.beat(1)
+        store.heartbeat(1)
         assert quiet.last_seq == 1
-        for node in cluster.nodes[2:]:
-            with node.client() as client:
-                until(
-                    lambda client=client: client.info("replication")["master_link_status"] == "up"
-                )
-                client.execute_command("CLUSTER FAILOVER")
-                until(lambda client=client: client.info("replication")["role"] == "master")
+        with replica.client() as client:
+            client.config_set("min-replicas-to-write", 0)
+            client.execute_command("CLUSTER FAILOVER")
+            until(lambda: client.info("replication")["role"] == "master")
         seq = appended_again(store, b"2")
         follower.wait_for_seq(seq)
         assert not isinstance(follower.error, LogRewound)
         assert [event for _, event in follower.events] == [b"1", b"2"]
-        assert store.beat(2).leads
-        for node in cluster.nodes[:2]:  # the only node in the URL, and the owner of the keys
-            node.stop()
+        assert store.heartbeat(2).is_leader
+        owner.stop()  # the only node in the URL
         seq = appended_again(quiet, b"3")
         assert appended_again(store, b"4") == seq + 1
         follower.wait_for_seq(seq + 1)

@@ -24,26 +24,13 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(redis_snapshots, "READING_MS", -1)
 
 
-@pytest.fixture
-def keys(redis_url, redis_server):
-    """Yield a reader of the store's keys by their suffix after the store's name."""
-    begin = f"{{{redis_url.partition('=')[2]}}}:"
-    with redis_server.client() as client:
+def chunks_of(data):
+    """Return the keys of all chunks of a store."""
+    return sorted(data.client.keys(data.key("chunk:*")))
 
-        class Keys:
-            def __init__(self):
-                self.client = client
 
-            def key(self, what):
-                return f"{begin}{what}".encode()
-
-            def chunks(self):
-                return sorted(client.keys(f"{begin}chunk:*"))
-
-            def chunk(self, number):
-                return next(key for key in self.chunks() if key.endswith(b":%d" % number))
-
-        yield Keys()
+def chunk_of(data, number):
+    return next(key for key in chunks_of(data) if key.endswith(b":%d" % number))
 
 
 def content(store, seq):
@@ -59,7 +46,7 @@ def store(open_redis):
     made = open_redis()
     made.append([b"1", b"2"])
     made.save_snapshot(1, [STATE])
-    assert made.beat(2).leads
+    assert made.heartbeat(2).is_leader
     return made
 
 
@@ -77,25 +64,25 @@ def store(open_redis):
         lambda chunk: b"",
     ],
 )
-def test_a_damaged_chunk(store, keys, number, damaged):
-    key = keys.chunk(number)
-    keys.client.set(key, damaged(keys.client.get(key)))
+def test_a_damaged_chunk(store, data, number, damaged):
+    key = chunk_of(data, number)
+    data.client.set(key, damaged(data.client.get(key)))
     reading = store.open_snapshot(1)
     with pytest.raises(SnapshotDamaged) as error:
         b"".join(reading)
     assert (error.value.seq, error.value.part) == (1, f"chunk {number}")
 
 
-def test_a_snapshot_of_another_store_is_not_loaded(store, keys, open_redis, redis_url):
+def test_a_snapshot_of_another_store_is_not_loaded(store, data, open_redis, redis_url):
     url = redis_url + "other"
     other = open_redis(url)
     other.append([b"1"])
     other.save_snapshot(1, [b"of another"])
-    begin, other_begin = (f"{{{each.partition('=')[2]}}}:".encode() for each in (redis_url, url))
-    for key in keys.client.keys(other_begin.replace(b"{", b"\\{") + b"chunk:*"):
-        keys.client.copy(key, key.replace(other_begin, begin))
-    manifest = keys.client.hget(other_begin + b"snapshots", "1")
-    keys.client.hset(keys.key("snapshots"), "1", manifest)
+    begin, other_begin = (key.encode() for key in (data.key(""), f"{{{data.name}other}}:"))
+    for key in data.client.keys(other_begin.replace(b"{", b"\\{") + b"chunk:*"):
+        data.client.copy(key, key.replace(other_begin, begin))
+    manifest = data.client.hget(other_begin + b"snapshots", "1")
+    data.client.hset(data.key("snapshots"), "1", manifest)
     with pytest.raises(SnapshotDamaged, match="another store"):
         store.open_snapshot(1)
     assert store.save_snapshot(1, [b"mine"], keep_existing=True).bytes == 4
@@ -109,18 +96,18 @@ def test_a_snapshot_that_does_not_note_its_store_is_loaded(store, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 3, 5])
-def test_a_missing_chunk(store, keys, number):
-    keys.client.delete(keys.chunk(number))
+def test_a_missing_chunk(store, data, number):
+    data.client.delete(chunk_of(data, number))
     with pytest.raises(SnapshotDamaged, match="missing") as error:
         content(store, 1)
     assert error.value.part == f"chunk {number}"
 
 
-def test_chunks_in_another_order(store, keys):
-    first, second = keys.chunk(1), keys.chunk(2)
-    keys.client.rename(first, b"{x}" + first)
-    keys.client.rename(second, first)
-    keys.client.rename(b"{x}" + first, second)
+def test_chunks_in_another_order(store, data):
+    first, second = chunk_of(data, 1), chunk_of(data, 2)
+    data.client.rename(first, b"{x}" + first)
+    data.client.rename(second, first)
+    data.client.rename(b"{x}" + first, second)
     with pytest.raises(SnapshotDamaged) as error:
         content(store, 1)
     assert error.value.part == "manifest"
@@ -138,10 +125,10 @@ def test_chunks_in_another_order(store, keys):
         lambda text: text + b" ",
     ],
 )
-def test_a_damaged_manifest(store, keys, damaged):
-    key = keys.key("snapshots")
-    keys.client.hset(key, "1", damaged(keys.client.hget(key, "1")))
-    assert store.snapshots() == [SnapshotInfo(1, 0, 0.0)] == store.beat(2).snapshots
+def test_a_damaged_manifest(store, data, damaged):
+    key = data.key("snapshots")
+    data.client.hset(key, "1", damaged(data.client.hget(key, "1")))
+    assert store.snapshots() == [SnapshotInfo(1, 0, 0.0)] == store.heartbeat(2).snapshots
     with pytest.raises(SnapshotDamaged) as error:
         store.open_snapshot(1)
     assert error.value.part == "manifest"
@@ -150,17 +137,17 @@ def test_a_damaged_manifest(store, keys, damaged):
     assert content(store, 1) == b"new"
 
 
-def test_the_manifest_of_another_snapshot(store, keys):
-    key = keys.key("snapshots")
-    keys.client.hset(key, "2", keys.client.hget(key, "1"))
+def test_the_manifest_of_another_snapshot(store, data):
+    key = data.key("snapshots")
+    data.client.hset(key, "2", data.client.hget(key, "1"))
     with pytest.raises(SnapshotDamaged) as error:
         store.open_snapshot(2)
     assert error.value.part == "manifest"
     assert content(store, 1) == STATE
 
 
-def test_a_damaged_snapshot_can_be_deleted(store, keys):
-    keys.client.hset(keys.key("snapshots"), "1", "nonsense")
+def test_a_damaged_snapshot_can_be_deleted(store, data):
+    data.client.hset(data.key("snapshots"), "1", "nonsense")
     store.delete_snapshot(1)
     assert store.snapshots() == []
 
@@ -168,10 +155,10 @@ def test_a_damaged_snapshot_can_be_deleted(store, keys):
 # --- remains --------------------------------------------------------------------------------------
 
 
-def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, keys):
-    assert len(keys.chunks()) == 6
+def test_chunks_of_replaced_deleted_and_failed_snapshots_are_freed(store, data):
+    assert len(chunks_of(data)) == 6
     store.save_snapshot(1, [STATE[:250]])
-    assert len(keys.chunks()) == 3
+    assert len(chunks_of(data)) == 3
 
     def broken():
         yield STATE
@@ -179,43 +166,43 @@ def test_nothing_is_left_of_what_was_replaced_deleted_or_failed(store, keys):
 
     with pytest.raises(RuntimeError):
         store.save_snapshot(2, broken())
-    assert len(keys.chunks()) == 3
+    assert len(chunks_of(data)) == 3
     store.save_snapshot(1, [STATE], keep_existing=True)
-    assert len(keys.chunks()) == 3
+    assert len(chunks_of(data)) == 3
     store.delete_snapshot(1)
-    assert keys.chunks() == []
-    assert keys.client.hgetall(keys.key("chunks")) == {}
+    assert chunks_of(data) == []
+    assert data.client.hgetall(data.key("chunks")) == {}
 
 
-def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, keys, monkeypatch):
+def test_the_leader_sweeps_what_a_dead_process_left(store, open_redis, data, monkeypatch):
     other = open_redis()
     monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # the seconds since its death
     other._snapshots._write(2, "0" * 32, 0.0, [STATE])
-    assert len(keys.chunks()) == 12
-    assert not other.beat(2).leads
-    assert len(keys.chunks()) == 12
+    assert len(chunks_of(data)) == 12
+    assert not other.heartbeat(2).is_leader
+    assert len(chunks_of(data)) == 12
     for _ in range(3):
-        store.beat(2)
-    assert len(keys.chunks()) == 6
+        store.heartbeat(2)
+    assert len(chunks_of(data)) == 6
     assert content(store, 1) == STATE
 
 
-def test_a_snapshot_being_written_is_not_swept(store, open_redis, keys):
+def test_a_snapshot_being_written_is_not_swept(store, open_redis, data):
     other = open_redis()
 
     def chunks():
         for _ in range(5):
             yield STATE[:CHUNK]
-            before = len(keys.chunks())
-            store.beat(2)
+            before = len(chunks_of(data))
+            store.heartbeat(2)
             store._snapshots.sweep()
-            assert len(keys.chunks()) == before
+            assert len(chunks_of(data)) == before
 
     other.save_snapshot(2, chunks())
     assert content(store, 2) == STATE[:CHUNK] * 5
 
 
-def test_too_slow_a_write_fails_and_leaves_nothing(store, open_redis, keys, monkeypatch):
+def test_too_slow_a_write_fails_and_leaves_nothing(store, open_redis, data, monkeypatch):
     other = open_redis()
     monkeypatch.setattr(redis_snapshots, "WRITING_MS", -1)  # each chunk arrives too late
 
@@ -231,39 +218,39 @@ def test_too_slow_a_write_fails_and_leaves_nothing(store, open_redis, keys, monk
     with pytest.raises(StoreUnavailable, match="SWEPT"):
         other._snapshots._make_visible(written, False, b"")
     assert [info.seq for info in store.snapshots()] == [1]
-    assert len(keys.chunks()) == 6
+    assert len(chunks_of(data)) == 6
 
 
-def test_a_snapshot_being_read_is_not_swept(store, open_redis, keys, monkeypatch):
+def test_a_snapshot_being_read_is_not_swept(store, open_redis, data, monkeypatch):
     monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
     other = open_redis()
     reading = other.open_snapshot(1)
     read = next(reading)
     store.save_snapshot(1, [b"new"])
     store.delete_snapshot(1)
-    store.beat(2)
-    assert len(keys.chunks()) == 6
+    store.heartbeat(2)
+    assert len(chunks_of(data)) == 6
     assert read + b"".join(reading) == STATE
-    assert keys.client.hlen(keys.key("chunks")) == 1
+    assert data.client.hlen(data.key("chunks")) == 1
 
 
-def test_reading_for_long_holds_what_is_read(store, keys, monkeypatch):
+def test_reading_for_long_holds_what_is_read(store, data, monkeypatch):
     monkeypatch.setattr(redis_snapshots, "READING_MS", 60_000)
     now = [0.0]
     monkeypatch.setattr(redis_snapshots.time, "monotonic", lambda: now[0])
     reading = store.open_snapshot(1)
-    identity = keys.chunk(0).split(b":")[-2]
-    opened = keys.client.hget(keys.key("chunks"), identity)
+    identity = chunk_of(data, 0).split(b":")[-2]
+    opened = data.client.hget(data.key("chunks"), identity)
     next(reading)
-    keys.client.hset(keys.key("chunks"), identity, "0 6")  # equally long ago
+    data.client.hset(data.key("chunks"), identity, "0 6")  # equally long ago
     now[0] += 30
     assert len(b"".join(reading)) == 412
-    held = keys.client.hget(keys.key("chunks"), identity)
+    held = data.client.hget(data.key("chunks"), identity)
     assert int(held.split()[0]) >= int(opened.split()[0])
     assert held.endswith(b" 6")
 
 
-def test_keeping_what_is_there_among_processes_at_once(open_redis, keys):
+def test_keeping_what_is_there_among_processes_at_once(open_redis, data):
     stores = [open_redis() for _ in range(4)]
     stores[0].append([b"1"])
     infos = []
@@ -283,23 +270,23 @@ def test_keeping_what_is_there_among_processes_at_once(open_redis, keys):
     assert stores[0].snapshots() == infos[:1]
     kept = content(stores[1], 1)
     assert kept in [store.name.encode() * 20 for store in stores]
-    assert len(keys.chunks()) == -(-len(kept) // CHUNK)
+    assert len(chunks_of(data)) == -(-len(kept) // CHUNK)
 
 
 # --- refused --------------------------------------------------------------------------------------
 
 
-def test_a_snapshot_of_before_the_log_is_refused(store, keys):
+def test_a_snapshot_of_before_the_log_is_refused(store, data):
     store.save_snapshot(2, [STATE])
     store.trim(2)
     with pytest.raises(StoreError, match="trimmed"):
         store.save_snapshot(1, [STATE])
     assert [info.seq for info in store.snapshots()] == [2, 1]
-    assert len(keys.chunks()) == 12
+    assert len(chunks_of(data)) == 12
     store.delete_snapshot(1)
     with pytest.raises(StoreError, match="trimmed"):
         store.save_snapshot(1, [STATE], keep_existing=True)
-    assert len(keys.chunks()) == 6
+    assert len(chunks_of(data)) == 6
 
 
 def test_a_listed_one_that_is_deleted_meanwhile_is_missing(store):

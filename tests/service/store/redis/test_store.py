@@ -6,14 +6,14 @@ import time
 import pytest
 
 from manyclass.service.store.errors import LogDamaged, LogRewound, StoreError, StoreUnavailable
-from manyclass.service.store.protocol import Batch, PeerMessage
+from manyclass.service.store.protocol import Batch
 from manyclass.service.store.redis.durability import UNKNOWN
 from manyclass.service.store.redis.store import RedisStore
 
 
 def append_many(store, number, events=3):
-    for ticket in range(1, number + 1):
-        store.append([f"{store.name} {ticket} {i}".encode() for i in range(events)], ticket)
+    for append_id in range(1, number + 1):
+        store.append([f"{store.name} {append_id} {i}".encode() for i in range(events)], append_id)
 
 
 def in_threads(*calls):
@@ -49,62 +49,52 @@ def test_services_with_names_of_their_own_share_nothing(redis_url, open_redis):
     assert list(second.read(0)) == []
 
 
-def test_all_keys_are_of_the_service_and_in_one_slot(redis_url, redis_server, open_redis):
-    store = open_redis()
-    store.beat(0)
+def test_all_keys_are_of_the_service_and_in_one_slot(store, data):
+    store.heartbeat(0)
     store.append([b"one"])
-    store.post([(store.name, b"letter")])
+    store.post([(store.name, b"message")])
     store.save_snapshot(1, [b"state"])
-    name = redis_url.partition("=")[2]
-    with redis_server.client() as client:
-        theirs = {key.decode().partition("}:")[2].partition(":")[0] for key in client.keys("*")}
-        ours = [key for key in client.keys("*") if key.startswith(f"{{{name}}}:".encode())]
-        assert len(ours) >= 9
-        assert theirs <= {
-            *("facts", "events", "append", "lease", "processes", "mail"),
-            *("snapshots", "chunks", "chunk", "rules"),
-        }
+    keys = [key.decode() for key in data.client.keys("*")]
+    assert len([key for key in keys if key.startswith(data.key(""))]) >= 9
+    assert {key.partition("}:")[2].partition(":")[0] for key in keys} <= {
+        *("facts", "events", "append", "lease", "processes", "mail"),
+        *("snapshots", "chunks", "chunk", "rules"),
+    }
 
 
-def test_a_closed_store_answers_nothing(open_redis):
-    store = open_redis()
+def test_a_closed_store_answers_nothing(store):
     store.append([b"one"])
     store.close()
     for call in (
         lambda: store.append([b"two"]),
         lambda: store.last_seq,
         lambda: list(store.read(0)),
-        lambda: store.beat(1),
+        lambda: store.heartbeat(1),
     ):
         with pytest.raises(StoreError, match="closed"):
             call()
     assert list(store.follow(0)) == []
 
 
-def test_a_store_of_another_version_is_refused(redis_server, redis_url, open_redis):
+def test_a_store_of_another_version_is_refused(data, open_redis):
     open_redis().append([b"one"])
-    key = f"{{{redis_url.partition('=')[2]}}}:facts"
-    with redis_server.client() as client:
-        client.hset(key, "version", "3")
+    data.client.hset(data.facts, "version", "3")
     with pytest.raises(StoreError, match="version 3") as error:
         open_redis().append([b"two"])
     assert "release" in error.value.hint
 
 
-def test_keys_of_another_program_are_refused(redis_server, redis_url, open_redis):
-    key = f"{{{redis_url.partition('=')[2]}}}:facts"
-    with redis_server.client() as client:
-        client.set(key, "something")
-        with pytest.raises(StoreError, match="WRONGTYPE") as error:
-            open_redis().append([b"one"])
-        assert "name=" in error.value.hint
-        assert client.get(key) == b"something"
+def test_keys_of_another_program_are_refused(data, open_redis):
+    data.client.set(data.facts, "something")
+    with pytest.raises(StoreError, match="WRONGTYPE") as error:
+        open_redis().append([b"one"])
+    assert "name=" in error.value.hint
+    assert data.client.get(data.facts) == b"something"
 
 
-def test_events_without_a_store_are_not_taken_for_one(redis_server, redis_url, open_redis):
+def test_events_without_a_store_are_not_taken_for_one(data, open_redis):
     open_redis().append([b"one"])
-    with redis_server.client() as client:
-        client.delete(f"{{{redis_url.partition('=')[2]}}}:facts")
+    data.client.delete(data.facts)
     with pytest.raises(StoreError, match="unknown store"):
         open_redis().append([b"two"])
 
@@ -120,17 +110,17 @@ def test_the_order_of_the_server_is_the_order_for_all(open_redis, follow):
         follower.wait_for_seq(540)
         assert [seq for seq, _ in follower.events] == list(range(1, 541))
         assert follower.events == followers[0].events
-        assert follower.tickets == list(range(1, 61))
+        assert follower.append_ids == list(range(1, 61))
     assert list(stores[0].read(0)) == followers[0].events
     assert {event for _, event in followers[0].events} == {
-        f"{store.name} {ticket} {i}".encode()
+        f"{store.name} {append_id} {i}".encode()
         for store in stores
-        for ticket in range(1, 61)
+        for append_id in range(1, 61)
         for i in range(3)
     }
 
 
-def test_a_ticket_comes_back_to_its_owner_only(open_redis, follow):
+def test_an_append_id_comes_back_to_its_owner_only(open_redis, follow):
     first, second = open_redis(), open_redis()
     followers = [follow(first), follow(second)]
     assert first.append([b"a", b"b"], 7) == 2
@@ -143,12 +133,11 @@ def test_a_ticket_comes_back_to_its_owner_only(open_redis, follow):
         Batch(3, [b"c"], 0),
         Batch(4, [b"d"], 0),
     ]
-    assert [batch.ticket for batch in followers[1].batches] == [0, 7, 0]
+    assert [batch.append_id for batch in followers[1].batches] == [0, 7, 0]
 
 
 @pytest.mark.parametrize("after", range(6))
-def test_following_begins_after_any_event(open_redis, follow, after):
-    store = open_redis()
+def test_following_begins_after_any_event(store, open_redis, follow, after):
     store.append([b"1", b"2"], 1)
     store.append([b"3", b"4", b"5"], 2)
     follower = follow(open_redis(), after)
@@ -158,8 +147,7 @@ def test_following_begins_after_any_event(open_redis, follow, after):
     assert follower.batches[0].first_seq == after + 1
 
 
-def test_following_goes_on_where_reading_ended(open_redis, follow):
-    store = open_redis()
+def test_following_goes_on_where_reading_ended(store, open_redis, follow):
     append_many(store, 5)
     other = open_redis()
     assert [seq for seq, _ in other.read(0)] == list(range(1, 16))
@@ -169,8 +157,7 @@ def test_following_goes_on_where_reading_ended(open_redis, follow):
     assert [seq for seq, _ in follower.events] == [16, 17, 18]
 
 
-def test_nothing_new_is_none(open_redis, follow):
-    store = open_redis()
+def test_following_yields_none_without_new_events(store, follow):
     store.append([b"one"])
     follower = follow(store)
     follower.wait_for_pause()
@@ -178,50 +165,37 @@ def test_nothing_new_is_none(open_redis, follow):
     assert follower.events == [(1, b"one")]
 
 
-def test_closing_ends_a_follower_that_waits(open_redis, follow):
-    store = open_redis()
+def test_closing_ends_a_follower_that_waits(store, follow):
     follower = follow(store)
     follower.wait_for_pause()
     store.close()
     assert follower.end() is None
 
 
-def test_two_may_follow_in_one_process(open_redis, follow):
-    store = open_redis()
+def test_two_may_follow_in_one_process(store, follow):
     followers = [follow(store), follow(store)]
     store.append([b"one"], 1)
     for follower in followers:
         follower.wait_for_seq(1)
-        assert follower.tickets == [1]
+        assert follower.append_ids == [1]
 
 
-def test_what_follows_trimmed_events_is_damage(open_redis, follow):
-    store = open_redis()
-    for event in (b"1", b"2", b"3"):
-        store.append([event])
+@pytest.mark.parametrize("number", [2, 3], ids=["all trimmed", "some trimmed"])
+def test_trimmed_events_are_missing_to_a_follower(store, open_redis, follow, number):
+    for _ in range(number):
+        store.append([b"event"])
     store.save_snapshot(2, [])
-    store.beat(3)
+    store.heartbeat(number)
     store.trim(2)
     error = follow(open_redis()).end()
     assert isinstance(error, LogDamaged)
     assert error.seq == 1
     late = follow(open_redis(), 2)
-    late.wait_for_seq(3)
+    store.append([b"late"])
+    late.wait_for_seq(number + 1)
 
 
-def test_following_an_emptied_log_is_damage(open_redis, follow):
-    store = open_redis()
-    store.append([b"1", b"2"])
-    store.save_snapshot(2, [])
-    store.beat(2)
-    store.trim(2)
-    error = follow(open_redis()).end()
-    assert isinstance(error, LogDamaged)
-    assert error.seq == 1
-
-
-def test_numbers_a_snapshot_took_are_missing_events(open_redis, follow):
-    store = open_redis()
+def test_numbers_a_snapshot_took_are_missing_events(store, open_redis, follow):
     store.append([b"1"])
     store.save_snapshot(10, [b"ten"])
     store.append([b"11"])
@@ -274,9 +248,9 @@ def test_pages_of_a_long_log_are_bounded_and_fit_together(open_redis, monkeypatc
 # --- damage ---------------------------------------------------------------------------------------
 
 
-def damage(client, url, change):
+def damage(data, change):
     """Change the fields of the newest entry of the log."""
-    key = f"{{{url.partition('=')[2]}}}:events"
+    client, key = data.client, data.events
     [(place, fields)] = client.xrevrange(key, count=1)
     change(fields)
     dump = client.xrange(key, max=f"({place.decode()}")
@@ -296,12 +270,10 @@ def damage(client, url, change):
         lambda fields: fields.update({b"more": b"fields"}),
     ],
 )
-def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redis, follow, change):
-    store = open_redis()
+def test_a_damaged_entry_is_found_where_it_is(store, data, follow, change):
     store.append([b"1", b"2"])
     store.append([b"3"])
-    with redis_server.client() as client:
-        damage(client, redis_url, change)
+    damage(data, change)
     given = []
     with pytest.raises(LogDamaged) as error:
         given.extend(store.read(0))
@@ -311,18 +283,14 @@ def test_a_damaged_entry_is_found_where_it_is(redis_server, redis_url, open_redi
     assert follower.events == [(1, b"1"), (2, b"2")]
 
 
-def test_an_entry_that_comes_after_another_one_is_of_another_log(
-    redis_server, redis_url, open_redis, follow
-):
-    store = open_redis()
+def test_an_entry_that_comes_after_another_one_is_of_another_log(store, data, follow):
     store.append([b"1", b"2"])
     store.append([b"3"])
 
     def after_another(fields):
         fields[b"after"] = fields[b"after"].partition(b"-")[0] + b"-1"
 
-    with redis_server.client() as client:
-        damage(client, redis_url, after_another)
+    damage(data, after_another)
     given = []
     with pytest.raises(LogRewound) as error:
         given.extend(store.read(0))
@@ -330,90 +298,21 @@ def test_an_entry_that_comes_after_another_one_is_of_another_log(
     assert isinstance(follow(store).end(), LogRewound)
 
 
-def test_an_entry_that_is_missing_in_the_middle(redis_server, redis_url, open_redis, follow):
-    store = open_redis()
-    for event in (b"1", b"2", b"3"):
-        store.append([event])
-    key = f"{{{redis_url.partition('=')[2]}}}:events"
-    with redis_server.client() as client:
-        client.xdel(key, client.xrange(key)[1][0])
+@pytest.mark.parametrize("number", [2, 3], ids=["at the end", "in the middle"])
+def test_a_missing_entry(store, data, follow, number):
+    for _ in range(number):
+        store.append([b"event"])
+    data.client.xdel(data.events, data.client.xrange(data.events)[1][0])
     with pytest.raises(LogDamaged) as error:
         list(store.read(0))
     assert error.value.seq == 2
     assert follow(store).end().seq == 2
-
-
-def test_an_entry_that_is_missing_at_the_end(redis_server, redis_url, open_redis, follow):
-    store = open_redis()
-    store.append([b"1"])
-    store.append([b"2"])
-    key = f"{{{redis_url.partition('=')[2]}}}:events"
-    with redis_server.client() as client:
-        client.xdel(key, client.xrange(key)[1][0])
-    with pytest.raises(LogDamaged) as error:
-        list(store.read(0))
-    assert error.value.seq == 2
-    assert follow(store).end().seq == 2
-
-
-# --- letters --------------------------------------------------------------------------------------
-
-
-def test_letters_come_to_whom_they_are_for(open_redis, follow):
-    first, second = open_redis(), open_redis()
-    followers = follow(first), follow(second)
-    first.beat(0)
-    second.beat(0)
-    first.post([(second.name, b"one"), (second.name, b"\0two"), (first.name, b"to myself")])
-    followers[1].wait_for(lambda: len(followers[1].letters) == 2)
-    followers[0].wait_for(lambda: followers[0].letters)
-    assert followers[1].letters == [
-        PeerMessage(first.name, b"one"),
-        PeerMessage(first.name, b"\0two"),
-    ]
-    assert followers[0].letters == [PeerMessage(first.name, b"to myself")]
-
-
-def test_letters_come_once_and_are_gone(redis_server, redis_url, open_redis, follow):
-    store = open_redis()
-    store.beat(0)
-    follower = follow(store)
-    for number in range(40):
-        store.post([(store.name, b"%d" % number)])
-    follower.wait_for(lambda: len(follower.letters) == 40)
-    follower.wait_for_pause()
-    follower.wait_for_pause()
-    assert [int(letter.body) for letter in follower.letters] == list(range(40))
-    with redis_server.client() as client:
-        assert client.xlen(f"{{{redis_url.partition('=')[2]}}}:mail:{store.name}") == 0
-
-
-def test_a_mailbox_is_bounded_and_ends_by_itself(redis_server, redis_url, open_redis, monkeypatch):
-    monkeypatch.setattr("manyclass.service.store.redis.store.MESSAGES_KEPT", 10)
-    first, second = open_redis(), open_redis()
-    second.beat(0)
-    first.post([(second.name, b"x") for _ in range(500)])
-    key = f"{{{redis_url.partition('=')[2]}}}:mail:{second.name}"
-    with redis_server.client() as client:
-        assert client.xlen(key) < 250  # the server drops a hundred at a time
-        assert 0 < client.ttl(key) <= 60
-
-
-def test_a_letter_to_nobody_is_dropped(redis_server, redis_url, open_redis):
-    first, second = open_redis(), open_redis()
-    second.beat(0)
-    second.close()
-    first.post([])
-    first.post([(second.name, b"x"), ("nobody", b"y")])
-    with redis_server.client() as client:
-        assert client.keys(f"{{{redis_url.partition('=')[2]}}}:mail:*") == []
 
 
 # --- threads --------------------------------------------------------------------------------------
 
 
-def test_every_thread_may_call_at_once(open_redis, follow):
-    store = open_redis()
+def test_every_thread_may_call_at_once(store, follow):
     follower = follow(store)
     failures = []
 
@@ -435,9 +334,9 @@ def test_every_thread_may_call_at_once(open_redis, follow):
     in_threads(
         often(lambda: store.append([b"event"])),
         often(lambda: store.append([b"event"])),
-        often(lambda: store.beat(0)),
+        often(lambda: store.heartbeat(0)),
         often(lambda: list(store.read(0))),
-        often(lambda: store.post([(store.name, b"letter")])),
+        often(lambda: store.post([(store.name, b"message")])),
         often(store.snapshots),
         often(save),
     )
@@ -446,12 +345,12 @@ def test_every_thread_may_call_at_once(open_redis, follow):
     assert [seq for seq, _ in follower.events] == list(range(1, 61))
 
 
-def test_what_only_the_leader_may_do(open_redis):
+def test_only_the_leader_trims_and_deletes(open_redis):
     leader, other = open_redis(), open_redis()
     leader.append([b"1", b"2"])
     leader.save_snapshot(2, [b"state"])
-    leader.beat(2)
-    other.beat(2)
+    leader.heartbeat(2)
+    other.heartbeat(2)
     for call in (lambda: other.trim(1), lambda: other.delete_snapshot(2)):
         with pytest.raises(StoreUnavailable, match="leads"):
             call()

@@ -21,7 +21,7 @@ def test_a_server(url, nodes, db):
     assert not parsed.tls
 
 
-def test_what_is_not_said():
+def test_defaults():
     parsed = parse("redis://host")
     assert parsed.name == "manyclass"
     assert parsed.replicas == 0
@@ -114,7 +114,7 @@ def test_a_cluster():
         ("redis://[::1", "host:port|IPv6"),
     ],
 )
-def test_what_makes_no_sense_is_refused(url, what):
+def test_invalid_urls_are_refused(url, what):
     with pytest.raises(StoreError, match=what) as error:
         parse(url)
     assert "redis+sentinel://" in error.value.hint
@@ -149,7 +149,7 @@ def test_no_form_of_it_shows_a_password():
     assert "secret" not in f"{parsed} {parsed!r} {parsed.shown}"
 
 
-def test_what_is_taken_for_redis():
+def test_urls_of_redis_are_recognised():
     for url in ("redis://h", "rediss://h", "redis+x://h", "redis:h", "redis", "unix:/x"):
         assert is_redis(url)
     for url in ("sqlite:redis", "memory:", "redisx://h", "unixx", ""):

@@ -66,8 +66,9 @@ def test_a_second_store_in_the_process_is_refused_and_does_not_drop_the_locks(st
     assert locks_of_sqlite(file) == 1
     for name in names:
         name.with_name(name.name + ".lock").unlink(missing_ok=True)
-        with pytest.raises(StoreInUse):
+        with pytest.raises(StoreInUse, match="in use") as error:
             SqliteStore(name, float)
+        assert error.value.hint
     list(store.read(0))
     store.snapshots()
     assert locks_of_sqlite(file) == 1
