@@ -176,7 +176,7 @@ def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in given.items():
         option = option_of(name, spec)
-        if named.get(option.name, value) != value:
+        if option.name in named and named[option.name] != value:
             raise OptionError(option.name, f"is given twice: {option.former} is the same option")
         named[option.name] = value
     return named

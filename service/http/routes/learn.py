@@ -81,8 +81,8 @@ class Learn(HotCall):
         yours, the label goes to any one of them.
 
         An instance without features (a text without words, no value above 0) makes no new class,
-        because it could never be ranked; `warnings` reports it. A learner that ignores features makes
-        it.
+        because it could never be ranked; `warnings` reports it. A learner that ignores features
+        makes it.
 
         The number of features times the number of classes of an event is at most 200,000.
 

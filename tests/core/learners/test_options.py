@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from manyclass.core.errors import OptionError
+from manyclass.core.index import Index
 from manyclass.core.learners.options import RENAMED, Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, LEARNERS, OPTIONS
 
@@ -147,6 +148,26 @@ def test_options_that_a_learner_lacks_may_be_given_with_their_neutral_value():
     assert Options.of("pa", leak=True, feature_memory=30) == Options.of("pa")
 
 
+class Recorder:
+    """Options that record which of them are read."""
+
+    def __init__(self, options):
+        self.options, self.read = options, set()
+
+    def __getattr__(self, name):
+        self.read.add(name)
+        return getattr(self.options, name)
+
+
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if name not in NEEDED])
+def test_the_native_code_reads_every_option_that_is_declared(learner):
+    options = Recorder(Options.of(learner))
+    Index(options)
+    of_members = {option.name for option in OPTIONS.values() if option.of_members}
+    assert {option.name for option in LEARNERS[learner].options} - of_members <= options.read
+    assert options.read - {"learner"} <= set(OPTIONS)
+
+
 EXAMPLES = {"service/http/openapi/example_calls.py"}
 
 
@@ -154,7 +175,7 @@ def test_no_module_outside_of_the_learners_names_one():
     root = Path(__file__).parents[3]
     files = [
         file
-        for folder in ("core", "service", "client", "cli", "training")
+        for folder in ("core", "service", "client", "cli", "training", "evaluation")
         for file in root.joinpath(folder).rglob("*.py")
         if not file.is_relative_to(root / "core" / "learners")
     ]
