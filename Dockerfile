@@ -28,8 +28,8 @@ FROM base
 RUN useradd --system --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin manyclass \
     && install --directory --owner=manyclass --group=manyclass --mode=750 /data
 COPY --from=build /opt/manyclass /opt/manyclass
-# All addresses of the container: who can reach them is for those who publish the port. Without
-# keys the service refuses to start so, unless MANYCLASS_INSECURE_OPEN=yes says that it is meant.
+# The service listens on all addresses of the container; publishing the port decides which clients
+# reach it. Without keys it refuses to start on them, unless MANYCLASS_INSECURE_OPEN=yes.
 ENV PATH=/opt/manyclass/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

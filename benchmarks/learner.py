@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows
 

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, final
 
-from manyclass.core.instance import Instance as Instance
+from manyclass.core.instance import Instance
 
 _Kind = Literal[
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"

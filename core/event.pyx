@@ -222,6 +222,3 @@ cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):
     if at + size > len(data):
         raise EventError("an event is cut short")
     return data[at:at + size]
-
-
-globals()["Instance"] = Instance  # importable from here too, beside the events that hold it

@@ -4,7 +4,7 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.columns import Columns as Columns
+from manyclass.core.columns import Columns
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options

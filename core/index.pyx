@@ -400,5 +400,3 @@ cdef class Index:
 
 cdef void* start_of(object array) except *:
     return <void*><size_t>array.ctypes.data
-
-globals()["Columns"] = Columns  # importable from here too, beside the index that reads them

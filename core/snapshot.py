@@ -151,5 +151,5 @@ def _read_sections(entries: list[_Entry], data: memoryview) -> Arrays:
         arrays[entry.name] = np.frombuffer(part, entry.dtype).reshape(entry.shape).copy()
         at += entry.size
     if at != len(data):
-        raise SnapshotError("the snapshot goes on behind the last section of its header")
+        raise SnapshotError("the snapshot has bytes after the last section of its header")
     return arrays

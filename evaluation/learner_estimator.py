@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.training.rows import Rows

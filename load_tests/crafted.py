@@ -19,9 +19,11 @@ import numpy as np
 
 from load_tests.crafting import CLASSES, FEATURES, Original, Parts, crafted, originals
 from manyclass.core import rules
+from manyclass.core.columns import Columns
 from manyclass.core.errors import OptionError, RulesDiffer, SnapshotError, UnknownName
-from manyclass.core.event import Event, Instance
-from manyclass.core.index import Columns, Index
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 

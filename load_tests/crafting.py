@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core import snapshot
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet

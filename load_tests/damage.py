@@ -28,7 +28,8 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.report import Report, add_json_option
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.errors import RecoveryError

@@ -20,7 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.snapshot import Arrays

@@ -1,9 +1,8 @@
 """The errors of the service that a caller can act on, beside those of `core` and of the store."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manyclass.core.errors import EventConflict, RulesDiffer
-from manyclass.core.model import Model
 from manyclass.service.store.errors import (
     LogDamaged,
     SnapshotDamaged,
@@ -13,6 +12,9 @@ from manyclass.service.store.errors import (
     StoreFull,
     StoreUnavailable,
 )
+
+if TYPE_CHECKING:
+    from manyclass.core.model import Model
 
 RETRY_AFTER = 1.0  # seconds; a full queue is shorter, or the store is back, after about as long
 BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
@@ -72,7 +74,7 @@ class OlderRules(RecoveryError):
     `model` is the state before these events, None when there is none.
     """
 
-    def __init__(self, base: str, error: RulesDiffer, model: Model | None) -> None:
+    def __init__(self, base: str, error: RulesDiffer, model: "Model | None") -> None:
         super().__init__(
             f"events after {base} were learned by an older release: {error}",
             "start one process of the older release on this store, and stop it by SIGTERM once"

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.enrolled import Enrolled
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.datasets import Dataset

@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns, Index
+from manyclass.core.columns import Columns
+from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import Learner
 from manyclass.training.rows import Rows
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from manyclass.core.errors import InstanceError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.training.formats import format_of, reader_of
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Source

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
 
 Instance = Mapping[str, float] | Iterable[str]
 

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options, builds_offline
 from manyclass.core.sections import Sections

@@ -118,9 +118,9 @@ class Settings:
             raise SettingError(
                 ROWS["host"].variable,
                 repr(self.host),
-                "no key is set, so anybody who reaches this address could rank, learn and delete: "
-                "set MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS and MANYCLASS_ADMIN_KEYS, listen on "
-                "127.0.0.1, or say MANYCLASS_INSECURE_OPEN=yes",
+                "no key is set, so every client that reaches this address could rank, learn and"
+                " delete: set MANYCLASS_RANK_KEYS, MANYCLASS_LEARN_KEYS and MANYCLASS_ADMIN_KEYS,"
+                " listen on 127.0.0.1, or set MANYCLASS_INSECURE_OPEN=yes",
             )
 
     @property

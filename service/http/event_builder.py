@@ -6,7 +6,8 @@ from hashlib import blake2b
 import msgspec
 from msgspec import UNSET
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
 from manyclass.service.engine import Engine
 from manyclass.service.http.decoding import names_of

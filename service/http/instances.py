@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET
 
 from manyclass.core.errors import InstanceError
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
 from manyclass.core.text import (
     SLICE_CHARACTERS,

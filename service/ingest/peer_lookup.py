@@ -8,7 +8,7 @@ from itertools import count
 import msgspec
 
 from manyclass.core.errors import EventError
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.service.cluster import Cluster
 from manyclass.service.ingest.peer_messages import MESSAGE_IDS, Answer, Question, opened, sealed
 from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 
 # The memory of an entry beside its instance, and of a client's id beside its text. A test compares
 # both with measurements.

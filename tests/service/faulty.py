@@ -5,7 +5,8 @@ import threading
 from contextlib import asynccontextmanager, contextmanager
 from zlib import crc32
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.service.store.memory import MemoryStore
 
 PATIENCE = 30.0  # seconds after which a test that waits for a thread has failed

@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack
 import pytest
 
 from manyclass.core import rules
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.service import engine as engine_module
 from manyclass.service.errors import NotReady

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.service import engine as engine_module
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings

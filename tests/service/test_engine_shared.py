@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from manyclass.core.errors import EventConflict, UnknownName
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.service.cluster import Cluster

@@ -8,7 +8,7 @@ from pathlib import Path
 from resource import RLIMIT_AS, getpagesize, setrlimit
 
 from manyclass.core.errors import IndexHalfChanged
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.index import Index
 from manyclass.core.learners.options import Options
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyclass.core.index import Columns
+from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.training.accuracy import (

@@ -55,7 +55,7 @@ def format_of(file: str) -> str:
         return SUFFIXES[ending]
     except KeyError:
         raise FormatUnknown(
-            f"{file}: its name does not tell the format; name it with --format"
+            f"{file}: its name does not determine the format; give it with --format"
             f" ({', '.join(FORMATS)})"
         ) from None
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
 from manyclass.service.config.settings import Settings

@@ -35,7 +35,7 @@ def _on_disk(link: Link, info: Info) -> str:
         return f"{kept}up to two seconds of answers are lost (appendfsync everysec)"
     if sync == "no":
         return f"{kept}what its system had not written yet is lost (appendfsync no)"
-    return f"{kept}how much is lost is not known, for it does not tell its appendfsync"
+    return f"{kept}an unknown number of answers is lost (appendfsync cannot be read)"
 
 
 def _setting(link: Link, name: str) -> str | None:

@@ -108,7 +108,7 @@ class Server:
         if answer is None:
             raise StoreError(
                 f"the sentinel at {sentinel[0]}:{sentinel[1]} knows no {service!r}",
-                "behind the hosts of redis+sentinel:// stands the name in `sentinel monitor`",
+                "after the hosts of redis+sentinel:// write the name in `sentinel monitor`",
             )
         host, port = answer
         return host.decode(), int(port)

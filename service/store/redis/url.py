@@ -126,13 +126,13 @@ def _query(text: str) -> dict[str, str]:
     query = dict(pairs)
     for key, value in pairs:
         if not re.fullmatch(r"[a-z_]+", key):  # perhaps a part of the password: not to be shown
-            raise ValueError("behind the ? stands name=value; a ? in a password is written %3F")
+            raise ValueError("the part after ? must be name=value; write a ? in a password as %3F")
         if key not in OPTIONS:
-            raise ValueError(f"{key!r} is unknown; behind the ? it knows {', '.join(OPTIONS)}")
+            raise ValueError(f"{key!r} is unknown; the part after ? may have {', '.join(OPTIONS)}")
         if not value:
             raise ValueError(f"{key} is empty")
     if len(query) < len(pairs):
-        raise ValueError("something is said twice behind the ?")
+        raise ValueError("an option after the ? is given twice")
     return query
 
 
@@ -145,14 +145,14 @@ def _place(
             raise ValueError("unix:// needs the path of a socket")
         return _number("db", query.get("db", "0")), "", path
     if "db" in query:
-        raise ValueError("the database is written behind the host: /0")
+        raise ValueError("write the database after the host: /0")
     first, _, second = path.removeprefix("/").partition("/")
     if kind is Kind.SENTINEL:
         if not first:
             raise ValueError("redis+sentinel needs /SERVICE, the name the sentinels know")
         return _number("the database", second or "0"), first, None
     if second:
-        raise ValueError("there is more than a database behind the host")
+        raise ValueError("the host may be followed by a database only")
     db = _number("the database", first or "0")
     if kind is Kind.CLUSTER and db:
         raise ValueError("a cluster has only database 0")

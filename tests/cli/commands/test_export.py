@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model

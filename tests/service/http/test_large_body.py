@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from manyclass.core import text
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.outline import Outline
 from manyclass.service.http import decoding, instances, large_body, time_slice
 from manyclass.service.http.instances import LARGE_BYTES, is_large

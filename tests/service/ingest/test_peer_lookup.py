@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.service.ingest import peer_lookup
 from manyclass.service.ingest.peer_messages import Answer, Question, opened, sealed
 from manyclass.service.ingest.pending_labels import Absence, StoredInstance

@@ -3,7 +3,7 @@ import tracemalloc
 
 import pytest
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.service.ingest.pending_labels import Absence, PendingLabels, StoredInstance
 from tests.service.faulty import Clock
 

@@ -6,7 +6,8 @@ from itertools import count, pairwise
 import pytest
 
 from manyclass.core.errors import UnknownName
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.errors import NotReady, QueueFull

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from manyclass.core.errors import OptionError
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings

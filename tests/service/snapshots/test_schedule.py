@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import Settings

@@ -4,7 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from manyclass.cli.main import app
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.store import copy as copy_module

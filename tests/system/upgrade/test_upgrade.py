@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from manyclass.core.event import Instance
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from tests.redis_server import RedisServer

@@ -55,7 +55,7 @@ def test_durability_without_permission_to_read_settings(tmp_path, open_redis):
     user = "--user plain on >secret ~{manyclass}:* +@all -@admin +info"
     with RedisServer(tmp_path, options=[user]) as server:
         text = said(open_redis, server.url.replace("//", "//plain:secret@"))
-        assert "is not known" in text
+        assert "an unknown number" in text
         assert "appendfsync" in text
 
 

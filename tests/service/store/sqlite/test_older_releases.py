@@ -6,7 +6,8 @@ from hashlib import blake2b
 
 import pytest
 
-from manyclass.core.event import Event, Instance
+from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.service.log.recovery import Recovery, recover
 from manyclass.service.store.batch import batch_checksum, join_batch
