@@ -26,8 +26,8 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 
-# Taught all events; the others a tenth. `ind` keeps every edge: its rows grow until the limit is met,
-# which is in the third tenth of a short run.
+# Taught all events; the others a tenth. `ind` keeps every edge: its rows grow until the limit is
+# met, which is in the third tenth of a short run.
 LONG = ["svm", "ff", "oplt", "ind"]
 SHORT = ["ema", "ooz", "pa", "mmp", "arow", "frequency", "iplt"]
 COMMITTEE = "committee(members=ff+pa(shuffle=100)+arow)"
