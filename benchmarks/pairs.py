@@ -22,6 +22,7 @@ from benchmarks.report import Cell
 
 HERE = Path(__file__).parents[1]
 CONFIDENCE = 0.95
+FEWEST = 6  # pairs, whose ratios hold the median so surely
 TIMES = ("µs", "CPU")  # in the titles of columns of CPU times
 
 Tables = Mapping[str, list[Mapping[str, Cell]]]
@@ -69,6 +70,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("benchmark", nargs=REMAINDER, help="its name and options")
     options = parser.parse_args()
+    if options.pairs < FEWEST:
+        parser.error(f"--pairs must be {FEWEST} or more: fewer show no interval")
     ratios: dict[Key, list[float]] = {}
     for pair in range(options.pairs):
         order = [HERE, options.other.resolve()]

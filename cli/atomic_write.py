@@ -20,11 +20,11 @@ def atomic_write(file: Path) -> Iterator[IO[bytes]]:
     An existing file is unchanged until all bytes are on the disk. A path that is not a plain file,
     such as /dev/stdout, is written directly. Raises OSError.
     """
-    file = file.resolve()  # keep a symbolic link, replace its target
     if file.exists() and not S_ISREG(file.stat().st_mode):
         with file.open("wb") as opened:
             yield opened
         return
+    file = file.resolve()  # keep a symbolic link, replace its target
     mode = _mode(file)
     with NamedTemporaryFile(
         dir=file.parent, prefix=f"{file.name}.", suffix=".part", delete=False

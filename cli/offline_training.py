@@ -116,7 +116,7 @@ def _check_targets(out: Path | None, store: str | None) -> None:
 def _write(training: Training, out: Path | None, store: str | None) -> None:
     model = Model.of(training.learner, training.learned)
     if out is not None:
-        typer.echo(f"{_to_file(model, out)} bytes in {out}")
+        typer.echo(f"{_to_file(model, out)} bytes in {out}", err=True)  # it may be standard output
     if store is not None:
         _to_store(store, partial(_save, model))
 

@@ -10,9 +10,9 @@ the rules of its own version only and raises RulesDiffer for any other.
 
 1: evicts one name in 64 at once.
 2: evicts one name at a time by a clock hand; an evicted class leaves the rows step by step. In a
-   label tree new classes take the room of evicted ones, a search after an eviction is bounded, and
-   a light weight stays while a node below has weights of its feature. A demand on an `svm` whose
-   multiplier is subnormal is forgotten.
+   label tree new classes take the room of evicted ones, a search after an eviction opens 256 nodes
+   at most, and a light weight stays while a node below has weights of its feature. A constraint
+   whose multiplier is subnormal is forgotten.
 """
 
 RULES = 2

@@ -47,17 +47,17 @@ def promote(
     The former primary becomes a shadow, and can be promoted back.
     """
     if not yes:
-        typer.confirm(f"Let {learner} answer at {url}?", abort=True)
+        typer.confirm(f"Make {learner} the primary learner at {url}?", abort=True)
     with connected(url, key) as client:
         seq = client.promote(learner)
-    typer.echo(f"{learner} answers; event {seq} in the log says so")
+    typer.echo(f"{learner} is the primary learner, by event {seq} of the log")
 
 
 def _row(learner: Learner, window: str) -> tuple[str, ...]:
     accuracy, seconds = learner.accuracy[window], learner.learn_seconds
     return (
         learner.label,
-        learner.role,
+        "primary" if learner.primary else "shadow",
         f"{accuracy.examples:,}",
         f"{accuracy.r1:.3f}",
         f"{accuracy.r5:.3f}",

@@ -18,12 +18,16 @@ from manyclass.service.http.schemas.rank import MOST_EXPLAINED_INSTANCES, MOST_R
 
 
 class RankedLine(msgspec.Struct, omit_defaults=True):
-    """A line of the results. `seq` is the number of the last event applied before the ranking."""
+    """A line of the results. `seq` is the number of the last event applied before the ranking.
+
+    `withheld` is the old name of `abstained`, until 1.0.
+    """
 
     id: str
     ranked: tuple[RankedClass, ...]
     confidence: float | None
     seq: int
+    abstained: bool = False
     withheld: bool = False
 
 
@@ -93,7 +97,14 @@ def _most_at_once(k: int, explain: bool) -> int:
 
 def _print(summary: RunSummary, answer: Rankings) -> None:
     results = (
-        RankedLine(result.id, result.ranked, result.confidence, answer.seq, result.withheld)
+        RankedLine(
+            result.id,
+            result.ranked,
+            result.confidence,
+            answer.seq,
+            result.abstained,
+            result.abstained,
+        )
         for result in answer.results
     )
     sys.stdout.buffer.write(msgspec.json.Encoder().encode_lines(results))

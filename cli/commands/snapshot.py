@@ -48,7 +48,7 @@ def save(
     except OSError as error:
         complain(f"{file} cannot be written: {error}")
         raise typer.Exit(FAILED) from error
-    typer.echo(f"{size} bytes in {file}")
+    typer.echo(f"{size} bytes in {file}", err=True)  # the file may be standard output
 
 
 @app.command()
@@ -66,7 +66,7 @@ def restore(
         typer.confirm(f"Go back to the state after event {seq} at {url}?", abort=True)
     with connected(url, key) as client:
         mark = client.restore(seq)
-    typer.echo(f"the state is that of snapshot {seq}; event {mark} in the log says so")
+    typer.echo(f"the state is that of snapshot {seq}, by event {mark} of the log")
 
 
 def _print(snapshot: Snapshot) -> None:

@@ -176,7 +176,7 @@ def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in given.items():
         option = option_of(name, spec)
-        if option.name in named and named[option.name] != value:
+        if option.name in named and repr(named[option.name]) != repr(value):
             raise OptionError(option.name, f"is given twice: {option.former} is the same option")
         named[option.name] = value
     return named

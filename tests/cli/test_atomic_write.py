@@ -1,5 +1,7 @@
 import os
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -63,3 +65,14 @@ def test_a_path_that_is_not_a_plain_file_is_written_directly(tmp_path):
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_standard_output_may_be_a_pipe():
+    code = """
+from pathlib import Path
+from manyclass.cli.atomic_write import atomic_write
+with atomic_write(Path("/dev/stdout")) as file:
+    file.write(b"abc")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"abc"

@@ -37,7 +37,7 @@ def unharmed(service):
 
 def snapshot_bytes(service):
     """Return row id and bytes of each piece of the newest snapshot."""
-    with sqlite3.connect(service.store) as file:
+    with closing(sqlite3.connect(service.store)) as file:
         newest = file.execute("SELECT max(seq) FROM snapshots").fetchone()[0]
         return file.execute(
             "SELECT chunks.rowid, body FROM chunks JOIN snapshots ON snapshots.id = snapshot"
@@ -67,9 +67,8 @@ def restart_with(service, row, data):
     for name in ("store.db-wal", "store.db-shm"):
         service.store.with_name(name).unlink(missing_ok=True)
     shutil.copy(unharmed(service), service.store)
-    with sqlite3.connect(service.store) as file:
+    with closing(sqlite3.connect(service.store)) as file, file:
         file.execute("UPDATE chunks SET body = ? WHERE rowid = ?", (data, row))
-    file.close()
     begin = len(service.log.read_text())
     service.start()
     counts = learned(service.url)

@@ -23,16 +23,16 @@ def table(result):
 def test_list_and_promote(manyclass, several):
     head, first, second = table(manyclass("learners", "list", "--url", several))
     assert head == ["learner", "role", "events", "R1", "R5", "MRR", "µs/event", "edges", "bytes"]
-    assert first[:3] == ["ff(rating=0)", "answers", "104"]
+    assert first[:3] == ["ff(rating=0)", "primary", "104"]
     assert second[:3] == ["pa(replay=2)", "shadow", "104"]
     assert all(float(row[6]) > 0 and int(row[7]) > 0 for row in (first, second))
 
     manyclass("learners", "promote", "pa(replay=2)", "--url", several, input="n\n", exit_code=1)
     done = manyclass("learners", "promote", "pa(replay=2)", "--url", several, input="y\n")
-    assert "pa(replay=2) answers; event 105 in the log says so" in done.stdout
+    assert "pa(replay=2) is the primary learner, by event 105 of the log" in done.stdout
     rows = table(manyclass("learners", "list", "--url", several, "--window", "100"))
     assert [row[:3] for row in rows[1:]] == [
-        ["pa(replay=2)", "answers", "100"],
+        ["pa(replay=2)", "primary", "100"],
         ["ff(rating=0)", "shadow", "100"],
     ]
     assert rows[2][3:6] == ["1.000", "1.000", "1.000"]
@@ -49,7 +49,7 @@ def test_a_learner_that_is_not_there(manyclass, several):
 def test_before_anything_is_learned_there_is_no_time_to_tell(manyclass):
     with ephemeral_service(without_settings()) as url:
         _, only = table(manyclass("learners", "list", "--url", url))
-    assert only[:6] == ["svm", "answers", "0", "0.000", "0.000", "0.000"]
+    assert only[:6] == ["svm", "primary", "0", "0.000", "0.000", "0.000"]
     assert len(only) == 8
 
 

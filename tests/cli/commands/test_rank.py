@@ -50,10 +50,11 @@ def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
     body = '{"features": ["never seen"]}'
     usual = json.loads(manyclass("rank", "-", "--url", hockey, input=body).stdout)
     assert usual["confidence"] is None
-    assert "withheld" not in usual
+    assert "abstained" not in usual
     asked = ("rank", "-", "--url", hockey, "--min-confidence", 0.5)
-    withheld = json.loads(manyclass(*asked, input=body).stdout)
-    assert (withheld["ranked"], withheld["confidence"], withheld["withheld"]) == ([], None, True)
+    abstained = json.loads(manyclass(*asked, input=body).stdout)
+    assert (abstained["ranked"], abstained["confidence"]) == ([], None)
+    assert abstained["abstained"] is abstained["withheld"] is True
 
 
 @pytest.mark.parametrize("option", ["--threshold", "--min-confidence"])

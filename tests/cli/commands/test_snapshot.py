@@ -39,7 +39,7 @@ def test_a_saved_state_becomes_a_store(manyclass, service, tmp_path):
         client.learn({"text": "x", "classes": ["saved"]})
         seq = client.stats().seq
     saved = manyclass("snapshot", "save", file, "--url", service)
-    assert saved.stdout == f"{file.stat().st_size} bytes in {file}\n"
+    assert saved.stderr == f"{file.stat().st_size} bytes in {file}\n"
     assert list(tmp_path.iterdir()) == [file]
     copied = manyclass("copy", f"file:{file}", store)
     assert copied.stdout == f"copied up to event {seq}\n", copied.stderr
