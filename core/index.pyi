@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ class Index:
     Threads: any number may rank at once. A change waits for the current rankings and blocks later
     ones. Array calls release the GIL for all their work, and no call waits with the GIL held.
     """
+
+    members: ClassVar[tuple[()]]
 
     def __new__(cls, options: Options, hash_seed: int = 0) -> Self: ...
     @property
@@ -140,10 +142,6 @@ class Index:
     @property
     def bytes(self) -> int:
         """Bytes of the state that count for MAX_BYTES; the same after a reload."""
-
-    @property
-    def members(self) -> tuple[()]:
-        """Return nothing: only a committee has members."""
 
     @property
     def resident_bytes(self) -> int:

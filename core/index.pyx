@@ -84,6 +84,8 @@ cdef class Index:
     release it if they have to wait for the lock. So each call keeps its names alive.
     """
 
+    members = ()  # of a committee alone
+
     def __cinit__(self, options, uint64_t hash_seed=0):
         self.options = options
         cdef bytes learner = options.learner.encode()
@@ -249,10 +251,6 @@ cdef class Index:
     @property
     def bytes(self):
         return deref(self._native).inspection().sizes().bytes
-
-    @property
-    def members(self):
-        return ()
 
     @property
     def resident_bytes(self):
