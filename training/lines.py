@@ -128,6 +128,7 @@ class _Stored(RawIOBase):
     def readable(self) -> bool:
         return True
 
+    # typeshed allows any buffer; `io` passes a memoryview.
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         size = len(buffer)
         if self._begin:

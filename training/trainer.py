@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import Learner, load, make
-from manyclass.core.learners.options import Options, builds_offline
+from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 from manyclass.training.accuracy import Accuracy, ranks_of
 from manyclass.training.rows import Rows
@@ -98,7 +98,7 @@ def train(
     validation, learned = held_out_and_learned(rows, plan)
     features, classes = Columns(rows.features), Columns(rows.classes)
     learner = make(options)
-    if builds_offline(options):
+    if options.builds_offline:
         learner.build_csr(*rows.take(learned).labelled(features, classes))
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None

@@ -13,7 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.csr import arrays_of, instances_of
-from manyclass.core.learners.ensemble import members_of, parts_of
+from manyclass.core.learners.ensemble import parts_of
 from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.totals import Totals, Weighted, heaviest
@@ -260,7 +260,7 @@ def _parts(options: Options) -> tuple[Options, list[Options], int]:
     """
     part = options.max_bytes // parts_of(options)
     table = Options(max_classes=options.max_classes, max_bytes=part)
-    members = [each.replace(max_bytes=min(each.max_bytes, part)) for each in members_of(options)]
+    members = [each.replace(max_bytes=min(each.max_bytes, part)) for each in options.member_options]
     return table, members, part
 
 

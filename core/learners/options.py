@@ -123,6 +123,11 @@ class Options:
         return all(each.spec.needs_features for each in self.member_options or [self])
 
     @property
+    def builds_offline(self) -> bool:
+        """Return whether offline training builds a tree of the learner, or of a member."""
+        return any(each.spec.builds_offline for each in (self, *self.member_options))
+
+    @property
     def member_options(self) -> "list[Options]":
         """Return the options of each member of a committee, in order; empty for other learners."""
         return members_of(self)
@@ -154,11 +159,6 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def builds_offline(options: Options) -> bool:
-    """Return whether offline training builds a tree of the learner, or of a member."""
-    return any(each.spec.builds_offline for each in (options, *options.member_options))
-
-
 def respelled(label: str) -> str:
     """Return specifications with the present names of their options, and without blanks."""
     return _respelled(label, RENAMED)
@@ -176,6 +176,7 @@ def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in given.items():
         option = option_of(name, spec)
+        # By repr, since True is equal to 1 and NaN is not equal to itself.
         if option.name in named and repr(named[option.name]) != repr(value):
             raise OptionError(option.name, f"is given twice: {option.former} is the same option")
         named[option.name] = value
