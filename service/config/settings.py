@@ -88,7 +88,8 @@ class Settings:
     max_connections: int = _is(
         WHOLE, 2000, "connections; one more closes the longest idle one, or gets 503", 1
     )
-    max_concurrent: int = _is(WHOLE, 8, "rankings at once; beyond, 503 and Retry-After", 1)
+    max_concurrent: int = _is(WHOLE, 3, "rankings at once; beyond a burst, 503 and Retry-After", 1)
+    max_burst: int = _is(WHOLE, 100, "rankings above max_concurrent in a burst, and in a second", 0)
     max_concurrent_bytes: int = _is(BYTES, 8 * 2**20, "bodies above 64KiB of rankings at once", 1)
     max_queue_events: int = _is(WHOLE, 20_000, "events in the queue; more are refused", 1)
     max_queue_bytes: int = _is(BYTES, 64 * 2**20, "memory for the queue of events", 1024)

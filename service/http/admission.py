@@ -2,48 +2,116 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from manyclass.service.http.problems import unavailable
+
+MOST_LONG = 8  # long rankings at once, unless the concurrency is larger
+
+
+class TokenBucket:
+    """A number of tokens that grows evenly, from none to the capacity within a second."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._tokens = float(capacity)
+        self._filled_at = monotonic()
+
+    @property
+    def is_empty(self) -> bool:
+        """True when less than one token is there."""
+        now = monotonic()
+        grown = self._tokens + (now - self._filled_at) * self.capacity
+        self._tokens, self._filled_at = min(grown, self.capacity), now
+        return self._tokens < 1
+
+    def take(self) -> None:
+        """Take a token."""
+        self._tokens -= 1
+
+
+class Places:
+    """Rankings in progress, at most so many; each one above takes a token of `burst`."""
+
+    def __init__(self, most: int, burst: int = 0) -> None:
+        self.most = most
+        self.burst = TokenBucket(burst)
+        self.taken = 0
+
+    @property
+    def is_full(self) -> bool:
+        """True when no further ranking may begin."""
+        return self.taken >= self.most and self.burst.is_empty
+
+    def take(self) -> bool:
+        """Count a ranking as in progress; return False when there are too many."""
+        if self.is_full:
+            return False
+        if self.taken >= self.most:
+            self.burst.take()
+        self.taken += 1
+        return True
+
+    def leave(self) -> None:
+        """Remove a ranking from the count."""
+        self.taken -= 1
+
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """Let other rankings begin while one of these waits."""
+        self.taken -= 1
+        try:
+            yield
+        finally:
+            self.taken += 1
 
 
 class Admission:
     """Sheds rankings above a concurrency, so that latency does not grow with the queue.
 
-    A ranking of one instance runs to its end in one iteration of the event loop, so the rankings in
-    progress are the ones that arrived in the same iteration: each waits for the ones before it.
-    Rankings of many instances last longer and take more memory; a second limit bounds the sum of
-    their bodies, in bytes.
+    A short ranking runs to its end in one iteration of the event loop, so the short ones in
+    progress are the ones that arrived in the same iteration: each waits for the ones before it. A
+    burst, as after a stretch of learning, is admitted; an overload that lasts is not. A long
+    ranking (of many instances, explained, gzipped) runs in slices, one in each iteration. Large
+    ones also take memory, so the sum of their bodies is bounded, in bytes.
     """
 
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self.most = most
+    def __init__(self, most: int, burst: int, most_bytes: int) -> None:
+        self.short = Places(most, burst)
+        self.long = Places(max(most, MOST_LONG))
         self.most_bytes = most_bytes
-        self.running = 0
         self.large_bytes = 0  # of the bodies of large requests in progress
         self.shed = 0  # rankings refused since the start
 
-    @property
-    def is_full(self) -> bool:
-        """True when no further ranking may begin."""
-        return self.running >= self.most
+    def places(self, gzipped: bool) -> Places:
+        """Return where a ranking is counted before its body is read."""
+        return self.long if gzipped else self.short
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Let other rankings begin while this one waits for an event."""
-        self.running -= 1
-        try:
+    def in_slices(self, places: Places) -> Iterator[None]:
+        """Count a ranking of these places as a long one; Problem 503 when there are too many."""
+        if places is self.long:
             yield
+            return
+        if not self.long.take():
+            raise self._too_many()
+        try:
+            with places.left():
+                yield
         finally:
-            self.running += 1
+            self.long.leave()
 
     @contextmanager
     def large(self, size: int) -> Iterator[None]:
         """Count the body of a large request in progress; Problem 503 above the limit."""
         if self.large_bytes and self.large_bytes + size > self.most_bytes:
-            self.shed += 1
-            raise unavailable("Too many large rankings are in progress at once.")
+            raise self._too_many()
         self.large_bytes += size
         try:
             yield
         finally:
             self.large_bytes -= size
+
+    def _too_many(self) -> Exception:
+        self.shed += 1
+        return unavailable("Too many large rankings are in progress at once.")

@@ -25,7 +25,9 @@ class Limits:
 
     def __init__(self, settings: Settings) -> None:
         self.budget = MemoryBudget(settings.max_buffered_bytes)
-        self.admission = Admission(settings.max_concurrent, settings.max_concurrent_bytes)
+        self.admission = Admission(
+            settings.max_concurrent, settings.max_burst, settings.max_concurrent_bytes
+        )
         self.faults = FaultLog()
         self.cors = Cors(settings.allowed_origins)
         self.max_connections = settings.max_connections

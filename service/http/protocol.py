@@ -1,6 +1,6 @@
 """One HTTP/1.1 connection, with bounds on its memory, its time and its requests."""
 
-from asyncio import AbstractEventLoop, Transport
+from asyncio import AbstractEventLoop, TimerHandle, Transport
 from contextlib import suppress
 from socket import SO_LINGER, SOL_SOCKET
 from struct import pack
@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from manyclass.service.http import shedding
+from manyclass.service.http.admission import Places
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.memory_budget import Reservation
 from manyclass.service.http.problems import Problem
@@ -64,7 +65,8 @@ class Protocol(HttpToolsProtocol):
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
-        self._admitted: RequestResponseCycle | None = None  # a ranking in progress
+        self._places: Places | None = None  # that count the ranking in progress
+        self._pause: TimerHandle | None = None  # after a shed ranking
         self._refusal: Problem | None = None  # sent after the answers before it
         self._repeated = False  # the bytes received now were sent during a pause
         self._aborted = False
@@ -114,6 +116,7 @@ class Protocol(HttpToolsProtocol):
         for cycle in (self._running, *(each for each, _ in self.pipeline), self.cycle):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
+                cycle.body = bytearray()
                 cycle.message_event.set()
         self.pipeline.clear()
 
@@ -230,25 +233,28 @@ class Protocol(HttpToolsProtocol):
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
         ranks = shedding.is_ranking(cycle)
-        if ranks and (self._limits.admission.is_full or self._repeated):
+        if ranks and (self._places_of(cycle).is_full or self._repeated):
             self._shed(cycle)
             return
         super()._start_asgi_task(cycle, app)
         if ranks and not cycle.more_body:  # it waited in the pipeline
             self._admit(cycle)
 
+    def _places_of(self, cycle: RequestResponseCycle) -> Places:
+        return self._limits.admission.places(shedding.has_encoding(cycle))
+
     def _admit(self, cycle: RequestResponseCycle) -> None:
-        if self._limits.admission.is_full:
-            self._shed(cycle)
+        places = self._places_of(cycle)
+        if places.take():
+            self._places = places
         else:
-            self._limits.admission.running += 1
-            self._admitted = cycle
+            self._shed(cycle)
 
     def _leave(self) -> None:
         """Remove the ranking from the count of those in progress."""
-        if self._admitted is not None:
-            self._admitted = None
-            self._limits.admission.running -= 1
+        if self._places is not None:
+            self._places.leave()
+            self._places = None
 
     def _shed(self, cycle: RequestResponseCycle) -> None:
         """Refuse a ranking at the least cost, and do not read the connection for a while.
@@ -269,8 +275,9 @@ class Protocol(HttpToolsProtocol):
         self.on_response_complete()
         if not self.transport.is_closing() and not shedding.came_by_proxy(cycle):
             self.flow.pause_reading()
-            pause = shedding.pause_after_shedding(self._limits.connections)
-            self.loop.call_later(pause, self._read_again)
+            if self._pause is None:
+                pause = shedding.pause_after_shedding(self._limits.connections)
+                self._pause = self.loop.call_later(pause, self._read_again)
 
     def _read_again(self) -> None:
         """Read the connection again; rankings that came during the pause are shed again.
@@ -278,6 +285,7 @@ class Protocol(HttpToolsProtocol):
         Bytes sent during the pause are read in the poll of this turn of the loop; the second
         callback runs in the next turn, after that poll.
         """
+        self._pause = None
         if self.transport.is_closing():
             return
         self._repeated = True

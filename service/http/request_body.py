@@ -134,30 +134,42 @@ class Blocks:
     """Bytes that arrive in pieces, kept in blocks of about one size.
 
     One large array that grows would be moved many times, and leave gaps in the memory of the
-    process that are larger than itself.
+    process that are larger than itself. An array also allocates more than it holds, so full blocks
+    are bytes.
     """
 
     def __init__(self) -> None:
         self.size = 0
-        self._blocks: list[bytearray] = []
+        self._full: list[bytes] = []
+        self._last = bytearray()
 
     def add(self, piece: bytes) -> None:
         """Append a piece."""
-        if not self._blocks or len(self._blocks[-1]) >= BLOCK_BYTES:
-            self._blocks.append(bytearray())
-        self._blocks[-1] += piece
         self.size += len(piece)
+        if len(piece) >= BLOCK_BYTES:
+            self._close()
+            self._full.append(piece)
+            return
+        self._last += piece
+        if len(self._last) >= BLOCK_BYTES:
+            self._close()
 
     def join(self) -> bytes:
         """Return all bytes, and clear."""
-        whole = b"".join(self._blocks)
+        whole = b"".join((*self._full, self._last))
         self.clear()
         return whole
 
     def clear(self) -> None:
         """Forget all bytes."""
-        self._blocks.clear()
+        self._full.clear()
+        self._last = bytearray()
         self.size = 0
+
+    def _close(self) -> None:
+        if self._last:
+            self._full.append(bytes(self._last))
+            self._last = bytearray()
 
 
 def _too_large(most_bytes: int) -> Problem:

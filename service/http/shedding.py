@@ -1,8 +1,11 @@
 """Kinds of requests that a connection treats differently, and the pause after a shed ranking.
 
 A client that repeats a shed request at once is slowed down: its connection is not read for a while,
-longer the more connections there are, so that all of them together cost little.
+longer the more connections there are, so that all of them together cost little. Pauses differ, or
+connections shed in one burst would come back in one.
 """
+
+from random import uniform
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -10,8 +13,9 @@ from manyclass.service.http.request_body import NDJSON, media_type
 
 RANK = "/rank"
 LEARN = "/learn"
-PAUSE_SECONDS = 0.25
+PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 1.0
+SPREAD = 0.25  # of a pause, by which it is shorter or longer
 SHED_A_SECOND = 1_000
 PROXY_HEADERS = (b"via", b"forwarded", b"x-forwarded-for")  # a proxy sends one of these
 
@@ -28,6 +32,11 @@ def is_stream(cycle: RequestResponseCycle) -> bool:
     return is_learn and media_type(dict(scope["headers"])) == NDJSON
 
 
+def has_encoding(cycle: RequestResponseCycle) -> bool:
+    """Return whether the body is gzipped, or has another encoding that is refused."""
+    return any(name == b"content-encoding" for name, _ in cycle.scope["headers"])
+
+
 def came_by_proxy(cycle: RequestResponseCycle) -> bool:
     """Return whether a proxy sent the request: its connection carries those of many clients."""
     return any(name in PROXY_HEADERS for name, _ in cycle.scope["headers"])
@@ -35,4 +44,5 @@ def came_by_proxy(cycle: RequestResponseCycle) -> bool:
 
 def pause_after_shedding(connections: int) -> float:
     """Return the seconds for which a connection is not read after a refusal."""
-    return min(max(PAUSE_SECONDS, connections / SHED_A_SECOND), LONGEST_PAUSE_SECONDS)
+    pause = min(max(PAUSE_SECONDS, connections / SHED_A_SECOND), LONGEST_PAUSE_SECONDS)
+    return pause * uniform(1 - SPREAD, 1 + SPREAD)

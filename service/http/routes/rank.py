@@ -14,6 +14,7 @@ from manyclass.core.outcome import Node
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
+from manyclass.service.http.admission import Places
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.decoding import check_many, decode, whole
@@ -106,11 +107,17 @@ class Rank(HotCall):
         event; after the time limit the answer is 503.
         """
         model = self._model(request.headers)
+        admission = self._admission
+        places = admission.places(b"content-encoding" in request.headers)
         body = await request.json_body(self._settings.max_body_bytes)
-        if len(body) <= LARGE_BYTES:
-            return await self._answer(model, decode(_decoder, body), False)
-        with self._admission.large(len(body)):
-            return await self._answer(model, await self._large.request(body), True)
+        if len(body) > LARGE_BYTES:
+            with admission.in_slices(places), admission.large(len(body)):
+                return await self._answer(model, await self._large.request(body), admission.long)
+        form = decode(_decoder, body)
+        if form.instances is UNSET and not form.explain:
+            return await self._answer(model, form, places)
+        with admission.in_slices(places):
+            return await self._answer(model, form, admission.long)
 
     def _model(self, headers: Headers) -> Model:
         """Return the model in use. Raises NotReady before there is one, or the requested 502.
@@ -126,19 +133,21 @@ class Rank(HotCall):
                 raise Problem(502, problem.detail, headers=problem.headers) from error
             raise
 
-    async def _answer(self, model: Model, request: RankRequest, large: bool) -> bytes | list[bytes]:
+    async def _answer(
+        self, model: Model, request: RankRequest, places: Places
+    ) -> bytes | list[bytes]:
         if isinstance(request.k, float):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
-            return await self._many(model, request, request.instances)
-        if large and is_large(request):
+            return await self._many(model, request, request.instances, places)
+        if places is self._admission.long and is_large(request):
             instance = await large_instance_of(request, self._most_features)
         else:
             instance = instance_of(request, self._most_features)
         if request.min_seq:
-            model = await self._model_after(request.min_seq)
+            model = await self._model_after(request.min_seq, places)
         seq = model.seq
         ranked, confidence, abstained = self._rank(model, request, instance)
         answer = RankAnswer(
@@ -153,7 +162,7 @@ class Rank(HotCall):
         return _encode(answer)
 
     async def _many(
-        self, model: Model, request: RankRequest, forms: Sequence[RankInstance]
+        self, model: Model, request: RankRequest, forms: Sequence[RankInstance], places: Places
     ) -> list[bytes]:
         self._check(request, forms)
         time_slice = TimeSlice()
@@ -166,7 +175,7 @@ class Rank(HotCall):
             if time_slice.is_over:
                 await time_slice.renew()
         if request.min_seq:
-            model = await self._model_after(request.min_seq)
+            model = await self._model_after(request.min_seq, places)
         # Events may be learned between two rankings, so this is the first state of all.
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
@@ -187,10 +196,10 @@ class Rank(HotCall):
         parts.append(b"}")
         return parts
 
-    async def _model_after(self, min_seq: float) -> Model:
+    async def _model_after(self, min_seq: float, places: Places) -> Model:
         """Return the model once it has learned that event; Problem 503 after the time limit."""
         seq = whole(min_seq, "min_seq") if isinstance(min_seq, float) else min_seq
-        with self._admission.waiting():
+        with places.left():
             reached = await self._engine.reached(seq, self._settings.rank_wait_seconds)
         if not reached:
             raise unavailable(

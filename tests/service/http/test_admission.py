@@ -1,12 +1,14 @@
 """Limits on connections and on rankings in progress, on a real server."""
 
 import contextlib
+import gzip
 import json
 import threading
 
 import pytest
 
 from manyclass.service.http import shedding
+from manyclass.service.http.admission import TokenBucket
 from tests.service.faulty import PATIENCE
 from tests.service.serving import GET, RANKING, answer_on, head, post, serving, until
 
@@ -100,9 +102,36 @@ def sent_at_once(server, requests):
 
 @pytest.fixture
 def narrow():
-    """Yield a server that ranks two requests at a time."""
-    with serving(max_concurrent=2) as server:
+    """Yield a server that ranks two requests at a time, and in a burst no more."""
+    with serving(max_concurrent=2, max_burst=0) as server:
         yield server
+
+
+def test_a_burst_may_go_above_the_concurrency():
+    with serving(max_concurrent=2, max_burst=3) as server:
+        admission = server.app.limits.admission
+        with sent_at_once(server, [post("/rank", RANKING)] * 10) as connections:
+            statuses = sorted(answer_on(connection)[0] for connection in connections)
+            assert statuses == [200] * 5 + [503] * 5
+        assert (admission.shed, admission.short.taken) == (5, 0)
+
+
+def test_the_tokens_of_a_burst_grow_again(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr("manyclass.service.http.admission.monotonic", lambda: now)
+    bucket = TokenBucket(2)
+    bucket.take()
+    bucket.take()
+    assert bucket.is_empty
+    now += 0.4
+    assert bucket.is_empty
+    now += 0.2
+    assert not bucket.is_empty
+    now += 1_000
+    for _ in range(2):
+        assert not bucket.is_empty
+        bucket.take()
+    assert bucket.is_empty
 
 
 def test_rankings_above_the_concurrency_are_shed(narrow):
@@ -115,7 +144,7 @@ def test_rankings_above_the_concurrency_are_shed(narrow):
                 assert int(headers["retry-after"]) >= 1
                 assert json.loads(body)["status"] == 503
                 assert "vary" not in headers  # without MANYCLASS_ALLOWED_ORIGINS
-        assert (admission.shed, admission.running) == (8, 0)
+        assert (admission.shed, admission.short.taken) == (8, 0)
         for connection in connections:  # after the pause every connection is served again
             connection.setblocking(True)
         threading.Event().wait(3 * shedding.PAUSE_SECONDS)
@@ -139,6 +168,23 @@ def test_a_ranking_repeated_at_once_is_shed_again(narrow):
         assert answer_on(shed[0])[0] == 200
 
 
+def test_pipelined_rankings_that_are_shed_pause_their_connection_once(narrow, monkeypatch):
+    pauses = []
+    pause = shedding.pause_after_shedding
+    monkeypatch.setattr(
+        shedding, "pause_after_shedding", lambda count: pauses.append(count) or pause(count)
+    )
+    narrow.app.limits.admission.short.most = 0
+    with narrow.connect() as connection:
+        connection.sendall(post("/rank", RANKING) * 5)
+        received = b""
+        while received.count(b"HTTP/1.1 503") < 5:
+            data = connection.recv(65536)
+            assert data
+            received += data
+    assert len(pauses) == 1
+
+
 def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
     """The next ranking on the connection is of another client."""
     by_proxy = post("/rank", RANKING).replace(b"\r\n", b"\r\nVia: 1.1 proxy\r\n", 1)
@@ -151,13 +197,51 @@ def test_a_connection_of_a_proxy_is_read_on_after_a_shed_ranking(narrow):
 
 
 def test_a_shed_client_that_has_not_sent_its_body_yet_is_closed(narrow):
-    narrow.app.limits.admission.most = 0
+    narrow.app.limits.admission.short.most = 0
     request = head("/rank", "expect: 100-continue", f"content-length: {len(RANKING)}")
     with narrow.connect() as connection:
         connection.sendall(request)
         status, headers, _ = answer_on(connection)
         assert (status, headers["connection"]) == (503, "close")
         assert connection.recv(1) == b""
+
+
+def test_long_rankings_and_short_ones_take_the_places_of_their_own_kind(narrow):
+    """Long ones are of many instances, explained, or gzipped."""
+    packed = gzip.compress(RANKING)
+    long_ones = (
+        post("/rank", b'{"instances":[{"features":["a"]}]}'),
+        post("/rank", b'{"features":["a"],"explain":true}'),
+        head("/rank", "content-encoding: gzip", f"content-length: {len(packed)}") + packed,
+    )
+    admission = narrow.app.limits.admission
+    for full, short_status, long_status in (
+        (admission.long, 200, 503),
+        (admission.short, 503, 200),
+        (None, 200, 200),
+    ):
+        if full is not None:
+            full.taken = full.most
+        assert narrow.talk(post("/rank", RANKING))[0] == short_status
+        gzipped = long_ones[2]
+        assert narrow.talk(gzipped)[0] == long_status
+        if full is not admission.short:  # they are known as long ones after their heads
+            assert {narrow.talk(each)[0] for each in long_ones} == {long_status}
+        if full is not None:
+            full.taken = 0
+    assert (admission.short.taken, admission.long.taken) == (0, 0)
+
+
+def test_long_rankings_leave_their_places_and_those_of_short_ones(narrow):
+    admission = narrow.app.limits.admission
+    for body, status in (
+        (b'{"instances":[{"features":["a"]},{"features":["b"]}]}', 200),
+        (b'{"instances":[{"features":["a"]},{"features":1}]}', 422),
+        (b'{"features":["a"],"explain":true,"min_seq":1000000}', 503),
+    ):
+        assert [narrow.talk(post("/rank", body))[0] for _ in range(3)] == [status] * 3
+        assert (admission.short.taken, admission.long.taken) == (0, 0)
+    assert not admission.shed
 
 
 def test_bodies_that_come_slowly_take_no_place(narrow):
@@ -172,7 +256,7 @@ def test_bodies_that_come_slowly_take_no_place(narrow):
                 connection.sendall(request[-3:])
         answers = sorted(answer_on(connection)[0] for connection in slow)
         assert answers == [200] * 2 + [503] * 3
-        assert narrow.app.limits.admission.running == 0
+        assert narrow.app.limits.admission.short.taken == 0
 
 
 def test_rankings_that_wait_for_an_event_take_no_place(narrow):
@@ -185,7 +269,7 @@ def test_rankings_that_wait_for_an_event_take_no_place(narrow):
         assert narrow.talk(post("/rank", RANKING))[0] == 200
         connections.pop().close()
         assert {answer_on(connection)[0] for connection in connections} == {503}
-    until(lambda: admission.running == 0)
+    until(lambda: admission.short.taken == 0)
     assert narrow.talk(post("/rank", RANKING))[0] == 200
 
 
@@ -201,7 +285,7 @@ def test_clients_that_leave_give_their_places_back(narrow):
                 connection = stack.enter_context(narrow.connect())
                 connection.sendall(post("/rank", RANKING) * 3)
     until(lambda: narrow.app.limits.connections == 0)
-    assert narrow.app.limits.admission.running == 0
+    assert narrow.app.limits.admission.short.taken == 0
     assert narrow.app.limits.budget.used == 0
     assert narrow.talk(post("/rank", RANKING))[0] == 200
 
@@ -221,5 +305,5 @@ def test_large_rankings_are_bounded_by_bytes():
             assert served.talk(post("/rank", RANKING))[0] == 200
             assert served.talk(post("/learn", EVENT))[0] == 200
             assert answer_on(first)[0] == 200
-        assert (admission.large_bytes, admission.running) == (0, 0)
+        assert (admission.large_bytes, admission.short.taken) == (0, 0)
         assert served.talk(post("/rank", body))[0] == 200

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from manyclass.service.http import protocol
+from manyclass.service.http.admission import Places
 from manyclass.service.http.wire import MOST_HEAD_BYTES
 from tests.service.serving import KEYS, NDJSON, assert_problem, calling, serving
 
@@ -147,7 +148,7 @@ def test_pages_read_refusals_of_the_protocol(origin, monkeypatch):
             served.talk(f"{head}X: {'x' * MOST_HEAD_BYTES}\r\n\r\n".encode()),
             served.talk(head.encode()),
         ]
-        served.app.limits.admission.most = 0
+        served.app.limits.admission.short = Places(0)
         answers.append(served.talk(f"{head}Content-Length: 2\r\n\r\n{{}}".encode()))
     assert [status for status, _, _ in answers] == [408, 400, 431, 408, 503]
     for status, headers, body in answers:

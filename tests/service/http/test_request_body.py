@@ -16,6 +16,7 @@ from manyclass.service.http.request_body import (
     MOST_SMALL_MEMBERS,
     MOST_UNUSED_BYTES,
     PIECE_BYTES,
+    Blocks,
     Gunzip,
     discard_body,
     is_gzipped,
@@ -266,3 +267,20 @@ def test_only_json_is_json():
 def test_the_media_type_has_no_parameters():
     assert media_type({b"content-type": b" Application/X-NDJSON ; a=b"}) == b"application/x-ndjson"
     assert media_type({}) == b""
+
+
+def test_blocks_keep_pieces_of_any_size_in_order_and_take_little_more_memory():
+    sizes = (1, 100, 70_000, 5, 60_000, 60_000, 250_000, 250_000) * 20 + (9_000,) * 300
+    pieces = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
+    blocks = Blocks()
+    tracemalloc.start()
+    for each in pieces:
+        blocks.add(each)
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    large = sum(size for size in sizes if size >= 65_536)  # kept as they came
+    whole = b"".join(pieces)
+    assert blocks.size == len(whole)
+    assert held < 1.02 * (len(whole) - large) + 70_000
+    assert blocks.join() == whole
+    assert (blocks.size, blocks.join()) == (0, b"")
