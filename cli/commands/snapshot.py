@@ -46,7 +46,7 @@ def save(
         with connected(url, key) as client, atomic_write(file) as written:
             size = client.save_state(written)
     except OSError as error:
-        complain(f"{file} cannot be written: {error}")
+        complain(f"{file} cannot be written: {error.strerror or error}")  # not the temporary file
         raise typer.Exit(FAILED) from error
     typer.echo(f"{size} bytes in {file}", err=True)  # the file may be standard output
 

@@ -187,33 +187,36 @@ class Row:
         least = "" if self._least is None else f", at least {self._least}"
         return self.kind.allowed + least
 
-    def read(self, text: str) -> Any:
-        """Return the value of a text, None for an empty one of the model; SettingError."""
+    def read(self, text: str, given_as: str | None = None) -> Any:
+        """Return the value of a text, None for an empty one of the model.
+
+        Raises SettingError, which names the variable, or `given_as`.
+        """
         if self.is_of_model and not text.strip():
             return None
         try:
             value = self.kind.read(text.strip())
         except ValueError:
-            raise self._error(text) from None
-        self.check(value)
+            raise self._error(text, given_as) from None
+        self.check(value, given_as)
         return value
 
-    def check(self, value: Any) -> None:
+    def check(self, value: Any, given_as: str | None = None) -> None:
         """Raise SettingError when the value is out of this setting's range."""
         if value is None:
             return
         too_small = self._least is not None and not value >= self._least
         too_large = self._most is not None and not value <= self._most
         if too_small or too_large or not self.kind.is_valid(value):
-            raise self._error(self.text(value))
+            raise self._error(self.text(value), given_as)
 
     def text(self, value: Any) -> str:
         """Return the value as text that `read` takes; keys are only counted, passwords hidden."""
         return "" if value is None else self.kind.write(value)
 
-    def _error(self, text: str) -> SettingError:
+    def _error(self, text: str, given_as: str | None) -> SettingError:
         shown = HIDDEN if self.kind.is_secret else repr(text)
-        return SettingError(self.variable, shown, f"must be {self.allowed}")
+        return SettingError(given_as or self.variable, shown, f"must be {self.allowed}")
 
 
 def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = None) -> Settings:
@@ -240,7 +243,7 @@ def read(environment: Mapping[str, str], overrides: Mapping[str, str] | None = N
             options[variable] = (_OPTIONS[name], text)
     for name, text in (overrides or {}).items():
         if name in ROWS:
-            chosen[name] = ROWS[name].read(text)
+            chosen[name] = ROWS[name].read(text, ROWS[name].flag)
         else:
             options["--" + name.replace("_", "-")] = (NAMES[name], text)
     if options:
@@ -264,7 +267,9 @@ def without_prefix(environment: Mapping[str, str]) -> list[Row]:
 
 
 def _unknown(variable: str) -> str:
-    suggestion = did_you_mean(variable, [row.variable for row in TABLE]).replace("`", "")
+    # Without the prefix, which makes every two variables alike.
+    known = {row.name.upper(): row.variable for row in TABLE}
+    suggestion = did_you_mean(variable.removeprefix(PREFIX), known).replace("`", "")
     return f"is not a setting; {suggestion or 'see docs/settings.md'}"
 
 

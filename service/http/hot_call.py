@@ -33,9 +33,9 @@ class HotRequest:
     send: Send
     reservation: Reservation
 
-    def json_body(self, most_bytes: int) -> Awaitable[bytes]:
+    def json_body(self, most_bytes: int, *other_types: str) -> Awaitable[bytes]:
         """Return the whole body; see `require_json` and `read_body` for the refusals."""
-        require_json(self.headers)
+        require_json(self.headers, *other_types)
         return read_body(self.headers, self.receive, most_bytes, self.reservation)
 
 

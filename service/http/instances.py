@@ -16,8 +16,8 @@ from manyclass.core.text import (
     with_pairs,
     words_by_slice,
 )
-from manyclass.service.http.decoding import decode, names_of
-from manyclass.service.http.problems import invalid, pointer
+from manyclass.service.http.decoding import LONGEST_SHOWN, decode, names_of
+from manyclass.service.http.problems import Problem, invalid, pointer
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
 from manyclass.service.http.schemas.parts import Names, WarningDocument
 from manyclass.service.http.schemas.rank import RankInstance
@@ -28,6 +28,8 @@ LARGE_BYTES = 65_536  # of JSON: any contents take a millisecond or two to decod
 Form = RankInstance | LearnEvent | LearnRequest
 
 _features = msgspec.json.Decoder(dict[str, float] | Names)
+_values = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_value = msgspec.json.Decoder(float)
 
 
 def instance_of(form: Form, most_features: int) -> Instance:
@@ -72,7 +74,13 @@ def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     """Return the instance of features that `Instance.from_json` leaves: rare forms, and faults."""
     if count_members(data, most_features) > most_features:  # before an object is made of each
         raise invalid(f"An instance has at most {most_features} features.", "features")
-    features = decode(_features, data, ("features",))
+    try:
+        features = decode(_features, data, ("features",))
+    except Problem as problem:
+        name = _name_of_wrong_value(data) if problem.status == 422 else None
+        if name is None or len(name) > LONGEST_SHOWN:
+            raise
+        raise invalid(problem.detail, "features", name) from problem
     if isinstance(features, dict):
         return Instance(features)
     names = names_of(features, "features")
@@ -81,6 +89,20 @@ def _instance_of_json(data: msgspec.Raw, most_features: int) -> Instance:
     except InstanceError as error:
         position = [*map(str, names)].index(str(error.where[-1]))
         raise invalid(str(error), "features", position) from error
+
+
+def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
+    """Return the first feature of an object whose value is not a number, None for other faults."""
+    try:
+        values = _values.decode(data)
+    except msgspec.DecodeError:
+        return None
+    for name, value in values.items():
+        try:
+            _value.decode(value)
+        except msgspec.DecodeError:
+            return name
+    return None
 
 
 def _instance_of_text(text: str, most_features: int) -> Instance:

@@ -129,6 +129,11 @@ _SEND_AGAIN = (
     " they may be learned twice"
 )
 
+_OF_THE_ROUTER = {
+    404: "There is no such path; /docs has all of them.",
+    405: "The path does not take this method; /docs has the methods of each path.",
+}
+
 
 def problem_of(error: BaseException) -> Problem:
     """Return the problem of an error; a bare 500 for an error that is not listed here."""
@@ -167,8 +172,9 @@ def problem_of(error: BaseException) -> Problem:
             return unavailable("Memory ran out amid a change; this process must be restarted.")
         case RequestValidationError():
             return _bad_parameters(error)
-        case HTTPException():
-            return Problem(error.status_code, str(error.detail), headers=error.headers)
+        case HTTPException():  # of the router
+            detail = _OF_THE_ROUTER.get(error.status_code, str(error.detail))
+            return Problem(error.status_code, detail, headers=error.headers)
     return Problem(500, "The service failed to answer; its log says why.")
 
 

@@ -27,15 +27,16 @@ def media_type(headers: Headers) -> bytes:
     return given.split(b";", 1)[0].strip().lower()
 
 
-def require_json(headers: Headers) -> None:
-    """Raise Problem 415 unless the media type of the body is JSON.
+def require_json(headers: Headers, *others: str) -> None:
+    """Raise Problem 415 unless the media type of the body is JSON; `others` could be sent instead.
 
     A missing type is refused too: a web page may send such a body without a preflight, but not one
     of this type.
     """
     if media_type(headers) != b"application/json":
         shown = media_type(headers).decode("latin-1") or "nothing"
-        raise Problem(415, f"Content-Type must be application/json; this request says {shown}.")
+        wanted = " or ".join(("application/json", *others))
+        raise Problem(415, f"Content-Type must be {wanted}; this request says {shown}.")
 
 
 def is_gzipped(headers: Headers) -> bool:

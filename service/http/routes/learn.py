@@ -99,7 +99,7 @@ class Learn(HotCall):
         if media_type(request.headers) == NDJSON:
             await self._stream.answer(request)
             return None
-        body = await request.json_body(self._settings.max_body_bytes)
+        body = await request.json_body(self._settings.max_body_bytes, NDJSON.decode())
         sent = 1
         try:
             large = len(body) > LARGE_BYTES

@@ -80,7 +80,7 @@ def test_each_setting_is_an_option_with_its_help(manyclass, command, row):
 @pytest.mark.parametrize("command", ["config", "serve"])
 def test_a_value_that_cannot_be_used_is_one_line(manyclass, command):
     result = manyclass(command, "--max-batch", "0", exit_code=2)
-    assert result.stderr.startswith("manyclass: MANYCLASS_MAX_BATCH='0'")
+    assert result.stderr.startswith("manyclass: --max-batch='0': must be")
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -91,6 +91,10 @@ def test_a_misspelt_variable_is_an_error_but_the_client_s_own_are_not(manyclass,
     monkeypatch.setenv("MANYCLASS_PROT", "1")
     result = manyclass("config", exit_code=2)
     assert "did you mean MANYCLASS_PORT?" in result.stderr
+    monkeypatch.delenv("MANYCLASS_PROT")
+    monkeypatch.setenv("MANYCLASS_BOGUS", "1")
+    result = manyclass("config", exit_code=2)
+    assert "is not a setting; see docs/settings.md" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["config", "serve"])

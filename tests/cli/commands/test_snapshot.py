@@ -60,7 +60,9 @@ def test_a_state_that_cannot_be_saved_leaves_nothing_behind(manyclass, service, 
     assert list(tmp_path.iterdir()) == [file]
     elsewhere = tmp_path / "missing" / "now.snapshot"
     refused = manyclass("snapshot", "save", elsewhere, "--url", service, exit_code=1)
-    assert "cannot be written" in refused.stderr
+    assert refused.stderr == (
+        f"manyclass: {elsewhere} cannot be written: No such file or directory\n"
+    )
 
 
 def test_a_file_without_a_state_is_not_copied(manyclass, tmp_path):

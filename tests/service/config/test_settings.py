@@ -116,7 +116,8 @@ def test_a_bad_value_is_refused_with_what_is_allowed(variable, text, allowed):
 
 
 def test_a_bad_flag_is_refused_too():
-    assert refused({}, port="x").variable == "MANYCLASS_PORT"
+    assert refused({}, port="x").variable == "--port"
+    assert refused({"MANYCLASS_PORT": "y"}, port="1").variable == "MANYCLASS_PORT"
 
 
 def test_a_misspelt_variable_is_refused_with_the_nearest_name():

@@ -27,6 +27,7 @@ from tests.service.serving import assert_problem, calling
 async def test_paths_and_methods_that_are_not_there(call, method, path, status, allow):
     response = await call(method, path)
     assert_problem(response, status)
+    assert "/docs" in response.json()["detail"]
     allowed = response.headers.get("allow")
     assert (allowed and sorted(allowed.split(", "))) == (allow and allow.split(", "))
 

@@ -226,6 +226,16 @@ async def test_a_client_that_left_is_not_answered():
             await read(*pieces, leave=True)
 
 
+def test_the_refusal_of_a_body_names_the_types_that_are_read():
+    for others, wanted in (
+        ((), "must be application/json; this request says text/plain."),
+        (("application/x-ndjson",), "must be application/json or application/x-ndjson; this"),
+    ):
+        with pytest.raises(Problem, match=wanted) as caught:
+            require_json({b"content-type": b"text/plain"}, *others)
+        assert caught.value.status == 415
+
+
 @pytest.mark.parametrize("encoding", [b"br", b"deflate", b"gzip, gzip", b"zstd"])
 def test_refuses_other_encodings(encoding):
     with pytest.raises(Problem) as caught:
