@@ -44,13 +44,15 @@ public:
     // The edges are not fetched yet.
     void read_csr(std::vector<ActiveFeature>& active, const CsrRows& rows, std::int64_t row) const {
         active.clear();
-        for (std::int64_t at = rows.indptr[row]; at < rows.indptr[row + 1]; ++at) {
-            if (!(rows.values[at] >= SMALLEST_VALUE)) continue;
-            const auto column = static_cast<std::uint32_t>(rows.indices[at]);
-            const std::uint32_t feature = rows.columns->id(column, features_);
+        const CsrRows from = rows;  // a copy stays in registers while `active` grows
+        const std::int64_t end = from.indptr[row + 1];
+        for (std::int64_t at = from.indptr[row]; at < end; ++at) {
+            if (!(from.values[at] >= SMALLEST_VALUE)) continue;
+            const auto column = static_cast<std::uint32_t>(from.indices[at]);
+            const std::uint32_t feature = from.columns->id(column, features_);
             if (feature != NO_ID) postings_.prefetch(feature);
-            active.push_back({feature, column, static_cast<double>(rows.values[at]), 0,
-                              rows.columns->name(column)});
+            active.push_back({feature, column, static_cast<double>(from.values[at]), 0,
+                              from.columns->name(column)});
         }
     }
 

@@ -16,15 +16,15 @@ inline bool any(FourIds matches) {
     return (halves[0] | halves[1]) != 0;
 }
 
-// Return the place of a class among `count` ids; `count` if it is absent.
-inline std::uint32_t class_search(std::uint32_t cls, const std::uint32_t* classes,
-                                  std::uint32_t count) {
+// Return the place of a class among `count` ids, not before `at`; `count` if it is absent.
+[[gnu::noinline]] inline std::uint32_t class_search_from(std::uint32_t at, std::uint32_t cls,
+                                                         const std::uint32_t* classes,
+                                                         std::uint32_t count) {
     constexpr std::uint32_t STRIDE = 32;
     const FourIds wanted = {cls, cls, cls, cls};
     const auto four = [&](std::uint32_t at) {
         return (FourIds)(*reinterpret_cast<const FourIds*>(classes + at) == wanted);
     };
-    std::uint32_t at = 0;
     for (; at + STRIDE <= count; at += STRIDE)
         if (any(four(at) | four(at + 4) | four(at + 8) | four(at + 12) | four(at + 16) |
                 four(at + 20) | four(at + 24) | four(at + 28)))
@@ -32,6 +32,17 @@ inline std::uint32_t class_search(std::uint32_t cls, const std::uint32_t* classe
     while (at + 4 <= count && !any(four(at))) at += 4;
     while (at < count && classes[at] != cls) ++at;
     return at;
+}
+
+// Return the place of a class among `count` ids; `count` if it is absent. Most rows are short, and in
+// sorted ones the class is often among the first.
+inline std::uint32_t class_search(std::uint32_t cls, const std::uint32_t* classes,
+                                  std::uint32_t count) {
+    constexpr std::uint32_t FIRST = 4;
+    const std::uint32_t first = count < FIRST ? count : FIRST;
+    for (std::uint32_t at = 0; at < first; ++at)
+        if (classes[at] == cls) return at;
+    return first == count ? count : class_search_from(first, cls, classes, count);
 }
 
 }  // namespace manyclass

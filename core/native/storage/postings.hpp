@@ -168,7 +168,7 @@ public:
     }
 
     // Move a row that lost half of its edges to a smaller block, with slack against swinging.
-    void shrink(Row& row) {
+    [[gnu::always_inline]] void shrink(Row& row) {
         if (row.outdegree * 2u < capacity(row))
             move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
     }

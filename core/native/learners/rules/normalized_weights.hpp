@@ -54,7 +54,7 @@ public:
 
 private:
     // Add to a new or present edge and move it up; return the gain of its mass.
-    double add(Row& row, std::uint32_t cls, float value) {
+    [[gnu::always_inline]] double add(Row& row, std::uint32_t cls, float value) {
         Postings::Edges edge = rows_.edges(row);
         std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
         if (at == row.outdegree) {
