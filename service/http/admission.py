@@ -45,9 +45,9 @@ class Places:
 
     def take(self) -> bool:
         """Count a ranking as in progress; return False when there are too many."""
-        if self.is_full:
-            return False
         if self.taken >= self.most:
+            if self.burst.is_empty:
+                return False
             self.burst.take()
         self.taken += 1
         return True

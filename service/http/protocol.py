@@ -65,7 +65,8 @@ class Protocol(HttpToolsProtocol):
         self._reservation = Reservation(limits.budget)
         self._outlet: Outlet | None = None
         self._running: RequestResponseCycle | None = None
-        self._places: Places | None = None  # that count the ranking in progress
+        self._wanted: Places | None = None  # of the request under way, if it is a ranking
+        self._places: Places | None = None  # that count it since it is in progress
         self._pause: TimerHandle | None = None  # after a shed ranking
         self._refusal: Problem | None = None  # sent after the answers before it
         self._repeated = False  # the bytes received now were sent during a pause
@@ -224,27 +225,28 @@ class Protocol(HttpToolsProtocol):
         super().on_message_complete()
         cycle = self.cycle
         cycle.more_body = False  # also when it was answered before its end came
-        if cycle is self._running and not cycle.response_complete and shedding.is_ranking(cycle):
-            self._admit(cycle)
+        if self._wanted is not None and cycle is self._running and not cycle.response_complete:
+            self._admit(cycle, self._wanted)
 
     # --- admission -------------------------------------------------------------------------------
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Have the application answer, unless it is a ranking and there are too many."""
         self._running = cycle
-        ranks = shedding.is_ranking(cycle)
-        if ranks and (self._places_of(cycle).is_full or self._repeated):
+        wanted = self._wanted = self._places_of(cycle)
+        if wanted is not None and (self._repeated or wanted.is_full):
             self._shed(cycle)
             return
         super()._start_asgi_task(cycle, app)
-        if ranks and not cycle.more_body:  # it waited in the pipeline
-            self._admit(cycle)
+        if wanted is not None and not cycle.more_body:  # it waited in the pipeline
+            self._admit(cycle, wanted)
 
-    def _places_of(self, cycle: RequestResponseCycle) -> Places:
+    def _places_of(self, cycle: RequestResponseCycle) -> Places | None:
+        if not shedding.is_ranking(cycle):
+            return None
         return self._limits.admission.places(shedding.has_encoding(cycle))
 
-    def _admit(self, cycle: RequestResponseCycle) -> None:
-        places = self._places_of(cycle)
+    def _admit(self, cycle: RequestResponseCycle, places: Places) -> None:
         if places.take():
             self._places = places
         else:

@@ -34,7 +34,10 @@ def is_stream(cycle: RequestResponseCycle) -> bool:
 
 def has_encoding(cycle: RequestResponseCycle) -> bool:
     """Return whether the body is gzipped, or has another encoding that is refused."""
-    return any(name == b"content-encoding" for name, _ in cycle.scope["headers"])
+    for name, _ in cycle.scope["headers"]:  # for each ranking: `any` takes three times as long
+        if name == b"content-encoding":
+            return True
+    return False
 
 
 def came_by_proxy(cycle: RequestResponseCycle) -> bool:
