@@ -15,6 +15,13 @@ MARGIN = Option("margin_threshold", 0.1, "[-1e9, 1e9]", "Do not update above thi
 OUTDEGREE = Option(
     "max_outdegree", 25, f"[1, {LONGEST_ROW}]", "Edges of a feature that vote.", "d_max"
 )
+BUDGET = Option(
+    "budget",
+    0.0,
+    "[1, 65535]",
+    "Edges a feature on average; beyond, edges that move scores least go.",
+    zero="off",
+)
 RATING = Option("rating", 0, "[0, 2147483647]", "Times seen before a full vote.", zero="off")
 LEAK = Option("leak", True, "", "The mass of a dropped edge stays in the feature mass.")
 MASS_CAP = Option(
@@ -38,7 +45,7 @@ REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kep
 
 LAST = (*STREAM, *LIMITS)
 REPLAYING = (REPLAY, REPLAY_SIZE, *LAST)
-SIGNED = (OUTDEGREE.at(50), RATING)
+SIGNED = (OUTDEGREE.at(50), BUDGET, RATING)
 
 LEARNERS = (
     Learner(

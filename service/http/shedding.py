@@ -34,10 +34,8 @@ def is_stream(cycle: RequestResponseCycle) -> bool:
 
 def has_encoding(cycle: RequestResponseCycle) -> bool:
     """Return whether the body is gzipped, or has another encoding that is refused."""
-    for name, _ in cycle.scope["headers"]:  # for each ranking: `any` takes three times as long
-        if name == b"content-encoding":
-            return True
-    return False
+    # A list: this is done for each ranking, and a generator takes three times as long.
+    return b"content-encoding" in [name for name, _ in cycle.scope["headers"]]
 
 
 def came_by_proxy(cycle: RequestResponseCycle) -> bool:

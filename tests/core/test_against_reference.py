@@ -28,6 +28,7 @@ SOME_VALUES = {
     "C_negative": [0.02, 1.0, 30.0],
     "alpha": [0.0, 0.5, 1.0],
     "arity": [2, 2, 3, 5],
+    "budget": [0.0, 1.0, 1.2, 3.0],
     "binarize": [False, False, True],
     "constraints": ["pairs", "each"],
     "epsilon": [1e-9, 0.1, 1e9],

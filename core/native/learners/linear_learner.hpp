@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "learners/learner.hpp"
+#include "learners/rules/edge_budget.hpp"
 #include "learners/rules/rule.hpp"
 #include "pipeline/top_k.hpp"
 #include "storage/class_search.hpp"
@@ -41,7 +42,11 @@ public:
     }
 
     static void visit_options(OptionNames& names) { Rule().visit_options(names); }
-    void configure(const OptionValues& options) override { rule_.visit_options(options); }
+    void configure(const OptionValues& options) override {
+        rule_.visit_options(options);
+        if constexpr (Rule::SIGNED)
+            if (rule_.budget == 0) budget_ = {};
+    }
 
     // --- ranking -------------------------------------------------------------------------------
 
@@ -83,8 +88,7 @@ public:
         if (is_counted && subtract_counted(example.active, scores))
             outcome.top_two = top_two_of(scores);
         scores.undo();
-        if (outcome.updated)
-            outcome.updated = rule_.update(tables_.postings, example, scratch.context);
+        if (outcome.updated) outcome.updated = update(example, scratch.context);
         return outcome;
     }
 
@@ -93,12 +97,19 @@ public:
     bool has_edges() const override { return true; }
 
     void remove_retired(Row& row) override {
-        tables_.postings.forget_classes(
-            row, [this](std::uint32_t cls) { return tables_.retired.has(cls); },
-            [](Row& of, double without, double left) {
-                if (Rule::SIGNED || Rule::MASS_IS_SCALE) return;
-                of.mass = of.outdegree == 0 ? 0 : std::max(without, left);  // no weight above 1
-            });
+        const auto is_retired = [this](std::uint32_t cls) { return tables_.retired.has(cls); };
+        const Postings::ConstEdges edge = postings().edges(row);
+        if (std::none_of(edge.classes, edge.classes + row.outdegree, is_retired)) return;
+        double without = row.mass, left = 0;
+        tables_.postings.remove_edges(row, [&](std::uint32_t at) {
+            const bool is_gone = is_retired(edge.classes[at]);
+            if (Rule::SIGNED) without -= is_gone && at < row.mass;  // one settled edge less
+            else (is_gone ? without : left) += (is_gone ? -1 : 1) * static_cast<double>(edge.masses[at]);
+            return is_gone;
+        });
+        if (Rule::SIGNED) row.mass = without;
+        else if (!Rule::MASS_IS_SCALE)  // no weight above 1
+            row.mass = row.outdegree == 0 ? 0 : std::max(without, left);
     }
 
     bool can_sparsify() const override { return Rule::SIGNED; }
@@ -155,6 +166,8 @@ public:
         need(row.mass >= 0 && row.mass <= Rule::MOST_MASS &&
                  (!Rule::NORMALIZED || row.outdegree == 0 || row.mass > 0),
              "feature_mass", "a feature mass is not a mass");
+        need(!Rule::SIGNED || (row.mass <= row.outdegree && row.mass == std::floor(row.mass)),
+             "feature_mass", "a row has more settled edges than edges");
         double sum = 0;
         for (std::uint32_t at = 0; at < row.outdegree; ++at) {
             const float mass = edges.masses[at];
@@ -170,6 +183,12 @@ public:
         }
         need(Rule::SIGNED || sum <= row.mass * Rule::MOST_SUM + Rule::ROUNDING, "feature_mass",
              "a row has more mass in its edges than in all");
+    }
+
+    void visit(SnapshotVisitor& visitor) override {
+        Learner::visit(visitor);
+        if constexpr (Rule::SIGNED)
+            if (rule_.budget > 0) budget_.visit(visitor);
     }
 
 private:
@@ -221,33 +240,40 @@ private:
         work_.add(known, edges);
     }
 
+    // Update the rows by the rule; true if anything was to be done. Edges beyond the budget go.
+    bool update(Example& example, const UpdateContext& context) {
+        const std::uint64_t made_before = postings().appended();
+        const bool updated = rule_.update(tables_.postings, example, context);
+        if constexpr (Rule::SIGNED)
+            if (rule_.budget > 0)
+                budget_.sweep(tables_, rule_.budget, rule_.tfidf,
+                              postings().appended() - made_before);
+        return updated;
+    }
+
     // --- the context of an update --------------------------------------------------------------
 
     // Compare the true classes with the wrong ones. `updated` of the outcome: some class is to be
     // updated.
     Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context) const {
-        std::size_t positives = 0;
-        for (const std::uint32_t cls : example.classes) {
-            positives += cls != NO_ID;
-            if (auto* slot = cls == NO_ID ? nullptr : scores.find(cls)) slot->is_true = 1;
-        }
-        const std::size_t most = rule_.most_negatives(positives);
+        context.positives.clear();
+        for (const std::uint32_t cls : example.classes)
+            if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
+        const std::size_t most = rule_.most_negatives(context.positives.size());
         find_negatives(scores, most, context.negatives);
+        for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         Outcome outcome{0, false, {}};
         for (const Ranked& negative : context.negatives) outcome.top_two.add(negative.score);
         if (context.negatives.size() > most) context.negatives.resize(most);
-        context.positives.clear();
-        for (const std::uint32_t cls : example.classes) {
-            if (cls == NO_ID) continue;
-            const ScoreTable::Slot* slot = scores.find(cls);
-            double score = 0;
-            if (slot != nullptr && is_retrieved(slot->score)) {
-                const std::uint32_t rank = rank_of({slot->score, cls}, scores);
-                if (is_within_window(rank)) score = slot->score;
-                if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
-                outcome.top_two.add(slot->score);
+        for (Ranked& each : context.positives) {
+            if (!is_retrieved(each.score)) {
+                each.score = 0;
+                continue;
             }
-            context.positives.push_back({score, cls});
+            const std::uint32_t rank = rank_of(each, scores);
+            if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
+            outcome.top_two.add(each.score);
+            if (!is_within_window(rank)) each.score = 0;
         }
         if constexpr (Rule::HAS_CONSTRAINTS)
             find_others(example.constraints, scores, context.others);
@@ -264,7 +290,7 @@ private:
     }
 
     // The wrong classes of the highest scores, best first: `most` of them, and two at least.
-    void find_negatives(ScoreTable& scores, std::size_t most,
+    void find_negatives(const ScoreTable& scores, std::size_t most,
                         std::vector<Ranked>& negatives) const {
         if constexpr (!Rule::NORMALIZED) {
             select_top_k<Rule::SIGNED>(
@@ -273,35 +299,33 @@ private:
             return;
         }
         Ranked best{0, NO_ID}, second{0, NO_ID};
-        for (std::size_t i = 0; i < scores.count(); ++i) {
-            const ScoreTable::Slot& slot = scores.touched(i);
-            if (slot.is_true || !(slot.score > second.score)) continue;
-            second = {slot.score, slot.cls};
+        scores.each_at_least(0, [&](std::uint32_t cls, double score) {
+            if (score > second.score) second = {score, cls};
             if (second.score > best.score) std::swap(best, second);
-        }
+            return second.score;
+        });
         negatives.clear();
         for (const Ranked& each : {best, second})
             if (each.cls != NO_ID) negatives.push_back(each);
     }
 
-    std::uint32_t rank_of(const Ranked& wanted, ScoreTable& scores) const {
+    std::uint32_t rank_of(const Ranked& wanted, const ScoreTable& scores) const {
         std::uint32_t rank = 1;
-        for (std::size_t i = 0; i < scores.count(); ++i) {
-            const ScoreTable::Slot& each = scores.touched(i);
-            rank += each.score != 0 && tables_.precedes({each.score, each.cls}, wanted);
-        }
+        scores.each_at_least(wanted.score, [&](std::uint32_t cls, double score) {
+            rank += tables_.precedes({score, cls}, wanted);
+            return wanted.score;
+        });
         return rank;
     }
 
     // The scores of the classes of constraints.
-    static void find_others(const std::vector<Constraint>& constraints, ScoreTable& scores,
+    static void find_others(const std::vector<Constraint>& constraints, const ScoreTable& scores,
                             std::vector<Ranked>& others) {
         others.clear();
         for (const Constraint& constraint : constraints)
             for (const std::uint32_t cls : {constraint.ahead, constraint.behind}) {
                 if (cls == NO_ID) continue;
-                const ScoreTable::Slot* slot = scores.find(cls);
-                others.push_back({slot == nullptr ? 0.0 : slot->score, cls});
+                others.push_back({scores.score(cls), cls});
             }
     }
 
@@ -335,14 +359,18 @@ private:
         return any;
     }
 
-    static TopTwoScores top_two_of(ScoreTable& scores) {
+    static TopTwoScores top_two_of(const ScoreTable& scores) {
         TopTwoScores top_two;
-        for (std::size_t i = 0; i < scores.count(); ++i)
-            if (const double score = scores.touched(i).score; score != 0) top_two.add(score);
+        constexpr double NONE = -std::numeric_limits<double>::infinity();
+        scores.each_at_least(NONE, [&top_two](std::uint32_t, double score) {
+            top_two.add(score);
+            return top_two.second == 0 ? NONE : top_two.second;
+        });
         return top_two;
     }
 
     Rule rule_;
+    EdgeBudget budget_;  // of signed weights
 };
 
 }  // namespace manyclass

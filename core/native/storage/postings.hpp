@@ -160,6 +160,7 @@ public:
         edge.masses[row.outdegree] = mass;
         if (has_variances()) edge.variances[row.outdegree] = 1;
         set_outdegree(row, row.outdegree + 1u);
+        ++appended_;
     }
 
     // Remove the last edge; `shrink` releases its memory.
@@ -173,29 +174,26 @@ public:
             move(row, SIZE_CLASSES.at_least(row.outdegree + row.outdegree / 4));
     }
 
-    // Remove the edges to `gone` classes from a row. If the row lost edges, call `settle` with the
-    // row, its mass without theirs, and the sum of the remaining masses.
-    template <class G, class F>
-    void forget_classes(Row& row, G&& gone, F&& settle) {
+    // Remove the edges at the places for which `gone` holds; the others keep their order.
+    template <class G>
+    void remove_edges(Row& row, G&& gone) {
         const Edges edge = edges(row);
-        std::uint32_t* const end = edge.classes + row.outdegree;
-        if (std::find_if(edge.classes, end, gone) == end) return;
         std::uint32_t kept = 0;
-        double without = row.mass, left = 0;
         for (std::uint32_t at = 0; at < row.outdegree; ++at) {
-            if (gone(edge.classes[at])) {
-                without -= static_cast<double>(edge.masses[at]);
-                continue;
+            if (gone(at)) continue;
+            if (kept < at) {
+                edge.classes[kept] = edge.classes[at];
+                edge.masses[kept] = edge.masses[at];
+                if (has_variances()) edge.variances[kept] = edge.variances[at];
             }
-            left += static_cast<double>(edge.masses[at]);
-            edge.classes[kept] = edge.classes[at];
-            if (has_variances()) edge.variances[kept] = edge.variances[at];
-            edge.masses[kept++] = edge.masses[at];
+            ++kept;
         }
+        if (kept == row.outdegree) return;
         set_outdegree(row, kept);
-        settle(row, without, left);
         shrink(row);
     }
+
+    std::uint64_t appended() const { return appended_; }  // edges since start; no state
 
     // Bytes of the edges by their number: the same for grown and loaded rows.
     std::uint64_t edge_bytes() const { return edges_ * (has_variances() ? 13 : 9); }
@@ -363,7 +361,7 @@ private:
     std::size_t packed_ = 0;      // during a move: blocks of rows below it are in the active half
     std::int64_t owed_ = 0;       // cells that packing has still to move for blocks freed before
     Outdegrees outdegrees_{};
-    std::uint64_t edges_ = 0;
+    std::uint64_t edges_ = 0, appended_ = 0;
 };
 
 }  // namespace manyclass

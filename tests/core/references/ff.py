@@ -2,7 +2,7 @@
 
 from numpy import float32
 
-from tests.core.references.arithmetic import SMALLEST_WEIGHT, is_weight
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, is_weight, total
 from tests.core.references.shares import Shares
 
 HEAVIEST_ROW = 2.0**16  # beyond it float32 sums would stall
@@ -43,6 +43,11 @@ class FeatureFocus(Shares):
             if not feature.edges:
                 feature.mass = 0.0  # without a rounding residue
 
-    def mass_after_forgetting(self, feature, without, left):
+    def mass_after_forgetting(self, feature, gone, kept):
         """Return the mass without the removed edges; rounding never lifts a weight above 1."""
-        return max(without, left) if feature.edges else 0.0
+        if not kept:
+            return 0.0
+        without = feature.mass
+        for edge in gone:
+            without -= float(edge.mass)
+        return max(without, total(float(edge.mass) for edge in kept))

@@ -1,6 +1,5 @@
 """Forgetting and eviction: which names go, and when the edges to them do."""
 
-from tests.core.references.arithmetic import total
 from tests.core.references.past import is_gone
 from tests.core.references.state import Gone
 
@@ -69,12 +68,9 @@ class Forgetting:
             gone = [edge for edge in feature.edges if is_gone(edge.to)]
             if not gone:
                 continue
-            feature.edges = [edge for edge in feature.edges if not is_gone(edge.to)]
-            without = feature.mass
-            for edge in gone:
-                without -= float(edge.mass)
-            left = total(float(edge.mass) for edge in feature.edges)
-            feature.mass = self.mass_after_forgetting(feature, without, left)
+            kept = [edge for edge in feature.edges if not is_gone(edge.to)]
+            feature.mass = self.mass_after_forgetting(feature, gone, kept)
+            feature.edges = kept
 
     def forget_feature(self, name):
         known = name in self.rows

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from numpy import float32, nextafter
 
-from tests.core.references.arithmetic import is_weight
+from tests.core.references.arithmetic import is_weight, total
 from tests.core.references.budget import Budgeted
 from tests.core.references.state import Edge
 
@@ -97,6 +97,11 @@ class Slack(Budgeted):
             out += float(gone.mass)
         return float(after) - out
 
-    def mass_after_forgetting(self, feature, without, left):
+    def mass_after_forgetting(self, feature, gone, kept):
         """Return the mass without the forgotten edges; rounding frees no weight in use."""
-        return max(without, left) if feature.edges else 0.0
+        if not kept:
+            return 0.0
+        without = feature.mass
+        for edge in gone:
+            without -= float(edge.mass)
+        return max(without, total(float(edge.mass) for edge in kept))

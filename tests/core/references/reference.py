@@ -105,8 +105,8 @@ class Reference(Forgetting):
     def weight(self, feature, edge):
         return float(edge.mass)
 
-    def mass_after_forgetting(self, feature, without, left):
-        """Return the mass after a removal: `without` the removed edges; `left` sums the rest."""
+    def mass_after_forgetting(self, feature, gone, kept):
+        """Return the mass of a row, of whose edges some go and the others stay."""
         return feature.mass
 
     # --- preprocessing ----------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 """Rows of signed weights, and steps: a class's step of g moves its weights by g times the value."""
 
 from tests.core.references.arithmetic import bounded, is_weight, total
-from tests.core.references.budget import Budgeted
+from tests.core.references.edge_budget import EdgeBudgeted
 from tests.core.references.state import Edge
 
 
-class Signed(Budgeted):
+class Signed(EdgeBudgeted):
     signed = True
 
     def take_steps(self, values, steps):

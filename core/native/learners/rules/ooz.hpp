@@ -41,7 +41,7 @@ private:
         const double step = std::min(rate, margin / 2);
         const std::vector<double> given = deductions(context, positive.score - margin, step);
         std::vector<double> left = given;
-        SignedWeights weights(postings, max_outdegree);
+        SignedWeights weights(postings, max_outdegree, /*mass_is_settled=*/false);
         each_known(active, [&](const ActiveFeature& each) {
             double allowed = each.value * step, boost = 0;
             for (std::size_t i = 0; i < given.size() && allowed > 0; ++i) {

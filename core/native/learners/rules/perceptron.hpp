@@ -13,6 +13,7 @@ struct Perceptron : SignedRule {
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("negatives", negatives);  // the margin is 0
+        visit_budget(option);
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {

@@ -46,15 +46,25 @@ struct NormalizedRule : Rule {
 // Rows hold the weights as they are; the best `negatives` take part in an update.
 struct SignedRule : Rule {
     static constexpr bool SIGNED = true;
+    static constexpr double MOST_MASS = LONGEST_ROW;  // settled edges
 
     double margin = 0;
     std::uint32_t negatives = 1;
+    double budget = 0;  // edges a feature; 0: no budget
+    bool tfidf = false;
 
     template <class V>
     void visit_options(V&& option) {
         Rule::visit_options(option);
         option("margin_threshold", margin);
         option("negatives", negatives);
+        visit_budget(option);
+    }
+
+    template <class V>
+    void visit_budget(V&& option) {
+        option("budget", budget);
+        option("tfidf", tfidf);
     }
 
     std::size_t most_negatives(std::size_t) const { return negatives; }

@@ -1,5 +1,5 @@
-// Postings whose edges hold signed weights, in no particular order. A full row keeps its heaviest
-// edges: a new edge replaces the lightest.
+// Postings whose edges hold signed weights, in no particular order but that settled ones come first
+// (edge_budget.hpp). A full row keeps its heaviest edges: a new edge replaces the lightest.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,9 @@ constexpr double LARGEST_WEIGHT = 1e30;
 
 class SignedWeights {
 public:
-    SignedWeights(Postings& rows, std::uint32_t max_outdegree)
-        : rows_(rows), most_(max_outdegree) {}
+    // `mass_is_settled`: the mass of a row is the number of its settled edges.
+    SignedWeights(Postings& rows, std::uint32_t max_outdegree, bool mass_is_settled = true)
+        : rows_(rows), most_(max_outdegree), mass_is_settled_(mass_is_settled) {}
 
     // Add to the weight of feature -> cls. An edge without weight is removed.
     void add(std::uint32_t feature, std::uint32_t cls, double gain) {
@@ -100,18 +101,28 @@ public:
         }
     }
 
-    // Remove the edge at this place; the last edge of the row takes its place.
+    // Remove the edge at this place; the last edge of the row takes its place. If the edge was
+    // settled, the last settled edge takes its place, and the last edge that one's.
     void remove(Row& row, std::uint32_t at) {
-        const Postings::Edges edge = rows_.edges(row);
-        const std::uint32_t last = row.outdegree - 1u;
-        edge.classes[at] = edge.classes[last];
-        edge.masses[at] = edge.masses[last];
-        if (rows_.has_variances()) edge.variances[at] = edge.variances[last];
+        if (mass_is_settled_ && at < row.mass) {
+            row.mass -= 1;
+            const auto last_settled = static_cast<std::uint32_t>(row.mass);
+            copy(row, last_settled, at);
+            at = last_settled;
+        }
+        copy(row, row.outdegree - 1u, at);
         rows_.drop_last(row);
         rows_.shrink(row);
     }
 
 private:
+    void copy(Row& row, std::uint32_t from, std::uint32_t to) {
+        const Postings::Edges edge = rows_.edges(row);
+        edge.classes[to] = edge.classes[from];
+        edge.masses[to] = edge.masses[from];
+        if (rows_.has_variances()) edge.variances[to] = edge.variances[from];
+    }
+
     // Add an edge. In a full row it replaces the lightest edge (the first of equal ones) if it is
     // heavier. Return the weight lost, of the replaced edge or of the new one.
     double insert(Row& row, std::uint32_t cls, float weight, float variance) {
@@ -153,6 +164,7 @@ private:
 
     Postings& rows_;
     const std::uint32_t most_;
+    const bool mass_is_settled_;
 };
 
 }  // namespace manyclass

@@ -1,0 +1,73 @@
+"""One budget of edges for a whole index, spent by contribution."""
+
+import numpy as np
+import pytest
+
+from manyclass.core.index import Index
+from manyclass.core.learners.options import Options
+
+CLASSES = 60
+COMMON, RARE = 20, 400
+SIGNED = ["pa", "mmp", "arow", "svm"]
+
+
+def stream(events):
+    """Yield instances of two common features, which say little, and of a rare one for its class."""
+    random = np.random.default_rng(7)
+    for _ in range(events):
+        number = int(random.integers(RARE))
+        common = [f"common {each}" for each in random.choice(COMMON, 2, replace=False)]
+        yield [*common, f"rare {number}"], [f"class {number % CLASSES}"]
+
+
+def taught(options, events=6000):
+    index = Index(options)
+    for features, classes in stream(events):
+        index.learn(features, classes)
+    return index
+
+
+def share_right(index):
+    asked = {f"rare {number}": f"class {number % CLASSES}" for number in range(RARE)}
+    return np.mean([index.rank([name], 1)[0][0] == cls for name, cls in asked.items()])
+
+
+@pytest.mark.parametrize("learner", SIGNED)
+def test_the_edges_stay_at_the_budget_and_the_useful_ones_are_kept(learner):
+    budget = 2
+    limited = taught(Options.of(learner, budget=budget, max_outdegree=300))
+    free = taught(Options.of(learner, max_outdegree=300))
+    features = limited.features
+    assert features == COMMON + RARE
+    assert limited.edges < 1.15 * budget * features < free.edges
+    assert share_right(limited) > share_right(free) - 0.02 > 0.9
+
+
+def test_common_features_keep_more_edges_than_rare_ones():
+    """The budget is of the whole index, not of a row."""
+    index = taught(Options.of("svm", budget=3, max_outdegree=300))
+    outdegrees = [index.feature(f"common {number}")["outdegree"] for number in range(COMMON)]
+    assert max(outdegrees) > 5 * 3
+    assert min(index.feature(f"rare {number}")["outdegree"] for number in range(RARE)) >= 1
+
+
+def test_an_edge_that_was_just_made_is_kept():
+    """A new class is learned from one event, though its edges are the lightest of all."""
+    index = taught(Options.of("svm", budget=1, replay=0, C=0.01, max_outdegree=300))
+    index.learn(["common 1", "rare 1"], ["a new class"])
+    for name in ("common 1", "rare 1"):
+        assert "a new class" in [edge[0] for edge in index.feature(name)["edges"]]
+
+
+def test_a_budget_can_be_set_and_lifted_later():
+    index = taught(Options.of("svm", max_outdegree=300))
+    before = index.edges
+    index.configure(Options.of("svm", budget=1, max_outdegree=300))
+    for features, classes in stream(6000):
+        index.learn(features, classes)
+    limited = index.edges
+    assert limited < 0.5 * before
+    index.configure(Options.of("svm", max_outdegree=300))
+    for features, classes in stream(2000):
+        index.learn(features, classes)
+    assert index.edges > limited
