@@ -63,13 +63,13 @@ void require(bool holds, const char* what) {
 }
 
 // Options of any learner.
-OptionValues options_of(const std::string& learner) {
+OptionValues options_of(const std::string& learner, double budget) {
     const bool is_tree = learner == "oplt";
     OptionValues options;
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
              {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"mass_cap", 0}})
+             {"mass_cap", 0}, {"budget", budget}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
@@ -84,7 +84,9 @@ OptionValues options_of(const std::string& learner) {
     return options;
 }
 
-Engine engine_of(const std::string& learner) { return {learner, options_of(learner), 1}; }
+Engine engine_of(const std::string& learner, double budget = 0) {
+    return {learner, options_of(learner, budget), 1};
+}
 
 // Instance `number` of a stream that brings new features and classes all the time.
 std::string instance(std::uint64_t number, std::uint32_t features) {
@@ -133,9 +135,10 @@ void cells_never_run_out(const std::string& learner) {
 
 // Learn one event after another with less and less memory left: each is refused with nothing
 // changed, or done as if there were enough.
-void memory_runs_out(const std::string& learner, std::uint64_t& done, std::uint64_t& refused) {
+void memory_runs_out(const std::string& learner, double budget, std::uint64_t& done,
+                     std::uint64_t& refused) {
     for (std::size_t room = 0; room < 60000; room += 4001) {
-        Engine engine = engine_of(learner), twin = engine_of(learner);
+        Engine engine = engine_of(learner, budget), twin = engine_of(learner, budget);
         std::uint64_t number = 0;
         for (; number < 25; ++number) learn(engine, number, 12), learn(twin, number, 12);
         const std::uint64_t first = number;
@@ -171,7 +174,8 @@ int main() {
     std::uint64_t done = 0, refused = 0;
     for (const char* learner : {"ff", "ind", "pa", "arow", "svm"}) cells_never_run_out(learner);
     for (const char* learner : {"ff", "arow", "svm", "frequency", "oplt"})
-        memory_runs_out(learner, done, refused);
+        memory_runs_out(learner, 0, done, refused);
+    for (const char* learner : {"pa", "arow", "svm"}) memory_runs_out(learner, 1.5, done, refused);
     require(done > 0 && refused > 0, "memory never ran out, or always");
     std::puts("kept");
 }
