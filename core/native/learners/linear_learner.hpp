@@ -361,7 +361,7 @@ private:
 
     static TopTwoScores top_two_of(const ScoreTable& scores) {
         TopTwoScores top_two;
-        constexpr double NONE = -std::numeric_limits<double>::infinity();
+        static constexpr double NONE = -std::numeric_limits<double>::infinity();
         scores.each_at_least(NONE, [&top_two](std::uint32_t, double score) {
             top_two.add(score);
             return top_two.second == 0 ? NONE : top_two.second;
