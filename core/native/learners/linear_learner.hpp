@@ -88,7 +88,13 @@ public:
         if (is_counted && subtract_counted(example.active, scores))
             outcome.top_two = top_two_of(scores);
         scores.undo();
-        if (outcome.updated) outcome.updated = update(example, scratch.context);
+        const std::uint64_t made_before = postings().appended();
+        if (outcome.updated)
+            outcome.updated = rule_.update(tables_.postings, example, scratch.context);
+        if constexpr (Rule::SIGNED)
+            if (rule_.budget > 0)
+                budget_.sweep(tables_, rule_.budget, rule_.tfidf,
+                              postings().appended() - made_before);
         return outcome;
     }
 
@@ -103,8 +109,10 @@ public:
         double without = row.mass, left = 0;
         tables_.postings.remove_edges(row, [&](std::uint32_t at) {
             const bool is_gone = is_retired(edge.classes[at]);
-            if (Rule::SIGNED) without -= is_gone && at < row.mass;  // one settled edge less
-            else (is_gone ? without : left) += (is_gone ? -1 : 1) * static_cast<double>(edge.masses[at]);
+            const auto mass = static_cast<double>(edge.masses[at]);
+            if (!is_gone) left += mass;
+            else if (!Rule::SIGNED) without -= mass;
+            else if (at < row.mass) without -= 1;  // one settled edge less
             return is_gone;
         });
         if (Rule::SIGNED) row.mass = without;
@@ -238,17 +246,6 @@ private:
             scores.add(edge.classes, edge.masses, edges_scored(row), coefficient(each, row));
         }
         work_.add(known, edges);
-    }
-
-    // Update the rows by the rule; true if anything was to be done. Edges beyond the budget go.
-    bool update(Example& example, const UpdateContext& context) {
-        const std::uint64_t made_before = postings().appended();
-        const bool updated = rule_.update(tables_.postings, example, context);
-        if constexpr (Rule::SIGNED)
-            if (rule_.budget > 0)
-                budget_.sweep(tables_, rule_.budget, rule_.tfidf,
-                              postings().appended() - made_before);
-        return updated;
     }
 
     // --- the context of an update --------------------------------------------------------------

@@ -71,3 +71,12 @@ def test_a_budget_can_be_set_and_lifted_later():
     for features, classes in stream(2000):
         index.learn(features, classes)
     assert index.edges > limited
+
+
+@pytest.mark.parametrize("learner", SIGNED)
+def test_a_lower_budget_is_met_by_events_that_change_nothing(learner):
+    index = taught(Options.of(learner, budget=3, max_outdegree=300, replay=0))
+    index.configure(Options.of(learner, budget=1, max_outdegree=300, replay=0))
+    for _ in range(200):
+        index.learn(["common 1", "rare 1"], ["class 1"])
+    assert index.edges < 1.15 * index.features

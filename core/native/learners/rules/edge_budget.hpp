@@ -26,7 +26,7 @@ namespace manyclass {
 
 class EdgeBudget {
 public:
-    // Continue the round for an update that made so many edges: the hand passes ROUND times as many,
+    // Continue the round after an event that made so many edges: the hand passes ROUND times as many,
     // and some more while the budget, which may be new, is exceeded by far.
     void sweep(Tables& tables, double budget, bool by_idf, std::uint64_t made) {
         const double most = budget * static_cast<double>(tables.features.count());
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    // The sections of a learner with a budget. `features`: ids, free ones included.
+    // The sections of a learner with a budget.
     void visit(SnapshotVisitor& visitor) {
         const auto hand = visitor.matching<std::uint32_t>("budget_hand", 1);
         const auto threshold = visitor.matching<float>("budget_threshold", 1);
