@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from argparse import REMAINDER, ArgumentParser
+from argparse import REMAINDER, ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping
 from math import comb
 from pathlib import Path
@@ -53,6 +53,14 @@ def times(tables: Tables) -> dict[Key, float]:
     }
 
 
+def pair_count(text: str) -> int:
+    """Return the number of pairs that an option gives; ArgumentTypeError for too few."""
+    count = int(text)
+    if count < FEWEST:
+        raise ArgumentTypeError(f"must be {FEWEST} or more: fewer show no interval")
+    return count
+
+
 def interval(ratios: list[float]) -> tuple[float, float]:
     """Return the narrowest pair of symmetric order statistics that is likely to hold the median."""
     ordered, count = sorted(ratios), len(ratios)
@@ -67,11 +75,9 @@ def interval(ratios: list[float]) -> tuple[float, float]:
 def main() -> None:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("other", type=Path, help="the checkout to compare with, built")
-    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--pairs", type=pair_count, default=10)
     parser.add_argument("benchmark", nargs=REMAINDER, help="its name and options")
     options = parser.parse_args()
-    if options.pairs < FEWEST:
-        parser.error(f"--pairs must be {FEWEST} or more: fewer show no interval")
     ratios: dict[Key, list[float]] = {}
     for pair in range(options.pairs):
         order = [HERE, options.other.resolve()]

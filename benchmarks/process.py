@@ -24,9 +24,9 @@ STOPPED_WITHIN = 60.0
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the user and system time of all threads of a process so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the user and system time of all threads of a process so far, to the nanosecond."""
+    # Linux's number for the CPU clock of a process; /proc/PID/stat counts in steps of 10 ms.
+    return time.clock_gettime((~pid << 3) | 2)
 
 
 def pin(pid: int, cores: Collection[int]) -> None:

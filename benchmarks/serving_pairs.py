@@ -17,10 +17,10 @@ from statistics import median
 import numpy as np
 
 from benchmarks import load
-from benchmarks.pairs import FEWEST, interval
+from benchmarks.pairs import interval, pair_count
 from benchmarks.process import CHECKOUT, ServerProcess, service_on_sqlite
 from benchmarks.report import Cell, Report, add_json_option
-from benchmarks.serving import UNLIMITED, encoded, teach
+from benchmarks.serving import UNLIMITED, encoded, one_round, teach
 
 TAUGHT, BODIES = 5000, 500  # events; requests of a kind
 WORDS, FEATURES, CLASSES = 20_000, 80, 1000
@@ -64,23 +64,20 @@ def cpu_microseconds(
     server: ServerProcess, requests: Sequence[bytes], connections: int, seconds: float
 ) -> float:
     """Return the CPU time of the server for a request; RuntimeError if one is refused."""
-    before = server.cpu_seconds()
-    measured = load.run(server.port, requests, connections, seconds)
-    if measured.failed:
-        raise RuntimeError(f"{measured.failed} of {measured.count} requests failed")
-    return (server.cpu_seconds() - before) / measured.count * 1e6
+    figures = one_round(server, requests, connections, seconds)
+    if figures["failed"]:
+        raise RuntimeError(f"{figures['failed']} of {figures['requests']} requests failed")
+    return figures["CPU µs/request"]
 
 
 def main() -> None:
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("other", type=Path, help="the checkout to compare with, built")
-    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--pairs", type=pair_count, default=10)
     parser.add_argument("--seconds", type=float, default=1.0, help="length of a measurement")
     parser.add_argument("--learner", default="svm")
     add_json_option(parser)
     options = parser.parse_args()
-    if options.pairs < FEWEST:
-        parser.error(f"--pairs must be {FEWEST} or more: fewer show no interval")
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[-1]})
     settings = {"max_concurrent": UNLIMITED, "learner": options.learner}

@@ -30,6 +30,8 @@ from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.log.request import Result
 from manyclass.service.observability.metrics import Metrics
 
+STREAM_TYPE = NDJSON.decode()
+
 _decoder = msgspec.json.Decoder(LearnRequest)
 _encode = msgspec.json.Encoder().encode
 
@@ -99,7 +101,7 @@ class Learn(HotCall):
         if media_type(request.headers) == NDJSON:
             await self._stream.answer(request)
             return None
-        body = await request.json_body(self._settings.max_body_bytes, NDJSON.decode())
+        body = await request.json_body(self._settings.max_body_bytes, STREAM_TYPE)
         sent = 1
         try:
             large = len(body) > LARGE_BYTES

@@ -2,7 +2,7 @@
 
 from numpy import float32
 
-from tests.core.references.arithmetic import SMALLEST_WEIGHT, is_weight, total
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, is_weight
 from tests.core.references.shares import Shares
 
 HEAVIEST_ROW = 2.0**16  # beyond it float32 sums would stall
@@ -45,9 +45,4 @@ class FeatureFocus(Shares):
 
     def mass_after_forgetting(self, feature, gone, kept):
         """Return the mass without the removed edges; rounding never lifts a weight above 1."""
-        if not kept:
-            return 0.0
-        without = feature.mass
-        for edge in gone:
-            without -= float(edge.mass)
-        return max(without, total(float(edge.mass) for edge in kept))
+        return self.mass_of_kept(feature, gone, kept)

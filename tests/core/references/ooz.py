@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from numpy import float32, nextafter
 
-from tests.core.references.arithmetic import is_weight, total
+from tests.core.references.arithmetic import is_weight
 from tests.core.references.budget import Budgeted
 from tests.core.references.state import Edge
 
@@ -99,9 +99,4 @@ class Slack(Budgeted):
 
     def mass_after_forgetting(self, feature, gone, kept):
         """Return the mass without the forgotten edges; rounding frees no weight in use."""
-        if not kept:
-            return 0.0
-        without = feature.mass
-        for edge in gone:
-            without -= float(edge.mass)
-        return max(without, total(float(edge.mass) for edge in kept))
+        return self.mass_of_kept(feature, gone, kept)

@@ -109,6 +109,16 @@ class Reference(Forgetting):
         """Return the mass of a row, of whose edges some go and the others stay."""
         return feature.mass
 
+    @staticmethod
+    def mass_of_kept(feature, gone, kept):
+        """Return the mass of a row without the edges that go, at least the sum of the others."""
+        if not kept:
+            return 0.0
+        without = feature.mass
+        for edge in gone:
+            without -= float(edge.mass)
+        return max(without, total(float(edge.mass) for edge in kept))
+
     # --- preprocessing ----------------------------------------------------------------------------
 
     def prepare(self, instance):
