@@ -15,7 +15,7 @@ from manyclass.core.errors import (
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
-from manyclass.core.learners.options import Options, respelled
+from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.model_state import (
     MOST_RESTORES,
@@ -138,7 +138,7 @@ class Model:
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
                 raise UnknownName("feature", event.name)
         elif event.kind == "promote":
-            if self.model_set.find(event.name) is None:
+            if self.model_set.find_logged(event.name) is None:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
             self.agreed(ModelSet.from_dict(event.options))
@@ -282,12 +282,12 @@ class Model:
             ]
         )
 
-    def _promote(self, label: str) -> None:
+    def _promote(self, logged: str) -> None:
         """Make a shadow the primary; do nothing if it is primary or was removed since `check`."""
-        label = respelled(label)
-        if label in self.shadows:
+        shadow = self.model_set.find_logged(logged)
+        if shadow is not None and shadow.specification in self.shadows:
             everyone = {each.label: each for each in self.enrolled}
-            model_set = self.model_set.promoted(label)
+            model_set = self.model_set.promoted(shadow.specification)
             self._enroll([everyone[each] for each in model_set.labels])
 
     def _begun(self, options: Options) -> Enrolled:

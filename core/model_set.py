@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners.options import Options, respelled
+from manyclass.core.learners.options import Options
 
 Role = Literal["primary", "shadow"]
 
@@ -48,9 +48,15 @@ class ModelSet:
         return ModelSet(promoted, shadows)
 
     def find(self, label: str) -> Options | None:
-        """Return the learner of this specification, which may have former names of options."""
-        label = respelled(label)
+        """Return the learner of this label."""
         return next((each for each in self.learners if each.specification == label), None)
+
+    def find_logged(self, specification: str) -> Options | None:
+        """Return the learner of a specification in a log, None without one."""
+        try:
+            return self.find(Options.parse_logged(specification).specification)
+        except OptionError:
+            return None  # of no learner at all
 
     def without(self, primary: Options) -> tuple[Options, ...]:
         """Return the shadows of this primary, which may be a shadow here."""

@@ -19,7 +19,7 @@ BUDGET = Option(
     "budget",
     0.0,
     "[1, 65535]",
-    "Edges a feature on average; beyond, edges that move scores least go.",
+    "Edges a feature on average, a class counting as 8; edges that move scores least go.",
     zero="off",
 )
 RATING = Option("rating", 0, "[0, 2147483647]", "Times seen before a full vote.", zero="off")
@@ -107,8 +107,10 @@ LEARNERS = (
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
-            *(MARGIN.at(1.0), *SIGNED, *preparing(sublinear=True, tfidf=True)),
-            *(C, C_NEGATIVE, CONSTRAINTS, NEGATIVES, REPLAY.at(2), REPLAY_SIZE, *LAST),
+            *(MARGIN.at(1.0), OUTDEGREE.at(300, logged=50), BUDGET.at(16.0, logged=0.0), RATING),
+            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE, CONSTRAINTS, NEGATIVES),
+            *(REPLAY.at(2), REPLAY_SIZE, *LAST),
         ),
+        presets={"fast": {"replay": 0}, "best": {"replay": 8, "replay_size": 100_000}},
     ),
 )

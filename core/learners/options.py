@@ -2,24 +2,21 @@
 
 A learner and its options can be written in one line, its specification:
 
-    ff    pa(replay=4)    committee(members=ff+pa(replay=4), vote=rarest)
+    ff    pa(replay=4)    svm(fast)    committee(members=ff+pa(replay=4), vote=rarest)
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from manyclass.core.errors import OptionError
-from manyclass.core.learners import specification
+from manyclass.core.learners import nested, specification
 from manyclass.core.learners.common import LIMITS as _LIMITS
 from manyclass.core.learners.ensemble import members_of
 from manyclass.core.learners.registry import FORMER, LEARNERS, OPTIONS, learner_of, option_of
-from manyclass.core.learners.spec import Learner, Value
+from manyclass.core.learners.spec import Learner, Option, Value
 
 LIMITS = tuple(option.name for option in _LIMITS)
-RENAMED = {former: name for former, name in FORMER.items() if former != name}
-_STORED = {name: former for former, name in RENAMED.items()}
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -46,7 +43,7 @@ class Options:
         own = {}
         for option in spec.options:
             value = option.check(chosen.pop(option.name, option.default))
-            own[option.name] = respelled(str(value)) if option.is_nested else value
+            own[option.name] = nested.as_given(str(value)) if option.is_nested else value
         for name, value in chosen.items():
             if OPTIONS[name].check(value) != OPTIONS[name].neutral:
                 message = f"has no effect on learner {learner!r}, only on {_having(name)}"
@@ -77,10 +74,25 @@ class Options:
 
         Raise OptionError, with the option "learner" if the text cannot be parsed.
         """
-        learner, given = specification.parse(text)
+        learner, named = _named(text)
+        return cls(learner, tuple(_by_name(inherited, learner_of(learner)).items()), **named)
+
+    @classmethod
+    def parse_logged(cls, text: str) -> Self:
+        """Return the options of a specification in a log, whose defaults do not change."""
+        learner, named = _named(text)
+        return cls._logged(learner, named)
+
+    @classmethod
+    def _logged(cls, learner: str, given: Mapping[str, Any]) -> Self:
         spec = learner_of(learner)
-        read = {name: option_of(name, spec).read(value) for name, value in given.items()}
-        return cls(learner, tuple(_by_name(inherited, spec).items()), **read)
+        values = {option.name: option.logged_default for option in spec.options}
+        for name, value in _by_name(given, spec).items():
+            option = option_of(name, spec)
+            values[name] = (
+                nested.as_given_by_log(str(option.check(value))) if option.is_nested else value
+            )
+        return cls(learner, values.items())
 
     def replace(self, **changes: Any) -> Self:
         """Return the same learner with other options; OptionError."""
@@ -104,15 +116,30 @@ class Options:
     @property
     def stored_specification(self) -> str:
         """The specification with the names in logs, which all releases read."""
-        return _respelled(self.specification, _STORED)
+        differing = {
+            option.former: option.write(value)
+            for option, value in self._logged_values()
+            if value != option.logged_default and option.name not in LIMITS
+        }
+        return specification.written(self.learner, differing)
 
     def _written(self, without: Iterable[str] = ()) -> str:
-        differing = ",".join(
-            f"{option.name}={option.write(value)}"
-            for option, (_, value) in zip(self.spec.options, self.values, strict=True)
+        differing = {
+            option.name: option.write(value)
+            for option, value in self._own()
             if value != option.default and option.name not in without
-        )
-        return f"{self.learner}({differing})" if differing else self.learner
+        }
+        return specification.written(self.learner, differing)
+
+    def _own(self) -> Iterator[tuple[Option, Value]]:
+        """Yield each option with its value."""
+        for option, (_, value) in zip(self.spec.options, self.values, strict=True):
+            yield option, value
+
+    def _logged_values(self) -> Iterator[tuple[Option, Value]]:
+        """Yield each option with its value, specifications as logs have them."""
+        for option, value in self._own():
+            yield option, nested.as_logged(str(value)) if option.is_nested else value
 
     @property
     def needs_features(self) -> bool:
@@ -139,8 +166,7 @@ class Options:
     def stored(self) -> dict[str, Value]:
         """Return the learner and its options by the names that logs and snapshots have."""
         return {"learner": self.learner} | {
-            option.former: _respelled(str(value), _STORED) if option.is_nested else value
-            for option, (_, value) in zip(self.spec.options, self.values, strict=True)
+            option.former: value for option, value in self._logged_values()
         }
 
     @classmethod
@@ -150,7 +176,7 @@ class Options:
         learner = given.pop("learner", "ff")
         if learner == "ff":  # before `sublinear` was an option, it did not damp values
             given.setdefault("sublinear", False)
-        return cls(learner, **given)
+        return cls._logged(learner, given)
 
     def differences(self, other: "Options") -> dict[str, tuple[Any, Any]]:
         """Return the options that differ: name -> (here, in the other)."""
@@ -159,13 +185,12 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def respelled(label: str) -> str:
-    """Return specifications with the present names of their options, and without blanks."""
-    return _respelled(label, RENAMED)
-
-
-def _respelled(text: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\w+(?==)", lambda name: names.get(name[0], name[0]), "".join(text.split()))
+def _named(text: str) -> tuple[str, dict[str, Value]]:
+    """Return the learner of a specification, and the options it names, by itself or by a preset."""
+    learner, preset, given = specification.parse(text)
+    spec = learner_of(learner)
+    read = {name: option_of(name, spec).read(value) for name, value in given.items()}
+    return learner, {**spec.preset(preset), **_by_name(read, spec)}
 
 
 def _by_name(given: Mapping[str, Any], spec: Learner) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Declarations: an option with its type, default and values; a learner with its options."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Self
@@ -35,11 +35,23 @@ class Option:
     zero: str = ""  # the meaning of 0, which is then allowed beside the interval
     of_members: bool = False  # meaningful only in a committee
     is_nested: bool = False  # the value is a text of specifications
+    logged: Value | None = None  # the default in logs and snapshots, if another; for good
     absent: Value | None = None  # the value for learners without the option; None: the default
 
-    def at(self, default: Value, values: str = "") -> Self:
-        """Return the option of a learner with another default, or other values."""
-        return replace(self, default=default, values=values or self.values, absent=self.neutral)
+    def at(self, default: Value, values: str = "", logged: Value | None = None) -> Self:
+        """Return the option of a learner with other defaults, or other values."""
+        return replace(
+            self,
+            default=default,
+            values=values or self.values,
+            absent=self.neutral,
+            logged=logged,
+        )
+
+    @property
+    def logged_default(self) -> Value:
+        """The value of an option that a log or a snapshot leaves out."""
+        return self.default if self.logged is None else self.logged
 
     @property
     def neutral(self) -> Value:
@@ -113,10 +125,18 @@ class Learner:
     is_probabilistic: bool = False  # its scores are probabilities
     builds_offline: bool = False  # offline training builds its tree over classes not learned yet
     check: "Callable[[Options], None] | None" = None  # raises OptionError for contradicting options
+    presets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # name -> options
 
     def option(self, name: str) -> Option | None:
         """Return the option of this name, None where the learner has none."""
         return next((option for option in self.options if option.name == name), None)
+
+    def preset(self, name: str) -> Mapping[str, Value]:
+        """Return the options of a preset; none for ""; OptionError for an unknown one."""
+        if name and name not in self.presets:
+            preset = f", or the preset {' or '.join(self.presets)}" if self.presets else ""
+            raise OptionError("learner", f"{name!r} must be option=value{preset}")
+        return self.presets.get(name, {})
 
 
 @cache

@@ -1,4 +1,9 @@
-"""Specifications as text: `name` or `name(option=value, …)`; members of a committee nest them."""
+"""Specifications as text: `name`, `name(option=value, …)` or `name(preset, option=value, …)`.
+
+Members of a committee nest them.
+"""
+
+from collections.abc import Mapping
 
 from manyclass.core.errors import OptionError
 
@@ -20,15 +25,27 @@ def parts(text: str, separator: str) -> list[str]:
     return [part.strip() for part in found]
 
 
-def parse(specification: str) -> tuple[str, dict[str, str]]:
-    """Return the learner's name and the options with their texts; OptionError for "learner"."""
+def parse(specification: str) -> tuple[str, str, dict[str, str]]:
+    """Return the names of the learner and of its preset, "" for none, and the options' texts.
+
+    Raise OptionError, with the option "learner", for another text.
+    """
     name, parenthesis, rest = specification.strip().partition("(")
     if parenthesis and not rest.endswith(")"):
         raise OptionError("learner", f"{specification!r} has no closing parenthesis at its end")
-    given: dict[str, str] = {}
-    for part in split(rest[:-1]):
+    preset, given = "", dict[str, str]()
+    for position, part in enumerate(split(rest[:-1])):
         option, equals, text = (piece.strip() for piece in part.partition("="))
-        if not equals or option in given:
+        if position == 0 and not equals:
+            preset = option
+        elif not equals or option in given:
             raise OptionError("learner", f"{part!r} must be option=value, each option once")
-        given[option] = text
-    return name.strip(), given
+        else:
+            given[option] = text
+    return name.strip(), preset, given
+
+
+def written(learner: str, options: Mapping[str, str]) -> str:
+    """Return the specification of a learner with the texts of its options."""
+    texts = ",".join(f"{name}={text}" for name, text in options.items())
+    return f"{learner}({texts})" if texts else learner

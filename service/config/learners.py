@@ -42,32 +42,32 @@ class LearnerSettings:
 
     def _primary(self, stored: ModelSet | None) -> Options:
         with self._about("learner"):
-            before = None if stored is None else self._predecessor(stored)
             if self.learner is None:
-                return (before or Options.of(DEFAULT_LEARNER)).replace(**self.limits)
-            primary = Options.parse(self.learner, **{**limits_of(before), **self.limits})
+                return (self._unnamed(stored) or Options.of(DEFAULT_LEARNER)).replace(**self.limits)
+            former = None if stored is None else stored.primary
+            primary = self._read(self.learner, stored, limits_of(former))
             for name, value in self.limits.items():
                 if getattr(primary, name) != value:
                     raise OptionError(name, f"MANYCLASS_LEARNER says otherwise: {self.learner!r}")
             return primary
 
-    def _predecessor(self, stored: ModelSet) -> Options:
-        """Return the stored learner that the settings mean by the primary."""
-        if self.learner is not None:
-            return stored.find(Options.parse(self.learner).specification) or stored.primary
-        if self.shadows is not None:
-            return stored.beside(tuple(map(Options.parse, self.shadows)))
-        return stored.primary
+    def _unnamed(self, stored: ModelSet | None) -> Options | None:
+        """Return the stored primary, or the one that the settings mean by their shadows."""
+        if stored is None or self.shadows is None:
+            return None if stored is None else stored.primary
+        return stored.beside(tuple(self._read(each, stored, {}) for each in self.shadows))
 
     def _shadows(self, primary: Options, stored: ModelSet | None) -> tuple[Options, ...]:
         if self.shadows is None:
             left = () if stored is None else stored.without(primary)
             return tuple(each.replace(**self.limits) for each in left)
-        shadows = []
-        for text in self.shadows:
-            known = None if stored is None else stored.find(Options.parse(text).specification)
-            shadows.append(Options.parse(text, **{**limits_of(known or primary), **self.limits}))
-        return tuple(shadows)
+        return tuple(self._read(each, stored, limits_of(primary)) for each in self.shadows)
+
+    def _read(self, text: str, stored: ModelSet | None, inherited: dict[str, int]) -> Options:
+        """Return the options of a specification, which may mean a stored learner; OptionError."""
+        continued = None if stored is None else meant_by(text, stored)
+        values = inherited if continued is None else dict(continued.values)
+        return Options.parse(text, **{**values, **self.limits})
 
     @contextmanager
     def _about(self, setting: str) -> Iterator[None]:
@@ -85,6 +85,21 @@ def as_variables(model_set: ModelSet) -> str:
     learner, *shadows = (each.full_specification for each in model_set.learners)
     shadowing = ",".join(shadows) or "none"
     return f"MANYCLASS_LEARNER='{learner}' MANYCLASS_SHADOWS='{shadowing}'"
+
+
+def meant_by(text: str, stored: ModelSet) -> Options | None:
+    """Return the stored learner that a specification means, None without one; OptionError.
+
+    It is the one of these options, with the defaults of this release or of former ones for the
+    others. A learner's name alone means the first stored one of this name.
+    """
+    options, formerly = Options.parse(text), Options.parse_logged(text)
+    for each in (options, formerly):
+        if found := stored.find(each.specification):
+            return found
+    if text.strip() != options.learner:
+        return None
+    return next((each for each in stored.learners if each.learner == options.learner), None)
 
 
 def limits_of(options: Options | None) -> dict[str, int]:

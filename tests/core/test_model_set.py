@@ -133,7 +133,7 @@ def test_learners_continue_former_ones():
     assert ModelSet(OOZ, (PA,)).origins(before) == [None, 1]
 
 
-FORMER = "svm(aggressiveness=2,caution=0.5)"
+FORMER = "svm(aggressiveness=2,caution=0.5)"  # with the defaults that logs have for good
 PRESENT = "svm(C=2,C_negative=0.5)"
 
 
@@ -141,7 +141,8 @@ def test_logs_and_snapshots_keep_the_former_names_of_options():
     committee = Options.of("committee", members=f"{PRESENT}+ff(mass_cap=9)")
     model_set = ModelSet(committee, (Options.parse(PRESENT), Options(binarize=True)))
     written = model_set.to_dict()
-    assert written["answering"]["members"] == f"{FORMER}+ff(feature_memory=9)"
+    members = "svm(aggressiveness=2,caution=0.5,max_outdegree=300,budget=16)+ff(feature_memory=9)"
+    assert written["answering"]["members"] == members
     svm, ff = written["shadows"]
     assert (svm["aggressiveness"], svm["caution"], svm["demands"]) == (2.0, 0.5, "pairs")
     assert (ff["boolean"], ff["feature_memory"]) == (True, 30.0)
@@ -149,13 +150,15 @@ def test_logs_and_snapshots_keep_the_former_names_of_options():
     assert ModelSet.from_dict(written) == model_set
 
 
-@pytest.mark.parametrize("label", [FORMER, PRESENT])
-def test_a_learner_is_found_by_its_former_label(label):
-    learner = Options.parse(PRESENT)
-    model_set = ModelSet(FF, (PA, learner))
-    assert model_set.find(label) == learner
-    assert model_set.promoted(label).primary == learner
-    assert ModelSet(FF, (PA,)).find(label) is None
+@pytest.mark.parametrize("logged", [FORMER, PRESENT])
+def test_a_learner_is_found_by_its_former_label(logged):
+    learner = Options.parse_logged(FORMER)
+    model_set = ModelSet(FF, (PA, learner, Options.parse(PRESENT)))
+    assert model_set.find_logged(logged) == learner
+    assert model_set.find(learner.specification) == learner
+    assert model_set.find(PRESENT) == Options.parse(PRESENT) != learner
+    assert ModelSet(FF, (PA,)).find_logged(logged) is None
+    assert model_set.find_logged("smv(") is None
 
 
 def test_differences_are_reported_by_name():

@@ -10,7 +10,8 @@ import pytest
 
 from manyclass.core.errors import OptionError
 from manyclass.core.index import Index
-from manyclass.core.learners.options import RENAMED, Options
+from manyclass.core.learners.nested import RENAMED
+from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, LEARNERS, OPTIONS
 
 NEEDED = {"committee": "members=ff"}
@@ -80,13 +81,43 @@ def test_the_former_names_of_options_parse_for_good():
     assert options == Options.of(
         "svm", aggressiveness=2, C_negative=0.5, demands="each", boolean=True
     )
-    assert Options.parse(options.stored_specification) == options
-    assert (
-        options.stored_specification == "svm(boolean=yes,aggressiveness=2,caution=0.5,demands=each)"
+    assert Options.parse_logged(options.stored_specification) == options
+    assert options.stored_specification == (
+        "svm(max_outdegree=300,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each)"
     )
     committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
     assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
-    assert committee.stored()["members"] == "svm(caution=2)+ff(feature_memory=0)"
+    logged = "svm(caution=2,max_outdegree=300,budget=16)+ff(feature_memory=0)"
+    assert committee.stored()["members"] == logged
+    assert Options.from_stored(committee.stored()) == committee
+
+
+FORMER_SVM = {"max_outdegree": 50, "budget": 0.0}
+
+
+def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
+    for logged in (Options.parse_logged("svm"), Options.from_stored({"learner": "svm"})):
+        assert logged == Options.of("svm", **FORMER_SVM)
+        assert logged.specification == "svm(max_outdegree=50,budget=0)"
+        assert logged.stored_specification == "svm"
+    [member, _] = Options.parse_logged("committee(members=svm(replay=4)+ff)").member_options
+    assert member == Options.of("svm", replay=4, **FORMER_SVM)
+
+
+def test_members_read_back_from_a_log():
+    for members in ("svm", "svm(budget=16,C=2)+ff", "svm(budget=8)+svm(fast)", "pa(replay=4)+ff"):
+        committee = Options.of("committee", members=members)
+        assert Options.from_stored(committee.stored()) == committee
+        assert Options.parse_logged(committee.stored_specification) == committee
+        assert Options.parse(committee.specification) == committee
+
+
+def test_a_preset_names_several_options():
+    assert Options.parse("svm(fast)") == Options.of("svm", replay=0)
+    assert Options.parse("svm(fast, C=2)").specification == "svm(C=2,replay=0)"
+    assert Options.parse("svm(fast, replay=1)") == Options.of("svm", replay=1)
+    assert Options.parse("svm(best)").specification == "svm(replay=8,replay_size=100000)"
+    assert Options.of("committee", members="svm(fast)+ff").members == "svm(replay=0)+ff"
 
 
 @pytest.mark.parametrize(
@@ -114,6 +145,10 @@ def test_the_former_names_of_options_parse_for_good():
         ("svm(qqq=1)", "known are margin_threshold, max_outdegree"),
         ("smv", r"did you mean `svm`\?"),
         ("pa(rating=0", "no closing parenthesis"),
+        ("svm(fats)", "'fats' must be option=value, or the preset fast or best"),
+        ("ff(fast)", "'fast' must be option=value$"),
+        ("svm(C=2,fast)", "'fast' must be option=value, each option once"),
+        ("committee(members=svm(fats)+ff)", "members: .*'fats' must be"),
         ("committee", r"members: must name the members of a committee, as in ff\+pa\(replay=4\)"),
         *(
             (f"committee(members={members})", "members: must name")

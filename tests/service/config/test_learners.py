@@ -76,7 +76,8 @@ def test_learners_that_cannot_be_are_refused_by_the_setting_that_asks_for_them(
     [
         ({}, ["pa(replay=4)", "ff", "ema"]),
         ({"LEARNER": ""}, ["pa(replay=4)", "ff", "ema"]),
-        ({"LEARNER": "pa"}, ["pa", "ff", "ema"]),
+        ({"LEARNER": "pa"}, ["pa(replay=4)", "ff", "ema"]),  # any pa
+        ({"LEARNER": "pa(replay=0)"}, ["pa", "ff", "ema"]),
         ({"LEARNER": "pa(negatives=2)"}, ["pa(negatives=2)", "ff", "ema"]),
         ({"LEARNER": "ff"}, ["ff", "pa(replay=4)", "ema"]),
         ({"LEARNER": "arow"}, ["arow", "ff", "ema"]),
@@ -133,7 +134,14 @@ def test_the_limits_of_a_new_store_are_those_of_the_primary():
     [
         ("svm", "svm", False),
         ("svm(rating=3)", None, False),
-        ("svm(rating=3)", "svm", True),  # a named learner has the defaults of omitted options
+        ("svm(rating=3)", "svm", False),  # a name alone means any learner of this name
+        ("svm(rating=3)", "svm(C=2)", True),  # with an option, the others have their defaults
+        ("svm(rating=3)", "svm(fast)", True),
+        ("svm(replay=0)", "svm(fast)", False),
+        ("svm(max_outdegree=50,budget=0)", "svm", False),
+        # the defaults of earlier releases, as their stores have them
+        ("svm(max_outdegree=50,budget=0,replay=4)", "svm(replay=4)", False),
+        ("svm(max_outdegree=50,budget=0,replay=4)", "svm(replay=8)", True),
         ("svm(rating=3)", "svm(rating=3)", False),
         ("svm(caution=0.5)", "svm(C_negative=0.5)", False),
         ("svm(C_negative=0.5)", "svm(caution=0.5)", False),

@@ -37,8 +37,10 @@ ENVIRONMENT = {
     "learner": SPECIFICATION,
 }
 ANSWERS = json.loads((HERE / "answers.json").read_text())
-for part in ("ranked", "learners"):  # by the names that today's options have
-    ANSWERS[part] = {Options.parse(name).specification: it for name, it in ANSWERS[part].items()}
+for part in ("ranked", "learners"):  # by today's names and defaults of options
+    ANSWERS[part] = {
+        Options.parse_logged(name).specification: it for name, it in ANSWERS[part].items()
+    }
 
 
 def in_a_file(folder, name="store.db"):
