@@ -1,4 +1,4 @@
-"""The best default for a new user, with 50 edges a feature and one pass.
+"""The best default for a new user, in one pass.
 
 `default-choice` compares learners on a held-out tenth of the training rows, another tenth in each
 split; it does not read the published test rows. `default` compares the choice with peers on them:
@@ -21,7 +21,10 @@ EVERYWHERE: Final = (
     "pa(sublinear=yes,tfidf=yes)",
     "arow(sublinear=yes,tfidf=yes)",
     "svm",
-    "svm(replay=0)",
+    "svm(fast)",
+    "svm(best)",
+    "svm(max_outdegree=50,budget=0)",  # the default before there was a budget
+    "svm(budget=8)",
     "svm(replay=1)",
     "svm(caution=0.1)",
     "svm(demands=each)",
@@ -34,7 +37,8 @@ ON_SMALL: Final = (
     "pa",
     "pa(rivals=1)",
     "pa(sublinear=yes,tfidf=yes,replay=4)",
-    "svm(replay=4)",
+    "svm(replay=4,replay_size=100000)",
+    "svm(replay=4,replay_size=100000,C_negative=0.5)",
     "svm(replay_size=1000)",
     "svm(caution=0.5)",
     "svm(caution=1)",
@@ -45,10 +49,12 @@ ON_SMALL: Final = (
     "svm(caution=0.1,demands=each)",
     "svm(tfidf=no)",
     "svm(sublinear=no,tfidf=no)",
-    "svm(max_outdegree=25)",
+    "svm(max_outdegree=100)",
     "svm(max_outdegree=1000)",
+    "ff(tfidf=yes,margin_threshold=0.2)",
+    "ff(margin_threshold=0,mass_cap=0)",
 )
-TESTED: Final = ("svm", "svm(replay=0)", "ff(sublinear=no)")
+TESTED: Final = ("svm", "svm(fast)", "svm(best)", "svm(max_outdegree=50,budget=0)", "ff")
 BATCH: Final = ("linearsvc", "linearsvc+tfidf", "omikuji+tfidf")
 TABLES: Final = [
     Pivot(measure, [measure], across="dataset", each="", mean=True, digits=4)
