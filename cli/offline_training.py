@@ -18,6 +18,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import StoreError, StoreMissing
@@ -29,6 +30,7 @@ from manyclass.training.trainer import Pass, Plan, Training, train
 def run(
     files: Sequence[str],
     format: str | None,
+    text: TextAnalysis,
     specification: str,
     plan: Plan,
     out: Path | None,
@@ -45,12 +47,12 @@ def run(
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
         _check_targets(out, store)
-        rows, account = read_files(files, format)
+        rows, account = read_files(files, format, text)
         if account.rejected > account.instances:
             complain("most lines are bad, as in a file of another format: nothing was written")
             raise typer.Exit(BAD_LINES)
         training = _train(rows, options, plan)
-        _write(training, out, store)
+        _write(Model.of(training.learner, training.learned, text), out, store)
     except KeyboardInterrupt:
         complain("stopped: nothing was written")
         raise typer.Exit(INTERRUPTED) from None
@@ -113,8 +115,7 @@ def _check_targets(out: Path | None, store: str | None) -> None:
         _to_store(store, _check_empty, make_new=False)
 
 
-def _write(training: Training, out: Path | None, store: str | None) -> None:
-    model = Model.of(training.learner, training.learned)
+def _write(model: Model, out: Path | None, store: str | None) -> None:
     if out is not None:
         typer.echo(f"{_to_file(model, out)} bytes in {out}", err=True)  # it may be standard output
     if store is not None:

@@ -8,6 +8,7 @@ import typer
 
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.progress_bar import bar_of_files
+from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
 from manyclass.training.formats.given import Rejected
 from manyclass.training.lines import FileFault, Source
@@ -23,11 +24,30 @@ FileFormat = Annotated[
         show_default=False,
     ),
 ]
+TextOption = Annotated[
+    str,
+    typer.Option(
+        "--text",
+        help="How texts become features: words, with any of +pairs, +characters, +unspaced,"
+        " +normalized.",
+        metavar="PARTS",
+    ),
+]
 NAMED_LINES = 20  # rejected lines printed; more are only counted
 MOVED_ROWS = 256  # instances between two updates of the bar
 
 
-def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]:
+def analysis_of(text: str) -> TextAnalysis:
+    """Return the analysis of --text; BadParameter."""
+    try:
+        return TextAnalysis.parse(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--text") from error
+
+
+def read_files(
+    files: Sequence[str], format: str | None, text: TextAnalysis
+) -> tuple[Rows, Account]:
     """Read the files; without a format, the name of each determines it.
 
     Raises typer.Exit if a file cannot be read to its end, or if the files hold no instance.
@@ -42,7 +62,7 @@ def read_files(files: Sequence[str], format: str | None) -> tuple[Rows, Account]
                 if account.instances % MOVED_ROWS == 0:
                     move(f"{account.instances:,} instances read")
 
-            rows, account = read(sources, format, complaints.add, moved)
+            rows, account = read(sources, format, complaints.add, moved, text)
     except FormatUnknown as error:
         raise typer.BadParameter(str(error)) from error
     except FileFault as error:

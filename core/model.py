@@ -26,10 +26,12 @@ from manyclass.core.model_state import (
     prefix_of,
     recent_of,
     rules_of,
+    text_of,
 )
 from manyclass.core.outcome import NOTHING_LEARNED, Answer, EventKey, Node, Outcome, ShadowOutcome
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import need
+from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 
 
 class Model:
@@ -42,10 +44,16 @@ class Model:
     Threads: any may call `rank` and `explain`; one at a time `apply`, `dump` and the rest.
     """
 
-    def __init__(self, model_set: ModelSet | Options, hash_seed: int = 0) -> None:
+    def __init__(
+        self,
+        model_set: ModelSet | Options,
+        hash_seed: int = 0,
+        text: TextAnalysis = WORDS_AND_PAIRS,
+    ) -> None:
         """Create an empty model; options stand for one learner without shadows.
 
-        `hash_seed` salts the tables of names and has no effect on the state.
+        `hash_seed` salts the tables of names and has no effect on the state. `text` is the analysis
+        of texts before they come here as instances; it stays that of the model.
         """
         if isinstance(model_set, Options):
             model_set = ModelSet(model_set)
@@ -53,13 +61,14 @@ class Model:
         self.recent = DedupWindow()
         self.restores: list[tuple[int, int]] = []
         self.rules = rules.RULES  # the version in force, see rules.py
+        self.text = text
         self._hash_seed = hash_seed
         self._enroll([self._begun(options) for options in model_set.learners])
 
     @classmethod
-    def of(cls, learner: Learner, seq: int) -> "Model":
+    def of(cls, learner: Learner, seq: int, text: TextAnalysis = WORDS_AND_PAIRS) -> "Model":
         """Create the model after event `seq` with this learner alone."""
-        model = cls(learner.options)
+        model = cls(learner.options, text=text)
         model._enroll([Enrolled.begun(learner.options.specification, learner)])
         model.seq = seq
         return model
@@ -321,6 +330,8 @@ class Model:
         facts = {"seq": self.seq, "lineup": self.model_set.to_dict(), "restores": [*self.restores]}
         if self.rules > 1:
             facts["rules"] = self.rules
+        if self.text != WORDS_AND_PAIRS:
+            facts["text"] = str(self.text)
         arrays: snapshot.Arrays = {}
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}
@@ -341,7 +352,7 @@ class Model:
         in_force = rules_of(facts)
         seq, restores = marks_of(facts)
         model_set = model_set_of(facts)
-        model = cls(model_set, hash_seed)
+        model = cls(model_set, hash_seed, text_of(facts))
         known = {*model.freeze().arrays}  # an empty model has arrays of the same names
         for name in arrays:
             today = name.replace("class_hung", "class_turns")  # its first name

@@ -17,6 +17,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, need, within
+from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 
 OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
 MOST_RESTORES = 1_000  # remembered marks; any log was trimmed beyond older ones
@@ -42,7 +43,7 @@ class Frozen:
 def marks_of(facts: dict[str, Any]) -> tuple[int, list[tuple[int, int]]]:
     """Return `seq` and `restores` from the header of a snapshot; SnapshotError."""
     # Releases without shadows wrote the options of their only learner.
-    described = facts.keys() - {"rules"}
+    described = facts.keys() - {"rules", "text"}
     if described not in ({"seq", "restores", "lineup"}, {"seq", "restores", "options"}):
         raise SnapshotError(f"the header must have seq, restores and lineup, not {[*facts]}")
     seq, restores = facts["seq"], facts["restores"]
@@ -67,6 +68,19 @@ def rules_of(facts: dict[str, Any]) -> int:
     if in_force > rules.RULES:
         raise RulesDiffer(in_force, rules.RULES)
     return int(in_force)
+
+
+def text_of(facts: dict[str, Any]) -> TextAnalysis:
+    """Return the analysis of texts from the header of a snapshot; SnapshotError."""
+    if "text" not in facts:
+        return WORDS_AND_PAIRS
+    named = facts["text"]
+    if not isinstance(named, str):
+        raise SnapshotError(f"text in the header must be an analysis of texts, not {named!r}")
+    try:
+        return TextAnalysis.parse(named)
+    except ValueError as error:
+        raise SnapshotError(f"text in the header: {error}") from error
 
 
 def _is_count(value: object) -> bool:

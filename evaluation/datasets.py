@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final, Self
@@ -10,6 +11,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.evaluation import readers
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.lines import FileFault
@@ -111,8 +113,8 @@ def _merged(first: list[str], second: list[str]) -> tuple[list[str], NDArray[np.
     return list(places), columns
 
 
-def read(name: str, data: Path) -> Dataset:
-    """Return the data set of this name.
+def read(name: str, data: Path, analysis: TextAnalysis = DEFAULT_TEXT) -> Dataset:
+    """Return the data set of this name; `analysis` applies to the sets in BY_ANALYSIS.
 
     Raises UnknownDataset; DataMissing if its files are not in the folder; FileFault if they cannot
     be read or are incomplete, as after an interrupted download.
@@ -120,17 +122,21 @@ def read(name: str, data: Path) -> Dataset:
     if name not in DATASETS:
         raise UnknownDataset(name)
     try:
+        if name in BY_ANALYSIS:
+            return BY_ANALYSIS[name](data, analysis)
         return DATASETS[name](data)
     except (OSError, EOFError, zlib.error, ValueError, LookupError) as error:
         reason = str(error) or type(error).__name__
         raise FileFault(name, f"its files in {data} are damaged: {reason}") from error
 
 
-def _texts(
-    path: Path, features: Callable[[str], Mapping[str, float]] = readers.word_and_pair_counts
-) -> Iterator[Part]:
+def _texts(path: Path, features: Callable[[str], Mapping[str, float]]) -> Iterator[Part]:
     for row in readers.json_lines(path):
         yield row["split"], features(row["text"]), list(dict.fromkeys(row["classes"]))
+
+
+def _analysed(path: Path, analysis: TextAnalysis) -> Iterator[Part]:
+    return _texts(path, partial(readers.feature_values, analysis=analysis))
 
 
 # --- the papers' own sets -------------------------------------------------------------------------
@@ -171,19 +177,19 @@ def reuters(data: Path) -> Dataset:
     return Dataset.of_parts("reuters", _texts(data / "reuters21578.jsonl.gz", readers.word_counts))
 
 
-def clinc(data: Path) -> Dataset:
+def clinc(data: Path, analysis: TextAnalysis = DEFAULT_TEXT) -> Dataset:
     """CLINC150: 150 intents of short requests."""
-    return Dataset.of_parts("clinc", _texts(data / "clinc150.jsonl.gz"))
+    return Dataset.of_parts("clinc", _analysed(data / "clinc150.jsonl.gz", analysis))
 
 
-def banking(data: Path) -> Dataset:
+def banking(data: Path, analysis: TextAnalysis = DEFAULT_TEXT) -> Dataset:
     """BANKING77: 77 intents of short requests to a bank."""
-    return Dataset.of_parts("banking", _texts(data / "banking77.jsonl.gz"))
+    return Dataset.of_parts("banking", _analysed(data / "banking77.jsonl.gz", analysis))
 
 
-def cpv(data: Path) -> Dataset:
+def cpv(data: Path, analysis: TextAnalysis = DEFAULT_TEXT) -> Dataset:
     """Italian tenders and their procurement codes, whose digits are a tree."""
-    rows = list(_texts(data / "cpv_it.jsonl.gz"))
+    rows = list(_analysed(data / "cpv_it.jsonl.gz", analysis))
     codes = readers.json_object(data / "cpv_it.taxonomy.json").keys()
     taxonomy = Taxonomy.of_codes({*codes, *chain.from_iterable(row[2] for row in rows)})
     return Dataset.of_parts("cpv", rows, taxonomy)
@@ -197,9 +203,9 @@ def eurlex(data: Path) -> Dataset:
     return Dataset.of_parts("eurlex", texts, taxonomy)
 
 
-def yso(data: Path) -> Dataset:
+def yso(data: Path, analysis: TextAnalysis = DEFAULT_TEXT) -> Dataset:
     """Titles of a library and their subjects, 2.7 to a title, of the thesaurus YSO."""
-    return Dataset.of_parts("yso", _texts(data / "yso_finna_en.jsonl.gz"))
+    return Dataset.of_parts("yso", _analysed(data / "yso_finna_en.jsonl.gz", analysis))
 
 
 def bibtex(data: Path) -> Dataset:
@@ -230,6 +236,14 @@ def _of_files(
         for instance, classes in read(path):
             yield part, instance, classes
 
+
+BY_ANALYSIS: Final[dict[str, Callable[[Path, TextAnalysis], Dataset]]] = {
+    "clinc": clinc,
+    "banking": banking,
+    "cpv": cpv,
+    "yso": yso,
+}
+"""The data sets whose texts are read as the service reads them."""
 
 DATASETS: Final[dict[str, Callable[[Path], Dataset]]] = {
     "newsgroups": newsgroups,

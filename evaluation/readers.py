@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from manyclass.core.text import features_of
+from manyclass.core.text import TextAnalysis
 from manyclass.core.words import WORD, instances, sentences
 from manyclass.training.formats import xmc as xmc_format
 from manyclass.training.formats.given import Given
@@ -106,9 +106,10 @@ def word_counts(text: str) -> dict[str, int]:
     return Counter(TOKEN.findall(text.lower()))
 
 
-def word_and_pair_counts(text: str) -> dict[str, int]:
-    """Return the count of each feature that the service makes of a text."""
-    return Counter(features_of(text))
+def feature_values(text: str, analysis: TextAnalysis) -> Mapping[str, float]:
+    """Return the features that the service makes of a text, with their values."""
+    features = analysis.features_of(text)
+    return features if isinstance(features, dict) else Counter(features)
 
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:

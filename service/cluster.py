@@ -8,6 +8,7 @@ from manyclass.core import rules
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import NewerRules, OlderRules, RecoveryError, with_hint
 from manyclass.service.log.apply_loop import ApplyLoop
 from manyclass.service.log.group_commit import GroupCommit
@@ -152,7 +153,7 @@ class StateRestorer:
     def __init__(
         self, cluster: Cluster, clock: Callable[[], float], hash_seed: int, named: bool
     ) -> None:
-        """`named`: the settings name the learners."""
+        """`named`: the settings name the learners and the analysis of texts."""
         self._cluster = cluster
         self._live = cluster.live
         self._clock = clock
@@ -160,7 +161,9 @@ class StateRestorer:
         self._named = named
         self._recovering: asyncio.Future[Model] | None = None
 
-    async def restore(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model | None:
+    async def restore(
+        self, model_set: Callable[[], ModelSet] | ModelSet, text: TextAnalysis
+    ) -> Model | None:
         """Return the restored model, or None if the engine was closed meanwhile.
 
         Other processes may trim a shared log beyond the snapshot that is being loaded.
@@ -170,7 +173,7 @@ class StateRestorer:
         cluster.waiting = None
         while not cluster.is_closed:
             try:
-                model = await self._recover(model_set)
+                model = await self._recover(model_set, text)
             except StoreUnavailable as error:
                 if cluster.shared is None:
                     raise
@@ -203,11 +206,13 @@ class StateRestorer:
         if self._recovering is not None:
             await asyncio.wait([self._recovering])
 
-    async def _recover(self, model_set: Callable[[], ModelSet] | ModelSet) -> Model:
+    async def _recover(
+        self, model_set: Callable[[], ModelSet] | ModelSet, text: TextAnalysis
+    ) -> Model:
         named = self._named or isinstance(model_set, ModelSet)
         store, recovery = self._cluster.store, self._live.recovery
         work = asyncio.to_thread(
-            recover, store, model_set, self._clock, recovery, self._hash_seed, named
+            recover, store, model_set, self._clock, recovery, self._hash_seed, named, text
         )
         self._recovering = asyncio.ensure_future(work)
         return await asyncio.shield(self._recovering)
@@ -335,7 +340,8 @@ class Replica:
             self.rewinds += 1
         log.warning("the state is restored anew: %s", error)
         self._live.lose()
-        model = await self._restorer.restore(self._live.model.model_set)
+        stored = self._live.model
+        model = await self._restorer.restore(stored.model_set, stored.text)
         if model is not None:
             self._group_commit.resume(model)
         return model is not None

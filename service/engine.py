@@ -10,6 +10,7 @@ from typing import Literal
 from manyclass.core.errors import CoreError
 from manyclass.core.event import Event
 from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.cluster import Cluster, StateRestorer
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine_stats import EngineStats
@@ -66,7 +67,8 @@ class Engine:
         self.recovery = cluster.live.recovery
         self.cause: Exception | None = None  # of a failure to start, for the server
         self._live = cluster.live
-        self._restorer = StateRestorer(cluster, clock, hash_seed, settings.learner is not None)
+        named = settings.learner is not None and settings.text is not None
+        self._restorer = StateRestorer(cluster, clock, hash_seed, named)
         self._make_pipeline = partial(
             Pipeline, settings, cluster, self._restorer, clock, hash_seed, on_applied, on_message
         )
@@ -99,13 +101,15 @@ class Engine:
 
     async def _start(self) -> None:
         self._tick()
-        model = await self._restorer.restore(self.settings.model_set)
+        settings = self.settings
+        model = await self._restorer.restore(settings.model_set, settings.text or DEFAULT_TEXT)
         if model is None:
             return
+        settings.check_text(model.text)
         self._live.use(model)
         pipeline = self._make_pipeline()
         try:
-            await pipeline.agree_on_learners(self.settings.model_set(model.model_set))
+            await pipeline.agree_on_learners(settings.model_set(model.model_set))
             await self.cluster.poll_until(lambda _: True)  # before this process answers a request
             if self._status != "closed":
                 self._pipeline, self._status = pipeline, "ready"

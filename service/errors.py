@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 RETRY_AFTER = 1.0  # seconds; a full queue is shorter, or the store is back, after about as long
 BACKUP = "put a backup of the store in its place, or move the store away to begin anew"
 NAME_THE_LEARNERS = (
-    "name the learners the log was begun with in MANYCLASS_LEARNER and MANYCLASS_SHADOWS, or"
-    f" {BACKUP}"
+    "name the learners the log was begun with in MANYCLASS_LEARNER and MANYCLASS_SHADOWS, and its"
+    f" analysis of texts in MANYCLASS_TEXT, or {BACKUP}"
 )
 
 

@@ -17,6 +17,7 @@ from studies import (
     options_of_ff,
     paper,
     techniques,
+    text,
     trees,
     word_rules,
 )
@@ -41,6 +42,8 @@ STUDIES: Final[dict[str, Study]] = {
     "calibration-upheaval": calibration.UPHEAVAL,
     "trees": trees.STUDY,
     "few-shot": few_shot.STUDY,
+    "text-choice": text.CHOICE,
+    "text": text.STUDY,
 }
 
 

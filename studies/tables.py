@@ -11,7 +11,7 @@ from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, short
 from studies.declaration import At, Beside, Pivot, Plot, Record, Study
 
 WITH_DEVIATION = frozenset({"R1", "R5"})  # others would widen the tables
-SIZES = frozenset({"pass", "classes", "active"})
+SIZES = frozenset({"pass", "classes", "active", "features", "features a text"})
 UNRANKED = SIZES | {
     f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")
 }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.training.formats import format_of, reader_of
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Source
@@ -26,8 +27,9 @@ def read(
     format: str | None = None,
     rejected: Callable[[Rejected], None] = lambda line: None,
     moved: Callable[[Account], None] = lambda account: None,
+    text: TextAnalysis = DEFAULT_TEXT,
 ) -> tuple[Rows, Account]:
-    """Read the labelled instances of the files, in order.
+    """Read the labelled instances of the files, in order; `text` makes features of their texts.
 
     Without `format`, the name of each file determines its format. `rejected` is called with each
     rejected line, `moved` after each line. Raises FormatUnknown before reading, and FileFault.
@@ -37,17 +39,18 @@ def read(
     given = (
         each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
     )
-    return Rows.of(_checked(given, account, rejected, moved)), account
+    return Rows.of(_checked(given, text, account, rejected, moved)), account
 
 
 def _checked(
     given: Iterable[Given | Rejected],
+    text: TextAnalysis,
     account: Account,
     rejected: Callable[[Rejected], None],
     moved: Callable[[Account], None],
 ) -> Iterator[tuple[Mapping[str, float], list[str]]]:
     for each in given:
-        checked = _event(each) if isinstance(each, Given) else each
+        checked = _event(each, text) if isinstance(each, Given) else each
         if isinstance(checked, Rejected):
             account.rejected += 1
             rejected(checked)
@@ -59,9 +62,11 @@ def _checked(
         moved(account)
 
 
-def _event(given: Given) -> Event | Rejected:
+def _event(given: Given, text: TextAnalysis) -> Event | Rejected:
     """Return the event that the service would learn from the line."""
+    features = given.features
     try:
-        return Event.learn(Instance(given.features), given.classes)
+        instance = Instance(text.features_of(features) if isinstance(features, str) else features)
+        return Event.learn(instance, given.classes)
     except InstanceError as error:
         return Rejected(given.line, str(error))

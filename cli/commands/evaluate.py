@@ -15,12 +15,13 @@ import typer
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
-from manyclass.cli.reading import FileFormat, read_files
+from manyclass.cli.reading import FileFormat, TextOption, analysis_of, read_files
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.training.formats import FormatUnknown, format_of, reader_of
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 from manyclass.training.reading import Account
@@ -91,6 +92,7 @@ def evaluate(
         float, typer.Option(help="Share of the files' rows for testing, without --test.")
     ] = 0.1,
     format: FileFormat = None,
+    text: TextOption = str(DEFAULT_TEXT),
     data: Annotated[
         Path | None,
         typer.Option(
@@ -135,7 +137,9 @@ def evaluate(
     from manyclass.evaluation.report import table_of
 
     accounts: list[Account] = []
-    loads = _loads(files or [], test or [], format, held_out, sets, data, accounts)
+    loads = _loads(
+        files or [], test or [], format, analysis_of(text), held_out, sets, data, accounts
+    )
     variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
     others = _peers(peers, context.obj)
     _check_targets(json, html)
@@ -171,6 +175,7 @@ def _loads(
     files: Sequence[str],
     test: Sequence[str],
     format: str | None,
+    text: TextAnalysis,
     held_out: float,
     sets: str,
     data: Path | None,
@@ -195,10 +200,10 @@ def _loads(
     for name in names:
         if name not in DATASETS:
             raise typer.BadParameter(str(UnknownDataset(name)), param_hint="--set")
-        loads[name] = partial(read, name, folder)
+        loads[name] = partial(read, name, folder, text)
     if files:
         _check_formats([*files, *test], format)
-        loads["own files"] = partial(_own_set, files, test, format, held_out, accounts)
+        loads["own files"] = partial(_own_set, files, test, format, text, held_out, accounts)
     return loads
 
 
@@ -215,17 +220,18 @@ def _own_set(
     files: Sequence[str],
     test: Sequence[str],
     format: str | None,
+    text: TextAnalysis,
     held_out: float,
     accounts: list[Account],
 ) -> "Dataset":
     from manyclass.evaluation.datasets import Dataset
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
-    rows, account = read_files(files, format)
+    rows, account = read_files(files, format, text)
     accounts.append(account)
     if not test:
         return Dataset(name, rows, share=1 - held_out)
-    tested, account = read_files(test, format)
+    tested, account = read_files(test, format, text)
     accounts.append(account)
     return Dataset.of_rows(name, rows, tested)
 

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from manyclass.core.learners.specification import split
+from manyclass.core.text import ALLOWED, TextAnalysis
 
 HIDDEN = "(hidden)"
 UNITS = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
@@ -91,6 +92,7 @@ ORIGINS = Kind(
     ",".join,
     _are_origins,
 )
+ANALYSIS = Kind("analysis of texts", ALLOWED, TextAnalysis.parse)
 LEARNER = Kind("learner", "a learner, as pa or pa(replay=4)", str, is_valid=bool)
 LEARNERS = Kind(
     "learners",

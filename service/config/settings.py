@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 from manyclass.core.errors import OptionError, did_you_mean
 from manyclass.core.learners.options import LIMITS
 from manyclass.core.learners.registry import DEFAULT_LEARNER, NAMES, OPTIONS
+from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.config.former import instead_of
 from manyclass.service.config.kinds import (
+    ANALYSIS,
     BYTES,
     FLAG,
     HIDDEN,
@@ -63,6 +66,9 @@ class Settings:
     learner: str | None = _is(LEARNER, None, "learner that answers, with its options: pa(replay=4)")
     shadows: tuple[str, ...] | None = _is(
         LEARNERS, None, "learners that learn and do not answer, separated by commas, or none"
+    )
+    text: TextAnalysis | None = _is(  # noqa: RUF009
+        ANALYSIS, None, "how texts become features, of a new store: words+pairs+characters"
     )
     max_features: int | None = _is(WHOLE, None, "features of a learner; beyond, some are evicted")
     max_classes: int | None = _is(WHOLE, None, "classes of a learner; beyond, some are evicted")
@@ -133,6 +139,18 @@ class Settings:
         """Return the learners to start with, from the settings and `stored`; SettingError."""
         return self._of_learners(lambda settings: settings.model_set(stored))
 
+    def check_text(self, stored: TextAnalysis) -> None:
+        """Raise SettingError if another analysis of texts is set than that of the store."""
+        row = ROWS["text"]
+        if self.text not in (None, stored):
+            raise SettingError(
+                row.variable,
+                repr(row.text(self.text)),
+                f"the store was begun with {stored}, and what it learns is of no use to another"
+                f" analysis: start with {row.variable}={stored} or without it, or begin anew in"
+                " another store",
+            )
+
     def _of_learners(self, use: Callable[[LearnerSettings], T]) -> T:
         """Use the settings about learners; an OptionError becomes a SettingError."""
         limits = {name: getattr(self, name) for name in LIMITS}
@@ -145,16 +163,17 @@ class Settings:
             value = repr(row.text(getattr(self, row.name)))
             raise SettingError(row.variable, value, message) from error
 
-    def shown(self, in_force: ModelSet | None = None) -> dict[str, str]:
+    def shown(self, in_force: Model | None = None) -> dict[str, str]:
         """Return variable -> value as text, in the order of the table; keys are only counted.
 
-        `in_force`: the learners of the model. Without it, omitted settings of the model are empty,
+        `in_force`: the model in use. Without it, omitted settings of the model are empty,
         because they keep their stored values.
         """
         values = {row.name: getattr(self, row.name) for row in TABLE}
         if in_force is not None:
-            learner, *shadows = in_force.labels
-            values |= limits_of(in_force.primary) | {"learner": learner, "shadows": shadows}
+            learner, *shadows = in_force.model_set.labels
+            values |= limits_of(in_force.options)
+            values |= {"learner": learner, "shadows": shadows, "text": in_force.text}
         return {row.variable: row.text(values[row.name]) for row in TABLE}
 
 
@@ -170,13 +189,20 @@ class Row:
         self._most: float | None = declared.metadata["most"]
         self.variable = PREFIX + self.name.upper()
         self.flag = "--" + self.name.replace("_", "-")
-        self.is_of_model = self.name in ("learner", "shadows", *LIMITS)  # stored with the model
+        self.is_of_model = self.name in (
+            "learner",
+            "shadows",
+            "text",
+            *LIMITS,
+        )  # stored with the model
 
     @property
     def shown_default(self) -> str:
         """The default as text; for a limit, the default of every learner."""
         if self.name == "learner":
             return DEFAULT_LEARNER
+        if self.name == "text":
+            return str(DEFAULT_TEXT)
         return self.text(OPTIONS[self.name].default if self.name in LIMITS else self.default)
 
     @property

@@ -71,7 +71,8 @@ class EventBuilder:
         `known` is the result of `instances` for this form, and perhaps for others.
         """
         if form.id is UNSET:
-            return self._event_of(form, instance_of(form, self._most_features))
+            instance = instance_of(form, self._engine.model.text, self._most_features)
+            return self._event_of(form, instance)
         classes = _classes_of(form)
         if form.features is not UNSET or form.text is not UNSET:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
@@ -90,10 +91,11 @@ class EventBuilder:
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
-        if form.id is not UNSET or not is_large(form):
+        analysis = self._engine.model.text
+        if form.id is not UNSET or not is_large(form, analysis):
             return self.event(form, known)
         _classes_of(form)
-        instance = await large_instance_of(form, self._most_features)
+        instance = await large_instance_of(form, analysis, self._most_features)
         return await run_in_thread(self._event_of, form, instance)
 
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:

@@ -1,6 +1,7 @@
 """Makes instances of the features or the text of a body, in slices if they are large."""
 
-from collections.abc import Generator
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import msgspec
 from msgspec import UNSET
@@ -8,14 +9,7 @@ from msgspec import UNSET
 from manyclass.core.errors import InstanceError
 from manyclass.core.instance import Instance
 from manyclass.core.outline import count_members
-from manyclass.core.text import (
-    SLICE_CHARACTERS,
-    features_of,
-    has_more_features,
-    most_words,
-    with_pairs,
-    words_by_slice,
-)
+from manyclass.core.text import TextAnalysis
 from manyclass.service.http.decoding import LONGEST_SHOWN, decode, names_of
 from manyclass.service.http.problems import Problem, invalid, pointer
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
@@ -32,31 +26,33 @@ _values = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _value = msgspec.json.Decoder(float)
 
 
-def instance_of(form: Form, most_features: int) -> Instance:
+def instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
     """Return the instance of a form, which has exactly one of `features` and `text`."""
     features, text = form.features, form.text
     if features is UNSET:
         if text is UNSET:
             raise invalid("An instance needs `features` or `text`.")
-        return _instance_of_text(text, most_features)
+        with _about_the_text():
+            return Instance(analysis.features_of(text, most_features))
     if text is not UNSET:
         raise invalid("An instance has either `features` or `text`, not both.", "text")
     instance = Instance.from_json(features, most_features)
     return _instance_of_json(features, most_features) if instance is None else instance
 
 
-def is_large(form: Form) -> bool:
+def is_large(form: Form, analysis: TextAnalysis) -> bool:
     """Return whether the instance of a form has to be made in slices."""
-    if form.text is not UNSET and len(form.text) > SLICE_CHARACTERS:
+    if form.text is not UNSET and analysis.is_long(form.text):
         return True
     return form.features is not UNSET and len(memoryview(form.features)) > LARGE_BYTES
 
 
-async def large_instance_of(form: Form, most_features: int) -> Instance:
+async def large_instance_of(form: Form, analysis: TextAnalysis, most_features: int) -> Instance:
     """Return the same as `instance_of`, made in slices or with the GIL released."""
     if form.features is UNSET and form.text is not UNSET:
-        return await TimeSlice().run(_instance_of_long_text(form.text, most_features))
-    return await run_in_thread(instance_of, form, most_features)
+        with _about_the_text():
+            return Instance(await TimeSlice().run(analysis.steps(form.text, most_features)))
+    return await run_in_thread(instance_of, form, analysis, most_features)
 
 
 def warning_of(form: Form, *place: str | int) -> WarningDocument:
@@ -105,25 +101,10 @@ def _name_of_wrong_value(data: msgspec.Raw) -> str | None:
     return None
 
 
-def _instance_of_text(text: str, most_features: int) -> Instance:
-    if has_more_features(text, most_features):
-        raise invalid(f"An instance has at most {most_features} features.", "text")
-    return _instance_of_words(features_of(text))
-
-
-def _instance_of_long_text(text: str, most_features: int) -> Generator[None, None, Instance]:
-    """Return the instance of a text of any length; yield after each slice of it."""
-    words: list[str] = []
-    for found in words_by_slice(text):
-        words += found
-        if len(words) > most_words(most_features):
-            raise invalid(f"An instance has at most {most_features} features.", "text")
-        yield
-    return _instance_of_words(with_pairs(words))
-
-
-def _instance_of_words(features: list[str]) -> Instance:
+@contextmanager
+def _about_the_text() -> Iterator[None]:
+    """Make an InstanceError a problem of the member `text`."""
     try:
-        return Instance(features)
+        yield
     except InstanceError as error:
         raise invalid(str(error), "text") from error

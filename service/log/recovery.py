@@ -11,6 +11,7 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.errors import (
     BACKUP,
     NAME_THE_LEARNERS,
@@ -48,17 +49,19 @@ def recover(
     recovery: Recovery,
     hash_seed: int = 0,
     named: bool = True,
+    text: TextAnalysis = DEFAULT_TEXT,
 ) -> Model:
     """Return the model after the last event of the log. Blocks: run it in a thread.
 
     If a snapshot holds the last event, its rules may be of an older version: then first apply the
     event that raises them.
 
-    A store without events gets a snapshot of the empty model first, so that the learners of a log
-    are always stored before its events. When other processes append meanwhile, the model holds at
-    least the events that the log had at first. `model_set` is needed only if no snapshot is usable;
-    the log is then replayed from its beginning, but only if the learners were `named`: others would
-    make another model of it. Raises RecoveryError and StoreError.
+    A store without events gets a snapshot of the empty model first, so that the learners and the
+    analysis of texts of a log are always stored before its events. When other processes append
+    meanwhile, the model holds at least the events that the log had at first. `model_set` and `text`
+    are needed only if no snapshot is usable; the log is then replayed from its beginning, but only
+    if both were `named`: others would make another model of it. Raises RecoveryError and
+    StoreError.
     """
     began = clock()
     recovery.snapshot = None
@@ -69,12 +72,12 @@ def recover(
     replays_all = model is None and recovery.last_seq > 0
     if replays_all and not named:
         raise RecoveryError(
-            f"the whole log has to be replayed ({_base(recovery)}), and the learners it was made"
-            " with are not known",
+            f"the whole log has to be replayed ({_base(recovery)}), and the learners and the"
+            " analysis of texts it was made with are not known",
             NAME_THE_LEARNERS,
         )
     if model is None:
-        model = Model(model_set() if callable(model_set) else model_set, hash_seed)
+        model = Model(model_set() if callable(model_set) else model_set, hash_seed, text)
         if not replays_all:
             model = _begun(store, model, recovery, hash_seed)
         else:

@@ -7,15 +7,15 @@ import pytest
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.evaluation.datasets import DATASETS
-from studies import all_learners, default, estimates, trees, word_rules
+from studies import all_learners, default, estimates, text, trees, word_rules
 from studies.__main__ import STUDIES
 from studies.declaration import Beside, Pivot
 from studies.held_out import ESTIMATORS, held_out
 from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-SYNTHETIC = (estimates.STUDY, word_rules.STUDY)
-OF_DATASETS = [study for study in STUDIES.values() if study not in SYNTHETIC]
+OF_OTHER_DATA = (estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY)
+OF_DATASETS = [study for study in STUDIES.values() if study not in OF_OTHER_DATA]
 
 
 @pytest.mark.parametrize("study", OF_DATASETS)

@@ -9,6 +9,7 @@ from manyclass.core.errors import (
     EventConflict,
     EventError,
     OptionError,
+    SnapshotError,
     UnknownName,
 )
 from manyclass.core.event import Event
@@ -19,6 +20,7 @@ from manyclass.core.learners.registry import LEARNERS
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.outcome import EventKey
+from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 from tests.core.streams import applied, streams, taught
 from tests.examples import examples
 
@@ -313,3 +315,28 @@ def test_a_promotion_in_the_log_is_found_by_the_former_label(label):
     assert model.model_set.labels == ["svm(max_outdegree=50,budget=0,C=2)", "svm(C=2)", "ff"]
     with pytest.raises(UnknownName):
         model.check(Event.promote("svm(caution=2)"))
+
+
+# --- analysis of texts ----------------------------------------------------------------------------
+
+
+def test_the_analysis_of_texts_is_part_of_the_state():
+    analysis = TextAnalysis.parse("words+unspaced")
+    model = Model(Options(), text=analysis)
+    loaded = Model.load(model.dump())
+    assert loaded.text == analysis
+    assert loaded.digest() == model.digest() != Model(Options()).digest()
+
+
+def test_a_state_that_names_no_analysis_has_words_and_pairs():
+    model = Model(Options())
+    assert "text" not in model.freeze().facts
+    assert Model.load(model.dump()).text == WORDS_AND_PAIRS
+
+
+@pytest.mark.parametrize("named", ["words+letters", "", 5, None, ["words"]])
+def test_a_state_with_another_analysis_is_refused(named):
+    frozen = Model(Options()).freeze()
+    frozen.facts["text"] = named
+    with pytest.raises(SnapshotError, match="text in the header"):
+        Model.load(frozen.pieces())

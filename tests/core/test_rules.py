@@ -8,6 +8,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT
 
 
 def learn(name="c"):
@@ -95,3 +96,10 @@ def test_going_back_to_a_snapshot_keeps_the_rules_in_force(monkeypatch):
     old = Model.load(model_under(1, monkeypatch).dump())
     old.restored(5, 1, 2)
     assert old.rules == 2
+
+
+def test_a_release_before_analyses_of_texts_cannot_read_a_state_with_one(monkeypatch):
+    dumped = Model(Options(), text=DEFAULT_TEXT).dump()
+    monkeypatch.setattr(rules, "RULES", 2)
+    with pytest.raises(RulesDiffer, match="version 3"):
+        Model.load(dumped)

@@ -3,6 +3,7 @@
 import pytest
 
 from manyclass.core.event import Event
+from manyclass.core.text import WORDS_AND_PAIRS
 from manyclass.service.store.errors import StoreUnavailable
 from tests.service.engines import engine_threads
 from tests.service.faulty import learn
@@ -161,15 +162,19 @@ async def test_any_learner_may_begin_where_nothing_was_learned(store, start):
     assert engine.model.digest() == digest
 
 
-async def test_a_log_without_a_snapshot_is_not_replayed_until_a_learner_is_named(store, start):
-    engine = await start(store, learner="svm")
+async def test_a_log_without_a_snapshot_is_not_replayed_until_its_learner_and_text_are_named(
+    store, start
+):
+    engine = await start(store, learner="svm", text=WORDS_AND_PAIRS)
     await engine.submit([learn("a", "x")])
     digest = engine.model.digest()
     await engine.close()
     for info in store.snapshots():
         store.delete_snapshot(info.seq)
-    engine = await start(store)
-    assert "LEARNER" in engine.failure
-    await engine.close()
-    engine = await start(store, learner="svm")
+    for named in ({}, {"learner": "svm"}, {"text": WORDS_AND_PAIRS}):
+        engine = await start(store, **named)
+        assert "in MANYCLASS_LEARNER and MANYCLASS_SHADOWS" in engine.failure
+        assert "its analysis of texts in MANYCLASS_TEXT" in engine.failure
+        await engine.close()
+    engine = await start(store, learner="svm", text=WORDS_AND_PAIRS)
     assert engine.model.digest() == digest

@@ -17,6 +17,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.cluster import Cluster
 from manyclass.service.config.settings import SettingError, Settings
 from manyclass.service.engine import Engine
@@ -42,7 +43,7 @@ class EngineStates(RuleBasedStateMachine):
         self.rating = 10
         self.shadows = ("pa",)
         self.store = FaultyStore()
-        self.reference = Model(self.wanted())
+        self.reference = Model(self.wanted(), text=DEFAULT_TEXT)
         self.dumps = {0: self.reference.dump()}  # seq -> the expected content of its snapshot
         self.damaged = None
         self.start_engine()

@@ -13,6 +13,7 @@ from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT
 from manyclass.service.store import open_store
 from manyclass.service.store.errors import LogDamaged
 from tests.service.store.waiting import until
@@ -174,7 +175,7 @@ def digest_left_by(service):
 def digest_of_a_clean_run(service, acknowledged):
     """Return the digest of a model that applies the log from its first event."""
     with store_of(service) as store:
-        model = Model(Options.of(DEFAULT_LEARNER))
+        model = Model(Options.of(DEFAULT_LEARNER), text=DEFAULT_TEXT)
         ids = []
         for seq, data in store.read(0):
             event = Event.from_bytes(data)

@@ -8,7 +8,6 @@ The words are read as a text, as the service reads `"text"`: the line above teac
 
 from collections.abc import Iterable, Iterator
 
-from manyclass.core.text import features_of
 from manyclass.training.formats.given import Given, Parsed, Rejected, parse, words
 from manyclass.training.lines import Line, LineFault
 
@@ -25,5 +24,4 @@ def _parse_line(text: str) -> Parsed:
     classes = [token.removeprefix(LABEL) for token in tokens if token.startswith(LABEL)]
     if not classes:
         raise LineFault(f"no true class: no word begins with {LABEL}")
-    features = features_of(" ".join(token for token in tokens if not token.startswith(LABEL)))
-    return [*features], [*classes]
+    return " ".join(token for token in tokens if not token.startswith(LABEL)), [*classes]

@@ -10,12 +10,16 @@ MOST_QUOTED = 80  # letters
 _WORD = re.compile(r"[^ \t\r\v\f\0]+")
 
 
+# Of a list, each is worth 1; a string is a text, before its analysis.
+GivenFeatures = Mapping[str, float] | list[str | int] | str
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """An instance and its true classes as written, before any check."""
 
     line: Line
-    features: Mapping[str, float] | list[str | int]  # of a list, each is worth 1
+    features: GivenFeatures
     classes: list[str | int]
 
 
@@ -27,7 +31,7 @@ class Rejected:
     reason: str
 
 
-Parsed = tuple[Mapping[str, float] | list[str | int], list[str | int]]
+Parsed = tuple[GivenFeatures, list[str | int]]
 
 
 def parse(lines: Iterable[Line], parse_line: Callable[[str], Parsed]) -> Iterator[Given | Rejected]:

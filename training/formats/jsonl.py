@@ -13,7 +13,6 @@ from typing import cast
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from manyclass.core.text import features_of
 from manyclass.training.formats.given import Given, Rejected
 from manyclass.training.lines import Line, LineFault
 
@@ -46,4 +45,4 @@ def _given(line: Line, event: _Event) -> Given | Rejected:
         return Rejected(line, "an instance has either `features` or `text`")
     if not isinstance(features, UnsetType):
         return Given(line, features, event.classes)
-    return Given(line, [*features_of(cast(str, text))], event.classes)
+    return Given(line, cast(str, text), event.classes)

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
+from manyclass.core.text import TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
@@ -142,10 +143,10 @@ class Rank(HotCall):
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
         if request.instances is not UNSET:
             return await self._many(model, request, request.instances, places)
-        if places is self._admission.long and is_large(request):
-            instance = await large_instance_of(request, self._most_features)
+        if places is self._admission.long and is_large(request, model.text):
+            instance = await large_instance_of(request, model.text, self._most_features)
         else:
-            instance = instance_of(request, self._most_features)
+            instance = instance_of(request, model.text, self._most_features)
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
         seq = model.seq
@@ -169,7 +170,7 @@ class Rank(HotCall):
         instances = []
         warnings = []
         for position, form in enumerate(forms):
-            instances.append(instance := await self._instance(position, form))
+            instances.append(instance := await self._instance(position, form, model.text))
             if not len(instance):
                 warnings.append(warning_of(form, "instances", position))
             if time_slice.is_over:
@@ -219,11 +220,13 @@ class Rank(HotCall):
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
 
-    async def _instance(self, position: int, form: RankInstance) -> Instance:
+    async def _instance(
+        self, position: int, form: RankInstance, analysis: TextAnalysis
+    ) -> Instance:
         try:
-            if is_large(form):
-                return await large_instance_of(form, self._most_features)
-            return instance_of(form, self._most_features)
+            if is_large(form, analysis):
+                return await large_instance_of(form, analysis, self._most_features)
+            return instance_of(form, analysis, self._most_features)
         except Exception as error:
             raise problem_of(error).within("instances", position) from error
 

@@ -61,7 +61,7 @@ async def stats(
         newest_snapshot=None if newest is None else Snapshot.model_validate(newest),
         recovery=RecoveryReport.model_validate(engine.recovery),
         durability=engine.store.durability,
-        settings=engine.settings.shown(model.model_set),
+        settings=engine.settings.shown(model),
     )
 
 

@@ -16,7 +16,8 @@ Features = msgspec.Raw  # manyclass.core.event reads it
 Text = Annotated[
     str,
     Meta(
-        description="Its lower-cased words and pairs of neighbouring words are the features.",
+        description="The analysis of the store makes its features: by default words, pairs of"
+        " neighbouring words, and characters of scripts without spaces between words.",
         examples=["The goalie saved it."],
     ),
 ]

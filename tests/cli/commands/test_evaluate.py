@@ -102,6 +102,27 @@ def test_measures_are_written_to_files(manyclass, data, tmp_path):
     assert page.read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.parametrize("source", ["set", "file"])
+def test_texts_are_read_by_the_analysis_that_is_named(manyclass, data, tmp_path, source):
+    """Each text is one word, so only characters tell to which class it belongs."""
+    lines = [
+        json.dumps({"split": split, "classes": [begin], "text": f"{begin}{split}{at}"})
+        for begin in ("card", "limit")
+        for split in ("train", "test")
+        for at in range(40)
+    ]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(lines))
+    (data / "clinc150.jsonl.gz").write_bytes(gzip.compress(file.read_bytes()))
+    given = ("--set", "clinc", "--data", data) if source == "set" else (file,)
+    shown = {}
+    for analysis in ("words", "words+characters"):
+        result = manyclass("evaluate", *given, "--splits", 1, "--text", analysis)
+        shown[analysis] = next(row for row in result.stdout.splitlines() if " svm " in row).split()
+    assert shown["words"][2] == "0.000"
+    assert shown["words+characters"][2] == "1.000"
+
+
 def test_own_files_are_split_at_random(manyclass, rows):
     result = manyclass("evaluate", rows, "--held-out", 0.25, "--splits", 2)
 

@@ -14,6 +14,7 @@ from manyclass.client.client import Client
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
+from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.store import open_store
 from tests.redis_server import RedisServer
 from tests.system.process import Service
@@ -98,6 +99,35 @@ def test_a_service_serves_what_was_trained(manyclass, rows, tmp_path, learner):
 
 def batched_by_two(words):
     return zip(words[::2], words[1::2], strict=True)
+
+
+@pytest.mark.parametrize("analysis", ["words+characters", ""])
+def test_texts_are_learned_and_served_by_one_analysis(manyclass, tmp_path, analysis):
+    file, store = tmp_path / "texts.jsonl", f"sqlite:{tmp_path}/new.db"
+    texts = [("東京の天気 goalkeepers", "one"), ("大阪の電車 batting", "two")]
+    lines = [json.dumps({"text": text, "classes": [name]}) + "\n" for text, name in texts]
+    file.write_text("".join(lines * 10))
+    manyclass("train", file, "--store", store, *(["--text", analysis] if analysis else []))
+    service = Service(tmp_path, store=store).start()
+    try:
+        with Client(service.url) as client:
+            seen, unseen = ("goalkeeping", "天") if analysis else ("天", "goalkeeping")
+            assert client.rank({"text": seen}).ranked[0].name == "one"
+            assert not client.rank({"text": unseen}).ranked
+    finally:
+        service.stop()
+    made = open_store(store, time.time)
+    try:
+        newest = Model.load(made.open_snapshot(made.last_seq))
+    finally:
+        made.close()
+    assert newest.text == (TextAnalysis.parse(analysis) if analysis else DEFAULT_TEXT)
+
+
+def test_an_unknown_analysis_is_refused_before_anything_is_read(manyclass, rows, tmp_path):
+    result = manyclass("train", rows, "--out", tmp_path / "out", "--text", "letters", exit_code=2)
+    said = " ".join(result.stderr.replace("│", " ").split())
+    assert "'letters' must be words, or words with any of pairs, characters" in said
 
 
 def test_the_learner_is_the_one_that_is_named(manyclass, rows, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER, NAMES
+from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.service.config.learners import as_variables
 from manyclass.service.config.settings import SettingError, Settings, read
@@ -176,7 +177,7 @@ def test_shown_learners_read_back():
     assert shown["MANYCLASS_MAX_BYTES"] == ""
     assert read(shown).model_set() == settings.model_set()
     promoted = settings.model_set().promoted("ff")
-    assert read(settings.shown(promoted)).model_set() == promoted
+    assert read(settings.shown(Model(promoted))).model_set() == promoted
 
 
 FORMER_SETTINGS = (

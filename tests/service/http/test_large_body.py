@@ -212,11 +212,13 @@ async def test_features_times_classes_of_an_event_are_bounded(call):
 
 
 def test_large_features_and_texts_are_distinguished_from_small_ones():
+    analysis = text.WORDS_AND_PAIRS
     short, long = ("." * size for size in (text.SLICE_CHARACTERS, text.SLICE_CHARACTERS + 1))
-    assert not is_large(RankInstance(text=short))
-    assert is_large(RankInstance(text=long))
-    assert not is_large(RankInstance())
+    assert not is_large(RankInstance(text=short), analysis)
+    assert is_large(RankInstance(text=long), analysis)
+    assert is_large(RankInstance(text=short), text.TextAnalysis.parse("words+characters"))
+    assert not is_large(RankInstance(), analysis)
     large = msgspec.Raw(b"[" + b" " * LARGE_BYTES + b"]")
-    assert is_large(LearnEvent(classes=["a"], features=large))
+    assert is_large(LearnEvent(classes=["a"], features=large), analysis)
     assert Instance.from_json(large) == Instance([])
     assert Outline(b"{}", b"x", 1, 1).fault is None

