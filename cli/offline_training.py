@@ -83,6 +83,8 @@ def _train(rows: Rows, options: Options, plan: Plan) -> Training:
         training = train(rows, options, plan, heard, _say_pass)
     if training.kept is not training.passes[-1]:
         typer.echo(f"kept: the state after pass {training.kept.number}", err=True)
+    if training.kept_back is not None:
+        _say("kept back", training.kept_back)
     learner = training.learner
     typer.echo(
         f"{learner.options.specification}: {learner.classes:,} classes, {learner.features:,}"
@@ -93,7 +95,11 @@ def _train(rows: Rows, options: Options, plan: Plan) -> Training:
 
 
 def _say_pass(made: Pass) -> None:
-    parts = [f"pass {made.number}: {made.rows:,} rows in {made.seconds:.1f} s"]
+    _say(f"pass {made.number}", made)
+
+
+def _say(what: str, made: Pass) -> None:
+    parts = [f"{what}: {made.rows:,} rows in {made.seconds:.1f} s"]
     for label, accuracy in (("before learning", made.training), ("held out", made.held_out)):
         if accuracy is not None:
             recall = f"R1 {accuracy.r1:.4f}  R5 {accuracy.r5:.4f}"
@@ -114,7 +120,7 @@ def _check_targets(out: Path | None, store: str | None) -> None:
 
 
 def _write(training: Training, out: Path | None, store: str | None) -> None:
-    model = Model.of(training.learner, training.learned)
+    model = Model.of(training.learner, training.learned, training.calibration)
     if out is not None:
         typer.echo(f"{_to_file(model, out)} bytes in {out}", err=True)  # it may be standard output
     if store is not None:

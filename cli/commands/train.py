@@ -8,7 +8,7 @@ import typer
 from manyclass.cli.offline_training import run
 from manyclass.cli.reading import FileFormat
 from manyclass.core.learners.registry import DEFAULT_LEARNER
-from manyclass.training.trainer import Plan, PlanError
+from manyclass.training.trainer import CALIBRATION_ROWS, Plan, PlanError
 
 
 def train(
@@ -66,6 +66,14 @@ def train(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the held-out rows and of the orders.")
     ] = 0,
+    calibration_rows: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="With several passes: rows that are learned once, at the end, so that the"
+            " confidence is learned from new rows; at most a tenth.",
+        ),
+    ] = CALIBRATION_ROWS,
 ) -> None:
     """Learn the instances of files in passes, offline, and write a state for a service.
 
@@ -73,7 +81,7 @@ def train(
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is written.
     """
     try:
-        plan = Plan(passes, shuffle, held_out, oversample, patience, seed)
+        plan = Plan(passes, shuffle, held_out, oversample, patience, seed, calibration_rows)
         run(files, format, learner, plan, out, store)
     except PlanError as error:
         flag = "--" + error.option.replace("_", "-")
