@@ -52,7 +52,7 @@ def run(
             complain("most lines are bad, as in a file of another format: nothing was written")
             raise typer.Exit(BAD_LINES)
         training = _train(rows, options, plan)
-        _write(Model.of(training.learner, training.learned, text), out, store)
+        _write(_model_of(training, text), out, store)
     except KeyboardInterrupt:
         complain("stopped: nothing was written")
         raise typer.Exit(INTERRUPTED) from None
@@ -85,6 +85,8 @@ def _train(rows: Rows, options: Options, plan: Plan) -> Training:
         training = train(rows, options, plan, heard, _say_pass)
     if training.kept is not training.passes[-1]:
         typer.echo(f"kept: the state after pass {training.kept.number}", err=True)
+    if training.kept_back is not None:
+        _say("kept back", training.kept_back)
     learner = training.learner
     typer.echo(
         f"{learner.options.specification}: {learner.classes:,} classes, {learner.features:,}"
@@ -95,7 +97,11 @@ def _train(rows: Rows, options: Options, plan: Plan) -> Training:
 
 
 def _say_pass(made: Pass) -> None:
-    parts = [f"pass {made.number}: {made.rows:,} rows in {made.seconds:.1f} s"]
+    _say(f"pass {made.number}", made)
+
+
+def _say(what: str, made: Pass) -> None:
+    parts = [f"{what}: {made.rows:,} rows in {made.seconds:.1f} s"]
     for label, accuracy in (("before learning", made.training), ("held out", made.held_out)):
         if accuracy is not None:
             recall = f"R1 {accuracy.r1:.4f}  R5 {accuracy.r5:.4f}"
@@ -113,6 +119,10 @@ def _check_targets(out: Path | None, store: str | None) -> None:
     check_target(out, "--out")
     if store is not None:  # a run that ends before it has anything to write makes none
         _to_store(store, _check_empty, make_new=False)
+
+
+def _model_of(training: Training, text: TextAnalysis) -> Model:
+    return Model.of(training.learner, training.learned, training.calibration, text)
 
 
 def _write(model: Model, out: Path | None, store: str | None) -> None:

@@ -107,10 +107,13 @@ class Index:
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
         epoch: int = 0,
+        top_two: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.
 
         The times seen are counted in epoch 0 only, for offline training of several epochs.
+        `top_two` (n, 2) receives the two highest scores before each row was learned, `first` and
+        `second` of `learn`; ValueError for another shape.
         """
 
     def build_csr(

@@ -202,17 +202,24 @@ cdef class Index:
     def learn_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
-                  const int32_t[::1] class_indices not None, int epoch=0):
+                  const int32_t[::1] class_indices not None, int epoch=0,
+                  double[:, ::1] top_two=None):
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
+        cdef bint with_scores = top_two is not None
         cdef int64_t row
+        cdef Outcome outcome
+        if with_scores and (top_two.shape[0] != rows.count or top_two.shape[1] != 2):
+            raise ValueError(f"top_two must have the shape ({rows.count}, 2)")
         ranks = np.empty(rows.count, np.int32)
         cdef int32_t[::1] rank_view = ranks
         with nogil:
             for row in range(rows.count):
-                rank_view[row] = <int32_t>deref(self._native).learn_csr(
-                    rows, labels, row, epoch == 0
-                ).rank
+                outcome = deref(self._native).learn_csr(rows, labels, row, epoch == 0)
+                rank_view[row] = <int32_t>outcome.rank
+                if with_scores:
+                    top_two[row, 0] = outcome.top_two.first
+                    top_two[row, 1] = outcome.top_two.second
         return ranks
 
     def build_csr(self, Columns features not None, const int64_t[::1] indptr not None,

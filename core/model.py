@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from manyclass.core import rules, snapshot
+from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, continued
 from manyclass.core.errors import (
@@ -66,10 +67,21 @@ class Model:
         self._enroll([self._begun(options) for options in model_set.learners])
 
     @classmethod
-    def of(cls, learner: Learner, seq: int, text: TextAnalysis = WORDS_AND_PAIRS) -> "Model":
-        """Create the model after event `seq` with this learner alone."""
+    def of(
+        cls,
+        learner: Learner,
+        seq: int,
+        calibration: Calibration | None = None,
+        text: TextAnalysis = WORDS_AND_PAIRS,
+    ) -> "Model":
+        """Create the model after event `seq` with this learner alone, without outcomes but those of
+        the calibration.
+        """
         model = cls(learner.options, text=text)
-        model._enroll([Enrolled.begun(learner.options.specification, learner)])
+        enrolled = Enrolled.begun(learner.options.specification, learner)
+        if calibration is not None:
+            enrolled.calibration = calibration
+        model._enroll([enrolled])
         model.seq = seq
         return model
 

@@ -40,6 +40,8 @@ STUDIES: Final[dict[str, Study]] = {
     "calibration": calibration.STUDY,
     "calibration-drift": calibration.DRIFT,
     "calibration-upheaval": calibration.UPHEAVAL,
+    "calibration-trained": calibration.TRAINED_STUDY,
+    "calibration-real": calibration.REAL,
     "trees": trees.STUDY,
     "few-shot": few_shot.STUDY,
     "text-choice": text.CHOICE,

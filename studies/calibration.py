@@ -7,7 +7,14 @@ nor do the few without a first class.
 The expected calibration error is over fifteen bins with equal numbers of outcomes. Brier score and
 log loss stand beside those of the best constant: the share of right answers, known beforehand.
 
-The drift studies run on the streams of `drift`, with 30 % or all of the features changing.
+The drift studies run on the streams of `drift`, with 30 % or all of the features changing, and on
+real streams: laws and news in the order of their dates, posts of a later time after all earlier
+ones, and classes that follow one another.
+
+The trained study restores the state that `manyclass train` writes and ranks a fifth of the rows,
+which it never learned. Bins of few rows differ from the truth by chance: "error by chance" is the
+mean calibration error if every confidence were the true probability. `svm kept_back=0` keeps no
+rows back for the calibration; `svm known_rows` is calibrated in its last pass, with known rows too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,15 +26,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
-from manyclass.core.learners.learner import make
+from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from manyclass.evaluation.datasets import Dataset
 from manyclass.training.rows import Rows
-from studies.declaration import Pivot, Plot, Record, Study, trials
-from studies.drift import drifting
+from manyclass.training.trainer import CALIBRATION_ROWS, Plan, train
+from studies.declaration import Pivot, Plot, Record, Study, Trial, trials
+from studies.drift import TENTHS, drifting
 from studies.samples import as_stream
 
 DATASETS: Final = ("clinc", "newsgroups", "cpv", "eurlex", "yso")
@@ -36,6 +46,10 @@ LEARNERS: Final = (
     *("ff", "svm", "pa", "arow", "ooz", "oplt", "iplt", "frequency"),
     COMMITTEE,
 )
+TRAINED: Final = ("clinc", "cpv", "banking", "newsgroups", "eurlex")
+TEST_SHARE: Final = 0.2
+PASSES: Final = {1: "1 pass", 3: "3 passes"}
+DRAWS: Final = 20  # of outcomes, for the error by chance
 LIMITS: Final = (0.5, 0.8, 0.9, 0.95)
 BINS: Final = 15
 FIRST_COUNTED: Final = 1_000
@@ -63,14 +77,25 @@ class Outcomes:
 
     def scores(self) -> Mapping[str, float]:
         """Return calibration error, Brier score and log loss."""
-        error = sum(abs(sure - right) * count for sure, right, count in self.bins())
         clipped = self.confidence.clip(LEAST_LOGGED, 1 - LEAST_LOGGED)
         given = np.where(self.right == 1, clipped, 1 - clipped)
         return {
-            "calibration error": error / len(self.right),
+            "calibration error": self.calibration_error(),
             "Brier": float(((self.confidence - self.right) ** 2).mean()),
             "log loss": float(-np.log(given).mean()),
         }
+
+    def error_by_chance(self) -> float:
+        """Return the mean calibration error of outcomes drawn with these confidences."""
+        draw = np.random.default_rng(0)
+        drawn = (draw.random(len(self.right)) < self.confidence for _ in range(DRAWS))
+        errors = [replace(self, right=each.astype(float)).calibration_error() for each in drawn]
+        return float(np.mean(errors))
+
+    def calibration_error(self) -> float:
+        """Return the mean distance of confidence and share right over the bins."""
+        error = sum(abs(sure - right) * count for sure, right, count in self.bins())
+        return error / len(self.right)
 
     def constant(self) -> "Outcomes":
         """Return the same outcomes with the share of right ones as their confidence."""
@@ -122,6 +147,87 @@ def around_drift(
             }
 
 
+def right_after_training(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
+    """Yield the scores of a state that was trained, written and restored, on rows new to it.
+
+    `name` is a specification, perhaps with ` kept_back=0` or ` known_rows`.
+    """
+    test, learned = data.rows.shuffled(seed).split(TEST_SHARE)
+    specification, _, change = name.partition(" ")
+    kind, _, amount = change.partition("=")
+    options = Options.parse(specification)
+    kept_back = int(amount) if kind == "kept_back" else CALIBRATION_ROWS
+    if kind == "known_rows":
+        model = Model.of(*_calibrated_on_known_rows(learned, options, passes, seed))
+    else:
+        training = train(learned, options, Plan(passes, seed=seed, calibration_rows=kept_back))
+        model = Model.of(training.learner, training.learned, training.calibration)
+    restored = Model.load(model.dump())
+    found = list[tuple[float, bool]]()
+    for instance, classes in test:
+        answer = restored.answer(Instance(instance), 1)
+        if answer.confidence is not None:
+            found.append((answer.confidence, answer.ranked[0][0] in classes))
+    columns = np.array(found, float).reshape(-1, 2)
+    held = Outcomes(columns[:, 0], columns[:, 1], np.arange(len(columns)))
+    yield {
+        "right": float(held.right.mean()),
+        "confidence": float(held.confidence.mean()),
+        **held.scores(),
+        "error by chance": held.error_by_chance(),
+    }
+
+
+def _calibrated_on_known_rows(
+    rows: Rows, options: Options, passes: int, seed: int
+) -> tuple[Learner, int, Calibration]:
+    """Return a learner, its number of events, and a calibration from the last of its passes."""
+    learner, calibration = make(options), Calibration()
+    for number in range(passes):
+        calibration = Calibration()
+        for instance, classes in rows.shuffled(seed + number):
+            learned = learner.learn(instance, classes, number)
+            calibration.add(learned.first, learned.second, learned.rank == 1)
+    return learner, passes * len(rows), calibration
+
+
+def in_real_order(data: Dataset, rows: int | None) -> Dataset:
+    """Return a stream as the data has it, of at most so many rows, evenly chosen.
+
+    eurlex and reuters are in the order of dates; of newsgroups, the earlier posts come first, in
+    random order, then the later ones; other sets have one class after the other.
+    """
+    published = data.published or 0
+    order = np.arange(len(data.rows))
+    if data.name == "eurlex":
+        order = order[:published]  # the test rows begin with the first year again
+    elif data.name == "newsgroups-bydate":
+        earlier, later = np.split(order, [published])
+        draw = np.random.default_rng(0)
+        order = np.concatenate([draw.permutation(earlier), draw.permutation(later)])
+    elif data.name != "reuters":
+        order = np.argsort(data.rows.class_indices[data.rows.class_indptr[:-1]], kind="stable")
+    if rows is not None and len(order) > rows:
+        order = order[np.linspace(0, len(order) - 1, rows).astype(np.int64)]
+    return replace(data, rows=data.rows.take(order), published=None)
+
+
+def along_the_stream(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
+    """Yield the scores of a stream in the order that it has, then of each tenth."""
+    found = outcomes(data.rows, name)
+    yield {"right": float(found.right.mean()), **found.scores()}
+    for tenth in range(TENTHS):
+        part = found.event * TENTHS // len(data.rows) == tenth
+        if part.any():
+            some = Outcomes(found.confidence[part], found.right[part], found.event[part])
+            yield {
+                "tenth": tenth + 1,
+                "confidence": float(some.confidence.mean()),
+                "share right": float(some.right.mean()),
+                "error": some.calibration_error(),
+            }
+
+
 SCORES: Final = ("calibration error", "Brier", "log loss")
 STUDY: Final = Study(
     "Calibration of confidence",
@@ -147,4 +253,37 @@ UPHEAVAL: Final = replace(
     DRIFT,
     about="Confidence where all features change",
     measure=partial(around_drift, 1.0),
+)
+TRAINED_STUDY: Final = Study(
+    "Confidence right after offline training",
+    [
+        Trial(each, name, splits=3, passes=passes, tags={"trained": PASSES[passes]})
+        for each in TRAINED
+        for passes, names in (
+            (1, ("svm", "pa", "oplt")),
+            (3, ("svm", "svm kept_back=0", "svm known_rows", "pa", "oplt")),
+        )
+        for name in names
+    ],
+    right_after_training,
+    [
+        Pivot(
+            "right after training",
+            ["right", "confidence", "calibration error", "error by chance"],
+            across="trained",
+        )
+    ],
+    rows=20_000,
+    prepare=as_stream,
+)
+REAL: Final = Study(
+    "Confidence on streams in their real order",
+    trials(["eurlex", "reuters", "newsgroups-bydate", "clinc"], ["svm", "ff", "pa", "oplt"]),
+    along_the_stream,
+    [
+        Pivot("calibration", ["right", *SCORES]),
+        Pivot("along the stream", ["confidence", "share right"], across="tenth"),
+    ],
+    rows=20_000,
+    prepare=in_real_order,
 )

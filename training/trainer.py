@@ -1,12 +1,19 @@
-"""Learns rows in passes and stops early when held-out accuracy no longer rises."""
+"""Learns rows in passes and stops early when held-out accuracy no longer rises.
+
+Confidence is calibrated with the rankings of rows that are new to the learner: those of the first
+pass, and those of rows kept back until the passes are over. A learner is far surer about rows that
+it knows.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options
@@ -16,7 +23,13 @@ from manyclass.training.rows import Rows
 
 LEARNED_AT_ONCE = 4096  # rows copied at a time, and learned between two checks for Ctrl-C
 
+CALIBRATION_ROWS: Final = 1000
+
 OnProgress = Callable[[int, int, int], None]  # number of the pass, rows learned in it, its rows
+
+
+def _unheard(number: int, learned: int, rows: int) -> None:
+    """Ignore the progress."""
 
 
 class PlanError(ValueError):
@@ -38,6 +51,9 @@ class Plan:
     oversample: int = 0  # minimum rows of each class in a pass; 0: off
     patience: int = 0  # passes without a rise of held-out R1 before stopping; 0: all passes
     seed: int = 0  # of the split and of the orders
+    # Rows learned only once, after several passes, for the calibration: random, or the last without
+    # shuffle; at most a tenth.
+    calibration_rows: int = CALIBRATION_ROWS
 
     def __post_init__(self) -> None:
         def need(condition: bool, option: str, message: str) -> None:
@@ -49,6 +65,7 @@ class Plan:
         need(self.oversample >= 0, "oversample", "must be 0 (off) or a number of rows")
         need(self.patience >= 0, "patience", "must be 0 (off) or a number of passes")
         need(self.seed >= 0, "seed", "must be at least 0")
+        need(self.calibration_rows >= 0, "calibration_rows", "must be 0 (none) or a number of rows")
         need(
             self.patience == 0 or self.held_out > 0,
             "patience",
@@ -58,9 +75,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """The accuracy and time of one pass."""
+    """The accuracy and time of one pass, or of the rows kept back until after the passes."""
 
-    number: int  # 1 is the first
+    number: int  # 1 is the first; rows kept back have that of the kept pass
     rows: int
     training: Accuracy  # progressive: each row was ranked right before it was learned
     held_out: Accuracy | None  # after the pass; None when nothing is held out
@@ -69,48 +86,56 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A trained learner and the passes that made it."""
+    """A trained learner with its calibration, and the passes that made it."""
 
     learner: Learner
+    calibration: Calibration
     passes: list[Pass]  # in order, discarded ones included
     kept: Pass  # the last pass that the learner contains
+    kept_back: Pass | None  # the rows learned after the passes; None without any
 
     @property
     def learned(self) -> int:
         """The number of instances the learner learned, summed over its passes."""
-        return sum(each.rows for each in self.passes[: self.kept.number])
+        after = 0 if self.kept_back is None else self.kept_back.rows
+        return sum(each.rows for each in self.passes[: self.kept.number]) + after
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The rows of a training. Positions are of rows, those of oversampled ones repeated."""
+
+    held_out: Rows  # never learned
+    learned: NDArray[np.int64]  # in each pass
+    kept_back: NDArray[np.int64]  # learned once, after the passes
 
 
 def train(
     rows: Rows,
     options: Options,
     plan: Plan,
-    on_progress: OnProgress = lambda number, learned, rows: None,
+    on_progress: OnProgress = _unheard,
     ended: Callable[[Pass], None] = lambda made: None,
 ) -> Training:
     """Train a learner with these options on the rows, as planned.
 
-    With patience, the state after the pass with the best held-out R1 is returned (the first of
-    equal ones), else the state after the last pass. The same rows, options and plan make the same
-    state. `on_progress` is called within a pass, `ended` after each. Raises PlanError if no rows
-    are left to learn or to hold out.
+    With patience, the pass with the best held-out R1 is kept (the first of equal ones), else the
+    last pass; the rows kept back are learned after it. The same rows, options and plan make the
+    same state. `on_progress` is called within a pass, `ended` after each. Raises PlanError if no
+    rows are left to learn or to hold out.
     """
-    validation, learned = held_out_and_learned(rows, plan)
-    features, classes = Columns(rows.features), Columns(rows.classes)
-    learner = make(options)
+    parts = parts_of(rows, plan)
+    course = _Course(rows, parts.held_out)
+    learner, calibration = make(options), Calibration()
     if options.builds_offline:
-        learner.build_csr(*rows.take(learned).labelled(features, classes))
+        course.plant(learner, np.concatenate([parts.learned, parts.kept_back]))
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
-        began = perf_counter()
-        order = order_of_pass(rows, learned, plan, number)
-        ranks = _learn(learner, rows, order, features, classes, number, on_progress)
-        seconds = perf_counter() - began
-        held_out = None
-        if len(validation):
-            held_out = Accuracy.of(ranks_of(learner, validation, features, classes))
-        made = Pass(number, len(order), Accuracy.of(ranks), held_out, seconds)
+        order = order_of_pass(rows, parts.learned, plan, number)
+        made = course.learn(
+            learner, order, number, calibration if number == 1 else None, on_progress
+        )
         passes.append(made)
         ended(made)
         if not plan.patience:
@@ -119,13 +144,71 @@ def train(
             best = made, learner.dump()
         elif number - best[0].number >= plan.patience:
             break
-    if best is None or best[0] is passes[-1]:
-        return Training(learner, passes, passes[-1])
-    return Training(load(options, best[1]), passes, best[0])
+    kept = passes[-1]
+    if best is not None and best[0] is not kept:
+        kept, learner = best[0], load(options, best[1])
+    kept_back = None
+    if len(parts.kept_back):
+        order = order_of_pass(rows, parts.kept_back, plan, plan.passes + 1)
+        kept_back = course.learn(learner, order, kept.number, calibration)
+    return Training(learner, calibration, passes, kept, kept_back)
 
 
-def held_out_and_learned(rows: Rows, plan: Plan) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the held-out rows, and the positions to learn, oversampled ones repeated.
+class _Course:
+    """The rows of a training with their columns."""
+
+    def __init__(self, rows: Rows, held_out: Rows) -> None:
+        self._rows = rows
+        self._held_out = held_out
+        self._columns = Columns(rows.features), Columns(rows.classes)
+
+    def plant(self, learner: Learner, known: NDArray[np.int64]) -> None:
+        """Build the label trees of the learner over these rows."""
+        learner.build_csr(*self._rows.take(known).labelled(*self._columns))
+
+    def learn(
+        self,
+        learner: Learner,
+        order: NDArray[np.int64],
+        number: int,
+        calibration: Calibration | None,
+        on_progress: OnProgress = _unheard,
+    ) -> Pass:
+        """Learn the rows in this order. With a calibration they are new, and it learns too."""
+        began = perf_counter()
+        ranks = np.empty(len(order), np.int32)
+        top_two = np.empty((len(order), 2), np.float64)
+        for begin in range(0, len(order), LEARNED_AT_ONCE):
+            some = self._rows.take(order[begin : begin + LEARNED_AT_ONCE])
+            end = begin + len(some)
+            ranks[begin:end] = learner.learn_csr(
+                *some.labelled(*self._columns), int(calibration is None), top_two[begin:end]
+            )
+            on_progress(number, end, len(order))
+        if calibration is not None:
+            add_outcomes(calibration, order, ranks, top_two)
+        seconds = perf_counter() - began
+        held_out = None
+        if len(self._held_out):
+            held_out = Accuracy.of(ranks_of(learner, self._held_out, *self._columns))
+        return Pass(number, len(order), Accuracy.of(ranks), held_out, seconds)
+
+
+def add_outcomes(
+    calibration: Calibration,
+    order: NDArray[np.int64],
+    ranks: NDArray[np.int32],
+    top_two: NDArray[np.float64],
+) -> None:
+    """Add the outcome of each row in this order, of a repeated one the first."""
+    firsts = np.sort(np.unique(order, return_index=True)[1])
+    outcomes = zip(top_two[firsts].tolist(), (ranks[firsts] == 1).tolist(), strict=True)
+    for (first, second), is_right in outcomes:
+        calibration.add(first, second, is_right)
+
+
+def parts_of(rows: Rows, plan: Plan) -> Parts:
+    """Return the rows to hold out, to learn and to keep back.
 
     Raises PlanError if no row is left to learn, or none to hold out although the plan needs it.
     """
@@ -138,9 +221,13 @@ def held_out_and_learned(rows: Rows, plan: Plan) -> tuple[Rows, NDArray[np.int64
     if held_out == len(rows):
         raise PlanError("held_out", f"of {len(rows)} rows nothing is left to learn")
     learned, validation = np.split(order, [len(rows) - held_out])
+    # In one pass every row is new.
+    most = 0 if plan.passes == 1 else min(plan.calibration_rows, len(learned) // 10)
+    last = learned[len(learned) - most :]
     if plan.oversample:
         learned = learned[rows.take(learned).oversampling(plan.oversample)]
-    return rows.take(validation), learned
+    is_last = np.isin(learned, last)
+    return Parts(rows.take(validation), learned[~is_last], learned[is_last])
 
 
 def order_of_pass(
@@ -150,26 +237,6 @@ def order_of_pass(
     if not plan.shuffle:
         return learned
     return np.random.default_rng([plan.seed, number]).permutation(learned)
-
-
-def _learn(
-    learner: Learner,
-    rows: Rows,
-    order: NDArray[np.int64],
-    features: Columns,
-    classes: Columns,
-    number: int,
-    on_progress: OnProgress,
-) -> NDArray[np.int32]:
-    """Learn the rows in this order; return the rank of each before it was learned."""
-    ranks = np.empty(len(order), np.int32)
-    for begin in range(0, len(order), LEARNED_AT_ONCE):
-        some = rows.take(order[begin : begin + LEARNED_AT_ONCE])
-        ranks[begin : begin + len(some)] = learner.learn_csr(
-            *some.labelled(features, classes), epoch=number - 1
-        )
-        on_progress(number, begin + len(some), len(order))
-    return ranks
 
 
 def _r1(made: Pass) -> float:

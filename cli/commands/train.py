@@ -9,7 +9,7 @@ from manyclass.cli.offline_training import run
 from manyclass.cli.reading import FileFormat, TextOption, analysis_of
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
-from manyclass.training.trainer import Plan, PlanError
+from manyclass.training.trainer import CALIBRATION_ROWS, Plan, PlanError
 
 
 def train(
@@ -68,6 +68,14 @@ def train(
     seed: Annotated[
         int, typer.Option(min=0, help="Seed of the held-out rows and of the orders.")
     ] = 0,
+    calibration_rows: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="With several passes: rows that are learned once, at the end, so that the"
+            " confidence is learned from new rows; at most a tenth.",
+        ),
+    ] = CALIBRATION_ROWS,
 ) -> None:
     """Learn the instances of files in passes, offline, and write a state for a service.
 
@@ -75,7 +83,7 @@ def train(
     then 1. If most lines are bad, or a file cannot be read to its end, nothing is written.
     """
     try:
-        plan = Plan(passes, shuffle, held_out, oversample, patience, seed)
+        plan = Plan(passes, shuffle, held_out, oversample, patience, seed, calibration_rows)
         run(files, format, analysis_of(text), learner, plan, out, store)
     except PlanError as error:
         flag = "--" + error.option.replace("_", "-")

@@ -195,18 +195,27 @@ class Committee(Totals):
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
         epoch: int = 0,
+        top_two: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int32]:
-        """Learn the rows in order; return the ranks (n,) as from `learn`."""
+        """Learn the rows in order; return the ranks (n,) as from `learn`.
+
+        `top_two` (n, 2) receives the two highest scores before each row was learned.
+        """
         rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
         self._table.build_csr(*rows)  # checks the arguments; the table is not a tree
+        if top_two is not None and top_two.shape != (len(indptr) - 1, 2):
+            raise ValueError(f"top_two must have the shape ({len(indptr) - 1}, 2)")
         ones = np.ones(len(class_indices), np.float32)
         instances = instances_of(features, indptr, indices, values)
         true = instances_of(classes, class_indptr, class_indices, ones)
-        ranks = [
-            self.learn(instance, [name for name, _ in of_row.items()], epoch).rank
+        outcomes = [
+            self.learn(instance, [name for name, _ in of_row.items()], epoch)
             for instance, of_row in zip(instances, true, strict=True)
         ]
-        return np.array(ranks, np.int32)
+        if top_two is not None:
+            scores = [(each.first, each.second) for each in outcomes]
+            top_two[:] = np.array(scores, np.float64).reshape(-1, 2)
+        return np.array([each.rank for each in outcomes], np.int32)
 
     def build_csr(
         self,

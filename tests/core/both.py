@@ -86,11 +86,15 @@ class Both:
             assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap
 
     def learn_csr(self, lessons, epoch):
-        ranks = self.learner.learn_csr(*self.arrays(lessons), epoch)
-        assert ranks.tolist() == [
-            self.reference.learn(dict(Instance(instance).items()), classes, epoch == 0)[0]
+        top_two = np.full((len(lessons), 2), np.nan)
+        ranks = self.learner.learn_csr(*self.arrays(lessons), epoch, top_two)
+        outcomes = [
+            self.reference.learn(dict(Instance(instance).items()), classes, epoch == 0)
             for instance, classes in lessons
         ]
+        assert ranks.tolist() == [each.rank for each in outcomes]
+        for given, its_own in zip(top_two.tolist(), outcomes, strict=True):
+            assert given == pytest.approx(its_own[2:], rel=1e-9, abs=1e-12)
 
     def build_csr(self, lessons):
         is_built = self.learner.build_csr(*self.arrays(lessons))

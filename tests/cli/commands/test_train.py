@@ -11,6 +11,7 @@ from manyclass.cli import offline_training
 from manyclass.cli.offline_training import serving
 from manyclass.cli.reading import NAMED_LINES
 from manyclass.client.client import Client
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
@@ -41,20 +42,31 @@ def loaded(file):
 
 def test_a_file_is_learned_and_its_state_written(manyclass, rows, tmp_path):
     out = tmp_path / "model.snapshot"
-    result = manyclass("train", rows, "--out", out, "--passes", 2)
+    result = manyclass("train", rows, "--out", out, "--passes", 2, "--calibration-rows", 5)
     assert f"{out.stat().st_size} bytes in {out}\n" in result.stderr
     assert "read 60 instances in" in result.stderr
     assert "3 classes, 3 features" in result.stderr
-    assert "pass 1: 60 rows in" in result.stderr
-    assert "pass 2: 60 rows in" in result.stderr
+    assert "pass 1: 55 rows in" in result.stderr
+    assert "pass 2: 55 rows in" in result.stderr
+    assert "kept back: 5 rows in" in result.stderr
     assert "before learning R1 1.0000  R5 1.0000  MRR 1.0000" in result.stderr
     assert "held out" not in result.stderr
     model = loaded(out)
-    assert model.seq == 120
+    assert model.seq == 2 * 55 + 5
     assert model.options == Options.of(DEFAULT_LEARNER)
     assert model.progress.examples == 0
     assert model.learner.rank(["f1"])[0][0] == "c1"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["model.snapshot", "rows.jsonl"]
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_a_trained_state_is_confident_at_once(manyclass, tmp_path, passes):
+    file, out = tmp_path / "rows.jsonl", tmp_path / "model.snapshot"
+    file.write_text(good(300))
+    manyclass("train", file, "--out", out, "--passes", passes)
+    model = loaded(out)
+    assert model.answer(Instance(["f1"])).confidence > 0.9
+    assert model.progress.examples == 0  # accuracy is that of the service alone
 
 
 def test_equal_runs_write_equal_states(manyclass, rows, tmp_path):
@@ -200,7 +212,7 @@ def test_values_an_instance_cannot_hold_are_counted(manyclass, tmp_path):
 
 def test_training_stops_early_and_keeps_the_best(manyclass, rows, tmp_path):
     out = tmp_path / "model.snapshot"
-    arguments = ("--passes", 50, "--held-out", 0.5, "--patience", 2)
+    arguments = ("--passes", 50, "--held-out", 0.5, "--patience", 2, "--calibration-rows", 0)
     result = manyclass("train", rows, "--out", out, *arguments)
     assert result.stderr.count("held out R1 1.0000") == 3
     assert "kept: the state after pass 1" in result.stderr

@@ -111,13 +111,13 @@ def test_arrays_and_instances_are_learned_and_ranked_alike(specification):
     features, classes = Columns(FEATURES), Columns(CLASSES)
     instances, true = zip(*LESSONS, strict=True)
     for epoch in (0, 1):
-        ranks = by_arrays.learn_csr(
-            features, *instances_of(FEATURES, instances), classes, *rows_of(CLASSES, true), epoch
-        )
+        rows = features, *instances_of(FEATURES, instances), classes, *rows_of(CLASSES, true)
+        top_two = np.empty((len(LESSONS), 2))
+        ranks = by_arrays.learn_csr(*rows, epoch, top_two)
         assert ranks.dtype == np.int32
-        assert ranks.tolist() == [
-            one_by_one.learn(instance, of_instance, epoch)[0] for instance, of_instance in LESSONS
-        ]
+        outcomes = [one_by_one.learn(*each, epoch) for each in LESSONS]
+        assert ranks.tolist() == [each.rank for each in outcomes]
+        assert top_two.tolist() == [[each.first, each.second] for each in outcomes]
     assert_same_state(by_arrays, one_by_one)
 
     ids, scores = by_arrays.rank_csr(features, *instances_of(FEATURES, PROBES), 7)
