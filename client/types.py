@@ -54,7 +54,8 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):
-    """An instance without features, at a JSON pointer into the request."""
+    """A probable mistake, at a JSON pointer into the request: an instance without features, or
+    names in `among` that no class has."""
 
     detail: str
     pointer: str

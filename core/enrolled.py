@@ -1,5 +1,6 @@
 """A learner of a model, with its accuracy and its calibration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from manyclass.core.calibration import Calibration
@@ -42,10 +43,22 @@ class Enrolled:
             return NOTHING_LEARNED
         return self.learner.apply(Event.learn(event.instance, known))
 
-    def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
-        """Rank the k best classes, with scores above the threshold if there is one."""
+    def answer(
+        self,
+        instance: Instance,
+        k: int,
+        threshold: float | None,
+        among: Sequence[str] | None = None,
+    ) -> Answer:
+        """Rank the k best classes, with scores above the threshold if there is one.
+
+        With `among`, only classes of these names; the confidence is then None, since the outcomes
+        that it is learned from are of rankings of all classes.
+        """
         if k < 0:
             raise ValueError("k must be 0 or more")
+        if among is not None:
+            return Answer(self.learner.rank(instance, k, threshold, among), None)
         ranked = self.learner.rank(instance, max(k, 2))
         first = ranked[0][1] if ranked else 0.0
         second = ranked[1][1] if len(ranked) > 1 else 0.0

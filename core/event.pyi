@@ -7,6 +7,13 @@ _Kind = Literal[
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 ]
 
+def class_names(names: Sequence[str | int], place: str = "classes") -> list[str]:
+    """Return the names of classes, each once.
+
+    Raise InstanceError at `place` for another type, and for a name that is empty, overlong or not
+    valid Unicode.
+    """
+
 @final
 class Event:
     """One change of the state, as stored in the log. Immutable; any thread may read it.

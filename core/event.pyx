@@ -43,6 +43,32 @@ cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
     return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
 
 
+def class_names(names, str place="classes"):
+    cdef dict unique = {}
+    if isinstance(names, (str, bytes)):
+        raise InstanceError(f"{place} must be an array of names", (place,))
+    for position, given in enumerate(names):
+        name = Instance.as_name(given, "class", (place, position))
+        Instance.utf8(name, "class", (place, position))
+        unique[name] = None
+    return list(unique)
+
+
+cdef bytes wire_of(list names):
+    """Return the number of names, then each with its size."""
+    cdef string out
+    cdef string_view name
+    cdef uint16_t size
+    cdef uint32_t count = <uint32_t>len(names)
+    out.append(<const char*>&count, sizeof(count))
+    for each in names:
+        name = Instance.utf8(<str>each, "class", ())
+        size = <uint16_t>name.size()
+        out.append(<const char*>&size, sizeof(size))
+        out.append(name.data(), name.size())
+    return PyBytes_FromStringAndSize(out.data(), out.size())
+
+
 @cython.final
 cdef class Event:
     """One change of the state, as stored in the log. Immutable; any thread may read it."""
@@ -60,34 +86,18 @@ cdef class Event:
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
               unsigned long long fingerprint=0):
-        cdef string out
-        cdef string_view name
-        cdef uint16_t size
-        cdef dict names = {}
-        if isinstance(classes, (str, bytes)):
-            raise InstanceError("classes must be an array of names", ("classes",))
-        for position, given in enumerate(classes):
-            unique = Instance.as_name(given, "class", ("classes", position))
-            name = Instance.utf8(unique, "class", ("classes", position))
-            if unique in names:
-                continue
-            names[unique] = None
-            size = <uint16_t>name.size()
-            out.append(<const char*>&size, sizeof(size))
-            out.append(name.data(), name.size())
+        cdef list names = class_names(classes)
         if not names:
             raise InstanceError("an event needs at least one true class", ("classes",))
-        cdef uint32_t count = <uint32_t>len(names)
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
         event.event_id = event_id
         event.fingerprint = fingerprint
-        event.classes = list(names)
+        event.classes = names
         event._instance = instance
         event._data = b"".join((
             head(LEARN, event_id, fingerprint),
-            PyBytes_FromStringAndSize(<const char*>&count, sizeof(count)),
-            PyBytes_FromStringAndSize(out.data(), out.size()),
+            wire_of(names),
             instance._data,
         ))
         return event

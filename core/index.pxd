@@ -138,6 +138,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void configure(const OptionValues& options) except +raise_error
         void rank(string_view instance, uint32_t k, double threshold, vector[Ranked]& best,
                   string& names) except +raise_error
+        void rank_among(string_view instance, const vector[string_view]& among, uint32_t k,
+                        double threshold, vector[Ranked]& best, string& names) except +raise_error
         void rank_csr(const CsrRows& rows, uint32_t k, int32_t* ids,
                       double* scores) except +raise_error
         void explain(string_view instance, const vector[string_view]& classes, size_t limit,

@@ -36,13 +36,20 @@ class Index:
 
     # --- one instance -------------------------------------------------------------------------
     def rank(
-        self, instance: _Given, k: int = 5, threshold: float | None = None
+        self,
+        instance: _Given,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Iterable[str] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the k best classes with a score above `threshold`, best first.
 
         Without a threshold, rank all retrieved classes: classes with a positive score, or with any
         score but 0 for learners with signed weights. A label tree retrieves
         all classes, also for unknown features; its scores are probabilities.
+
+        With `among`, only classes of these names are ranked, with the same scores; names that are
+        not of a class have no place. InstanceError unless it is an array.
         """
 
     def explain(

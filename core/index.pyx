@@ -46,6 +46,12 @@ cdef vector[string_view] names_of(list classes) except *:
     return names
 
 
+cdef list list_of_names(object among):
+    if isinstance(among, (str, bytes)):
+        raise InstanceError("among must be an array of names", ("among",))
+    return list(among)
+
+
 cdef Instance as_instance(object given):
     return <Instance>given if type(given) is Instance else Instance(given)
 
@@ -101,7 +107,7 @@ cdef class Index:
             deref(self._native).configure(wanted)
         self.options = options
 
-    def rank(self, instance not None, uint32_t k=5, threshold=None):
+    def rank(self, instance not None, uint32_t k=5, threshold=None, among=None):
         cdef Instance given = as_instance(instance)
         cdef double least = -INFINITY if threshold is None else threshold
         cdef vector[Ranked] best
@@ -109,7 +115,14 @@ cdef class Index:
         cdef const char* at
         cdef uint32_t size
         cdef list ranked = []
-        deref(self._native).rank(bytes_of(given), k, least, best, names)
+        cdef list kept
+        if among is None:
+            deref(self._native).rank(bytes_of(given), k, least, best, names)
+        else:
+            kept = list_of_names(among)
+            deref(self._native).rank_among(
+                bytes_of(given), names_of(kept), k, least, best, names
+            )
         at = names.data()
         for i in range(best.size()):
             memcpy(&size, at, sizeof(size))

@@ -100,18 +100,29 @@ class Model:
         return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
-        self, instance: Instance, k: int = 5, threshold: float | None = None
+        self,
+        instance: Instance,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Sequence[str] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the k best (class, score), best first; empty if nothing is known.
 
-        Only scores above `threshold`; None stands for all retrieved classes.
+        Only scores above `threshold`; None stands for all retrieved classes. With `among`, only
+        classes of these names.
         """
-        return self.answering.learner.rank(instance, k, threshold)
+        return self.answering.learner.rank(instance, k, threshold, among)
 
-    def answer(self, instance: Instance, k: int = 5, threshold: float | None = None) -> Answer:
+    def answer(
+        self,
+        instance: Instance,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Sequence[str] | None = None,
+    ) -> Answer:
         """Return the ranking of `rank`, and the confidence in the best class, also if k or the
-        threshold exclude it."""
-        return self.answering.answer(instance, k, threshold)
+        threshold exclude it. With `among` it is None."""
+        return self.answering.answer(instance, k, threshold, among)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10

@@ -75,13 +75,26 @@ class Committee(Totals):
 
     # --- one instance -----------------------------------------------------------------------------
 
-    def rank(self, instance: Given, k: int = 5, threshold: float | None = None) -> Ranking:
+    def rank(
+        self,
+        instance: Given,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Iterable[str] | None = None,
+    ) -> Ranking:
         """Return the k best classes (with a score above `threshold`), best first.
 
         Each member nominates 50 classes at most; for the vote by probability, as many as needed.
+        With `among`, the members vote among the classes of these names alone, and each nominates
+        all of them that it ranks.
         """
-        self._table.rank(NOTHING, k, threshold)  # checks the arguments
-        _, ranked = self._voting.rank(_as_instance(instance), max(k, 1))
+        names = None if among is None or isinstance(among, str | bytes) else [*among]
+        self._table.rank(NOTHING, k, threshold, among if names is None else names)  # checks them
+        instance = _as_instance(instance)
+        if names is None:
+            _, ranked = self._voting.rank(instance, max(k, 1))
+        else:
+            ranked = self._voting.rank_among(instance, names)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]

@@ -74,11 +74,21 @@ public:
               std::vector<Ranked>& best, std::string& names) const {
         const StateLock::Read lock(lock_);
         learner_->rank(read(instance), k, threshold, best);
-        for (const Ranked& each : best) {
-            const std::string_view name = tables_.classes.name(each.cls);
-            put(names, static_cast<std::uint32_t>(name.size()));
-            names.append(name);
-        }
+        append_names(best, names);
+    }
+
+    // The same of the classes of these names alone; unknown names have no place.
+    void rank_among(std::string_view instance, const std::vector<std::string_view>& among,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best,
+                    std::string& names) const {
+        const StateLock::Read lock(lock_);
+        std::vector<std::uint32_t> ids;
+        for (const std::string_view name : among)
+            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID) ids.push_back(id);
+        std::sort(ids.begin(), ids.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        learner_->rank_among(read(instance), ids, k, threshold, best);
+        append_names(best, names);
     }
 
     // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
@@ -308,6 +318,14 @@ private:
         reader().read_wire(example.active, instance);
         preprocessing_.apply(example.active, tables_);
         return example;
+    }
+
+    void append_names(const std::vector<Ranked>& ranked, std::string& names) const {
+        for (const Ranked& each : ranked) {
+            const std::string_view name = tables_.classes.name(each.cls);
+            put(names, static_cast<std::uint32_t>(name.size()));
+            names.append(name);
+        }
     }
 
     // The column of a row's entry.

@@ -24,6 +24,7 @@ _TAKES: Final = {
     "classes": 'a list of names, 1 to 1000: ["hockey"]',
     "id": 'a string of 1 to 200 characters: "q-1"',
     "event_id": 'a string of 1 to 200 characters: "e-1"',
+    "among": 'a list of names, 1 to 1000, or null: ["hockey"]',
     "k": "a whole number from 1 to 1000, such as 5",
     "threshold": "a number or null, such as 0.5",
     "min_confidence": "a number from 0 to 1, or null, such as 0.9",

@@ -45,10 +45,10 @@ class Both:
 
     # --- one instance -----------------------------------------------------------------------------
 
-    def rank(self, instance, k=MOST, threshold=None):
+    def rank(self, instance, k=MOST, threshold=None, among=None):
         given = Instance(instance)
-        ours = self.learner.rank(given, k, threshold)
-        assert ours == self.reference.rank(dict(given.items()), k, threshold)
+        ours = self.learner.rank(given, k, threshold, among)
+        assert ours == self.reference.rank(dict(given.items()), k, threshold, among)
 
     def explain(self, instance, limit):
         given = Instance(instance)

@@ -111,6 +111,7 @@ def calls_of(learner):
             instances,
             st.sampled_from([1, 2, MOST]),
             st.sampled_from([None, 0, 0.2, -1]),
+            st.none() | st.lists(class_names | st.just("unknown"), max_size=4),
         ),
         st.tuples(
             st.just("rank_csr"),
@@ -161,6 +162,7 @@ def teach(both, stream):
             both.learn_csr([(instance, classes)], epoch)
         if number % 5 == 0:
             both.rank(instance, LIST_LENGTHS[number % len(LIST_LENGTHS)])
+            both.rank(instance, 10, None, both.classes[number % 3 :: 3])
         if number % 50 == 0:
             both.reload(number)
         if number % 100 == 0:

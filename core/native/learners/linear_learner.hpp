@@ -58,6 +58,21 @@ public:
         scores.undo();
     }
 
+    void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best) const override {
+        ScoreTable& scores = LinearScratch::of_thread().scores;
+        retrieve(example.active, scores);
+        best.clear();
+        for (const std::uint32_t cls : classes) {
+            const double score = scores.score(cls);
+            if (is_retrieved(score) && score > threshold) best.push_back({score, cls});
+        }
+        scores.undo();
+        keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
+            return tables_.precedes(one, other);
+        });
+    }
+
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
         for (const ActiveFeature& each : example.active) {

@@ -126,7 +126,7 @@ _STATS = {
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
-    "late_labels": {"waiting": 4, "bytes": 1588},
+    "late_labels": {"waiting": 5, "bytes": 2031},
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
     "recovery": _RECOVERY,
     "durability": "none",
@@ -213,6 +213,18 @@ CALLS: Final = (
             "confidence": None,
         },
         body={"features": ["puck"], "id": "q-2", "k": 1, "explain": True},
+    ),
+    Call(
+        "rank",
+        "given classes alone",
+        {
+            "id": "q-5",
+            "seq": 4,
+            "ranked": _scores(hockey=0.109),
+            "confidence": None,
+            "warnings": [{"detail": "No class is named 'golf'.", "pointer": "#/among"}],
+        },
+        body={"text": "a puck over the fence", "id": "q-5", "among": ["hockey", "golf"]},
     ),
     Call(
         "rank",

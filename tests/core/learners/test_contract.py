@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.columns import Columns
+from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import load
@@ -103,6 +104,27 @@ def test_an_event_teaches_what_a_call_does(specification):
         event = Event.learn(Instance(instance), [*classes, classes[0]])
         assert by_event.apply(event) == by_call.learn(instance, [*classes, *classes])
     assert_same_state(by_event, by_call)
+
+
+@every_learner
+def test_given_classes_alone_are_ranked(specification):
+    learner = taught(specification)
+    some = [*CLASSES[::2], "never learned", CLASSES[0]]
+    for probe in PROBES:
+        among = learner.rank(probe, 100, None, some)
+        assert_is_ranking(among)
+        assert {*names(among)} <= {*CLASSES[::2]}
+        if not Options.parse(specification).members:  # the scores of a vote are of its classes
+            everything = learner.rank(probe, 100)
+            assert among == [scored for scored in everything if scored[0] in some]
+        assert learner.rank(probe, 2, None, iter(some)) == among[:2]
+        assert learner.rank(probe, 0, None, some) == learner.rank(probe, 5, None, []) == []
+        if among:
+            best = among[0][1]
+            assert all(score > best for _, score in learner.rank(probe, 5, best, some))
+    for wrong in (CLASSES[0], b"bytes"):
+        with pytest.raises(InstanceError, match="array of names"):
+            learner.rank(PROBES[0], 5, None, wrong)
 
 
 @every_learner

@@ -139,6 +139,7 @@ calls = st.one_of(
         instances,
         st.sampled_from([0, 1, 2, MOST]),
         st.sampled_from([None, 0.5, 1.0]),
+        st.none() | st.lists(class_names | st.just("unknown"), max_size=4),
     ),
     st.tuples(st.just("rank_csr"), st.lists(instances, max_size=3), st.sampled_from([0, 1, MOST])),
     st.tuples(st.just("explain"), instances, st.sampled_from([1, 10])),

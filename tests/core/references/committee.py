@@ -96,11 +96,12 @@ class CommitteeReference:
 
     # --- ranking ----------------------------------------------------------------------------------
 
-    def nominations(self, instance):
+    def nominations(self, instance, among=None):
+        deepest = NOMINATED if among is None else len(among)
         return [
             [
                 (name, score)
-                for name, score in member.index.rank(instance, NOMINATED)
+                for name, score in member.index.rank(instance, deepest, None, among)
                 if name in self.table.labels
             ]
             for member in self.members
@@ -130,8 +131,8 @@ class CommitteeReference:
             scores[rarest] = len(nominations) + total / len(nominations)
         return sorted(scores.items(), key=lambda scored: scored[1], reverse=True)
 
-    def rank(self, instance, k=5, threshold=None):
-        ranked = self.retrieve(self.nominations(instance))
+    def rank(self, instance, k=5, threshold=None, among=None):
+        ranked = self.retrieve(self.nominations(instance, among))
         if threshold is not None:
             ranked = [scored for scored in ranked if scored[1] > threshold]
         return ranked[:k]

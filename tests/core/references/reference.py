@@ -175,8 +175,10 @@ class Reference(Forgetting):
     def in_order(self, scored):
         return sorted(scored, key=lambda each: (-each[1], self.labels[each[0]].born))
 
-    def rank(self, instance, k=5, threshold=None):
+    def rank(self, instance, k=5, threshold=None, among=None):
         ranked = self.retrieve(self.prepare(instance))
+        if among is not None:
+            ranked = [(name, score) for name, score in ranked if name in among]
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]

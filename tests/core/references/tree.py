@@ -85,7 +85,9 @@ class LabelTree(GrowingTree):
         self.active_features_ranked += len(inputs) - 1
         self.edges_touched += sum(weights for reached, weights in nodes if reached >= least)
 
-    def rank(self, instance, k=5, threshold=None):
+    def rank(self, instance, k=5, threshold=None, among=None):
+        if among is not None:
+            return self.rank_among(self.prepare(instance), among, threshold)[:k]
         if k == 0:
             return []
         best = []
@@ -98,6 +100,37 @@ class LabelTree(GrowingTree):
 
         self.search(self.prepare(instance), go_on)
         return best
+
+    def rank_among(self, values, among, threshold):
+        """Return the classes of these names; count the nodes on the paths to them."""
+        inputs = self.inputs(values)
+        opened = {}
+        found = []
+        for name in {*among} & {*self.home}:
+            path = self.path_to(name)
+            probability = 1.0
+            for node, child in zip(path, [*path[1:], name], strict=True):
+                opened[id(node)] = node
+                place = node.children.index(child)
+                probability *= self.probabilities(node, inputs)[place]
+            found.append((name, probability))
+        self.active_features_ranked += len(inputs) - 1
+        self.edges_touched += sum(
+            sum(feature in node.weights for feature in inputs) * node.judged
+            for node in opened.values()
+        )
+        found.sort(key=lambda scored: (-scored[1], self.turn[scored[0]]))
+        return [scored for scored in found if threshold is None or scored[1] > threshold]
+
+    def path_to(self, name, node=None):
+        """Return the nodes from the root to the pre-leaf of a class."""
+        node = node or self.root
+        if node is self.home[name]:
+            return [node]
+        if node.is_preleaf:
+            return []
+        below = next((path for child in node.children if (path := self.path_to(name, child))), [])
+        return [node, *below] if below else []
 
     # --- learning ---------------------------------------------------------------------------------
 

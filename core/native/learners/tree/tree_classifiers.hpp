@@ -35,10 +35,17 @@ public:
         input.emplace_back(BIAS, 1.0);
     }
 
+    // Nodes that were opened, and the weights read there.
+    struct Cost {
+        std::uint64_t nodes, weights;
+    };
+
     // The probability of each class, 0 for one that is not in the tree.
     std::vector<double> probabilities(const std::vector<Input>& input,
-                                      const std::vector<std::uint32_t>& classes) const {
+                                      const std::vector<std::uint32_t>& classes,
+                                      Cost& cost) const {
         Work& work = workspace();
+        work.touched = 0;
         std::unordered_map<std::uint32_t, std::vector<double>> known;  // of children, by node
         std::vector<double> found;
         for (const std::uint32_t cls : classes) {
@@ -59,6 +66,7 @@ public:
             for (std::size_t at = path.size(); at-- > 0;) product *= path[at];  // as a search does
             found.push_back(product);
         }
+        cost = {known.size(), work.touched};
         return found;
     }
 
