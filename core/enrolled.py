@@ -27,11 +27,13 @@ class Enrolled:
         return cls(label, learner, ProgressiveValidation(), Calibration())
 
     def apply(self, event: Event) -> Learned:
-        """Learn the event; count the outcome."""
+        """Learn the event; count the outcome, if the event has true classes."""
         if len(event.instance) == 0 and self.learner.options.needs_features:
             learned = self._apply_without_features(event)
         else:
             learned = self.learner.apply(event)
+        if not event.classes:
+            return learned
         self.progress.add(learned.rank)
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
@@ -41,7 +43,7 @@ class Enrolled:
         known = [name for name in event.classes if self.learner.has_class(name)]
         if not known:
             return NOTHING_LEARNED
-        return self.learner.apply(Event.learn(event.instance, known))
+        return self.learner.apply(Event.learn(event.instance, known, weight=event.weight))
 
     def answer(
         self,

@@ -71,8 +71,19 @@ class Index:
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
 
-    def learn(self, instance: _Given, classes: Sequence[str], epoch: int = 0) -> Learned:
-        """Learn an instance; return its ranking from before the update."""
+    def learn(
+        self,
+        instance: _Given,
+        classes: Sequence[str],
+        epoch: int = 0,
+        rejected: Sequence[str] = (),
+        weight: float = 1.0,
+    ) -> Learned:
+        """Learn an instance; return its ranking from before the update.
+
+        `rejected` are classes that are said to be wrong, `weight` says how much the instance
+        counts. InstanceError if the learner cannot learn them, see docs/learners.md.
+        """
 
     def apply(self, event: Event) -> Learned:
         """Learn or forget, by the kind of the event; return NOTHING_LEARNED unless it learned.
@@ -114,6 +125,7 @@ class Index:
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
         epoch: int = 0,
+        weights: NDArray[np.float32] | None = None,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.
 

@@ -20,6 +20,7 @@ from manyclass.core.instance cimport Instance, bytes_of
 import numpy as np
 
 from manyclass.core import index_sections
+from manyclass.core.abilities import check_ability, check_weights, within_ability
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.sections import runs
@@ -154,23 +155,38 @@ cdef class Index:
         deref(self._native).probabilities(bytes_of(given), names_of(kept), found)
         return list(found)
 
-    def learn(self, instance not None, classes, int epoch=0):
-        if not classes or isinstance(classes, (str, bytes)):
-            raise InstanceError("classes must be an array of at least one name", ("classes",))
-        unique = list(dict.fromkeys(classes))
-        return self.learn_unique(as_instance(instance), unique, epoch == 0)
+    def learn(self, instance not None, classes, int epoch=0, rejected=(), double weight=1):
+        cdef Instance given = as_instance(instance)
+        if not rejected and weight == 1:
+            if not classes or isinstance(classes, (str, bytes)):
+                raise InstanceError("classes must be an array of at least one name", ("classes",))
+            return self.learn_unique(given, list(dict.fromkeys(classes)), [], 1, epoch == 0)
+        event = Event.learn(given, classes, rejected=rejected, weight=weight)
+        check_ability(event, [self.options])
+        return self.learn_unique(given, event.classes, event.rejected, event.weight, epoch == 0)
 
-    cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch):
-        cdef vector[string_view] names
+    cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
+                      bint is_first_epoch):
+        cdef vector[string_view] names, wrong
         cdef Outcome result
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
-        result = deref(self._native).learn(bytes_of(instance), names, is_first_epoch)
+        for name in rejected:
+            wrong.push_back(Instance.utf8(<str?>name, "class", ("not", name)))
+        result = deref(self._native).learn(
+            bytes_of(instance), names, wrong, weight, is_first_epoch
+        )
         return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":
-            return self.learn_unique(event._instance, list(event.classes), True)
+            if event.rejected or event.weight != 1:
+                event = within_ability(event, self.options)
+                if event is None:
+                    return NOTHING_LEARNED
+            return self.learn_unique(
+                event._instance, event.classes, event.rejected, event.weight, True
+            )
         if event.kind == "forget_class":
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
@@ -215,7 +231,9 @@ cdef class Index:
     def learn_csr(self, Columns features not None, const int64_t[::1] indptr not None,
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
-                  const int32_t[::1] class_indices not None, int epoch=0):
+                  const int32_t[::1] class_indices not None, int epoch=0,
+                  const float[::1] weights=None):
+        check_weights(weights, indptr, self.options)
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef int64_t row
@@ -224,7 +242,7 @@ cdef class Index:
         with nogil:
             for row in range(rows.count):
                 rank_view[row] = <int32_t>deref(self._native).learn_csr(
-                    rows, labels, row, epoch == 0
+                    rows, labels, row, 1 if weights is None else weights[row], epoch == 0
                 ).rank
         return ranks
 

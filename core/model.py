@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from manyclass.core import rules, snapshot
+from manyclass.core.abilities import check_ability
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, continued
 from manyclass.core.errors import (
@@ -141,8 +142,11 @@ class Model:
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
-        """Raise UnknownName or OptionError if the event cannot be applied now."""
-        if event.kind == "forget_class":
+        """Raise UnknownName, OptionError or InstanceError if the event cannot be applied now."""
+        if event.kind == "learn":
+            if event.rejected or event.weight != 1:
+                check_ability(event, (each.learner.options for each in self.enrolled))
+        elif event.kind == "forget_class":
             if not any(each.learner.has_class(event.name) for each in self.enrolled):
                 raise UnknownName("class", event.name)
         elif event.kind == "forget_feature":

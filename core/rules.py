@@ -12,7 +12,7 @@ the rules of its own version only and raises RulesDiffer for any other.
 2: evicts one name at a time by a clock hand; an evicted class leaves the rows step by step. In a
    label tree new classes take the room of evicted ones, a search after an eviction opens 256 nodes
    at most, and a light weight stays while a node below has weights of its feature. A constraint
-   whose multiplier is subnormal is forgotten.
+   whose multiplier is subnormal is forgotten. Learn events may have a weight and rejected classes.
 """
 
 RULES = 2

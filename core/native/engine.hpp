@@ -161,8 +161,10 @@ public:
 
     // --- learning ------------------------------------------------------------------------------
 
-    // Learn an instance; `true_classes` are unique names.
+    // Learn an instance; `true_classes` and `rejected` are unique names, no name is in both. Names
+    // of `rejected` that are not known stay so.
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
+                  const std::vector<std::string_view>& rejected, float weight,
                   bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
@@ -170,6 +172,11 @@ public:
         example.classes.clear();
         for (const std::string_view cls : true_classes)
             example.classes.push_back(tables_.classes.find(cls));
+        example.rejected.clear();
+        for (const std::string_view cls : rejected)
+            if (const std::uint32_t id = tables_.classes.find(cls); id != NO_ID)
+                example.rejected.push_back(id);
+        example.weight = static_cast<double>(weight);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch, [&](std::size_t at) { return true_classes[at]; },
             [](const ActiveFeature&) {}, [](std::size_t, std::uint32_t) {});
@@ -178,7 +185,7 @@ public:
     }
 
     // Learn one row.
-    Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row,
+    Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row, float weight,
                       bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
@@ -188,6 +195,7 @@ public:
         reader.read_csr(example.active, rows, row);
         reader.prefetch_edges(example.active);
         read_classes(example, classes, row);
+        example.weight = static_cast<double>(weight);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
             [&](std::size_t at) { return classes.columns->name(column(classes, row, at)); },
@@ -335,6 +343,7 @@ private:
     }
 
     void read_classes(Example& example, const CsrRows& classes, std::int64_t row) const {
+        example.rejected.clear();
         example.classes.clear();
         for (std::int64_t at = classes.indptr[row]; at < classes.indptr[row + 1]; ++at)
             example.classes.push_back(classes.columns->id(

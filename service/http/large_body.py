@@ -12,9 +12,9 @@ from manyclass.service.http.schemas.parts import MOST_CLASSES
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
-# Members of an object of any request, and its list of classes; `features` is counted separately.
-MOST_VALUES = MOST_CLASSES + 16
-NAME_LISTS = frozenset({b"classes", b"among"})
+# Members of an object of any request, and its lists of classes; `features` is counted separately.
+MOST_VALUES = 2 * MOST_CLASSES + 16
+NAME_LISTS = frozenset({b"classes", b"not", b"among"})
 
 Request = TypeVar("Request", RankRequest, LearnRequest)
 Form = TypeVar("Form", RankInstance, LearnEvent)

@@ -57,15 +57,17 @@ class Both:
         paths = self.learner.paths(given, self.classes, limit)
         assert paths == self.reference.paths(dict(given.items()), self.classes, limit)
 
-    def learn(self, instance, classes, epoch=0):
+    def learn(self, instance, classes, epoch=0, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.learn(given, classes, epoch)
-        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes, epoch == 0))
+        ours = self.learner.learn(given, classes, epoch, rejected, weight)
+        arguments = dict(given.items()), classes, epoch == 0, rejected, weight
+        self.assert_alike(ours, self.reference.learn(*arguments))
 
-    def apply(self, instance, classes):
+    def apply(self, instance, classes, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.apply(Event.learn(given, classes))
-        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes))
+        ours = self.learner.apply(Event.learn(given, classes, rejected=rejected, weight=weight))
+        arguments = dict(given.items()), classes, True, rejected, weight
+        self.assert_alike(ours, self.reference.learn(*arguments))
 
     def forget_class(self, name):
         assert self.learner.forget_class(name) == self.reference.forget_class(name)

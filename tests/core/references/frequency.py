@@ -30,7 +30,7 @@ class Frequency(Reference):
     def explain(self, instance, classes, limit=10):
         return [[] for _ in classes]
 
-    def learn(self, instance, classes, is_first_epoch=True):
+    def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
         ranked = self.retrieve(instance)
         before = self.sizes
         self.learned += 1

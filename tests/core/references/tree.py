@@ -107,11 +107,9 @@ class LabelTree(GrowingTree):
         opened = {}
         found = []
         for name in {*among} & {*self.home}:
-            path = self.path_to(name)
             probability = 1.0
-            for node, child in zip(path, [*path[1:], name], strict=True):
+            for node, place in self.path(name):
                 opened[id(node)] = node
-                place = node.children.index(child)
                 probability *= self.probabilities(node, inputs)[place]
             found.append((name, probability))
         self.active_features_ranked += len(inputs) - 1
@@ -122,19 +120,9 @@ class LabelTree(GrowingTree):
         found.sort(key=lambda scored: (-scored[1], self.turn[scored[0]]))
         return [scored for scored in found if threshold is None or scored[1] > threshold]
 
-    def path_to(self, name, node=None):
-        """Return the nodes from the root to the pre-leaf of a class."""
-        node = node or self.root
-        if node is self.home[name]:
-            return [node]
-        if node.is_preleaf:
-            return []
-        below = next((path for child in node.children if (path := self.path_to(name, child))), [])
-        return [node, *below] if below else []
-
     # --- learning ---------------------------------------------------------------------------------
 
-    def improve(self, values, true, constraints):
+    def improve(self, values, true, constraints, rejected=()):
         met = []
         window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
@@ -192,6 +180,7 @@ class LabelTree(GrowingTree):
             for feature, x in inputs.items():
                 score = score + x * node.weights[feature][at].w
             slope = not_too_small(float32(-sign * logistic(float(-sign * score))), SMALLEST_WEIGHT)
+            slope = slope * float32(self.example_weight)
             for feature, x in inputs.items():
                 node.weights[feature][at] = self.moved(node.weights[feature][at], slope * x)
 

@@ -119,7 +119,7 @@ public:
             return rank < 2 || (outcome.rank == 0 && rank < window);
         });
         tree_.add_leaves(input, new_classes);
-        tree_.learn(input, example.classes);
+        tree_.learn(input, example.classes, example.weight);
         // a tree that began to grow without a sample is never built: it would lose what it knows
         if (options_.sample == 0) counts_[IS_BUILT] = 1;
         return outcome;
@@ -135,7 +135,9 @@ public:
         if (options_.shape == Shape::kmeans) add_to_sums(each, leaves);
         tree_.build(std::move(leaves));
         if (learns)
-            each([this](Example& example) { tree_.learn(input_of(example), example.classes); });
+            each([this](Example& example) {
+                tree_.learn(input_of(example), example.classes, example.weight);
+            });
     }
 
     // --- forgetting ----------------------------------------------------------------------------
