@@ -6,8 +6,9 @@ from manyclass.core.errors import did_you_mean
 from manyclass.training.lines import Line, LineFault
 
 RANK_KEYS = frozenset({"features", "text", "id"})
-LEARN_KEYS = frozenset({"features", "text", "classes", "event_id"})
-LATE_LABEL_KEYS = frozenset({"id", "classes", "event_id"})
+LABEL_KEYS = frozenset({"classes", "not", "weight", "event_id"})
+LEARN_KEYS = LABEL_KEYS | {"features", "text"}
+LATE_LABEL_KEYS = LABEL_KEYS | {"id"}
 
 Body = dict[str, msgspec.Raw]  # values stay as written: the service checks them
 
@@ -30,7 +31,7 @@ def event_of(line: Line, ignore_unknown: bool = False) -> Body:
         classes = _CLASSES.decode(event.get("classes", b"[]"))
     except msgspec.DecodeError as error:
         raise LineFault(f"classes: {error}") from error
-    if not classes:
+    if not classes and "not" not in event:
         raise LineFault("no true class: `classes` needs at least one name")
     return event
 

@@ -88,17 +88,19 @@ class Client:
         *,
         k: int = 5,
         threshold: float | None = None,
+        among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Ranking:
         """Return the k best classes of an instance, from a process that has learned `min_seq`.
 
-        Only scores above `threshold`; None: every class the learner retrieves. With
-        `min_confidence`, the service abstains from a ranking of lower or unknown confidence. Raises
-        ValueError unless `threshold` is finite and `min_confidence` is from 0 to 1.
+        Only scores above `threshold`; None: every class the learner retrieves. With `among`, only
+        these classes, and no confidence. With `min_confidence`, the service abstains from a ranking
+        of lower or unknown confidence. Raises ValueError unless `threshold` is finite and
+        `min_confidence` is from 0 to 1.
         """
-        how = rank_options(k, threshold, min_confidence, explain, min_seq)
+        how = rank_options(k, threshold, among, min_confidence, explain, min_seq)
         return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
@@ -107,12 +109,13 @@ class Client:
         *,
         k: int = 5,
         threshold: float | None = None,
+        among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """Return the k best classes of each instance, in order, as `rank` does."""
-        how = rank_options(k, threshold, min_confidence, explain, min_seq)
+        how = rank_options(k, threshold, among, min_confidence, explain, min_seq)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody) -> Learned:

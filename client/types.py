@@ -19,10 +19,15 @@ class InstanceBody(TypedDict, total=False):
     id: str
 
 
-class EventBody(InstanceBody, total=False):
-    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes."""
+_Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False)  # a keyword
+
+
+class EventBody(InstanceBody, _Rejection, total=False):
+    """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
+    `not`: classes that are wrong. `weight` says how much the event counts."""
 
     classes: Sequence[str | int]
+    weight: float
     event_id: str
 
 
@@ -54,7 +59,8 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):
-    """An instance without features, at a JSON pointer into the request."""
+    """A probable mistake, at a JSON pointer into the request: an instance without features, or
+    names in `among` that no class has."""
 
     detail: str
     pointer: str

@@ -1,5 +1,6 @@
 """Requests and answers as HTTP, for every kind of client."""
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import TypeVar
 from urllib.parse import quote
@@ -13,7 +14,12 @@ Answer = TypeVar("Answer")
 
 
 def rank_options(
-    k: int, threshold: float | None, min_confidence: float | None, explain: bool, min_seq: int
+    k: int,
+    threshold: float | None,
+    among: Sequence[str | int] | None,
+    min_confidence: float | None,
+    explain: bool,
+    min_seq: int,
 ) -> dict[str, object]:
     """Return the members of a request to rank beside its instances.
 
@@ -26,6 +32,8 @@ def rank_options(
     how: dict[str, object] = {"k": k, "explain": explain, "min_seq": min_seq}
     if threshold is not None:
         how["threshold"] = threshold
+    if among is not None:
+        how["among"] = among
     if min_confidence is not None:
         how["min_confidence"] = min_confidence
     return how

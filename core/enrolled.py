@@ -1,5 +1,6 @@
 """A learner of a model, with its accuracy and its calibration."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from manyclass.core.calibration import Calibration
@@ -26,11 +27,13 @@ class Enrolled:
         return cls(label, learner, ProgressiveValidation(), Calibration())
 
     def apply(self, event: Event) -> Learned:
-        """Learn the event; count the outcome."""
+        """Learn the event; count the outcome, if the event has true classes."""
         if len(event.instance) == 0 and self.learner.options.needs_features:
             learned = self._apply_without_features(event)
         else:
             learned = self.learner.apply(event)
+        if not event.classes:
+            return learned
         self.progress.add(learned.rank)
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
@@ -40,12 +43,24 @@ class Enrolled:
         known = [name for name in event.classes if self.learner.has_class(name)]
         if not known:
             return NOTHING_LEARNED
-        return self.learner.apply(Event.learn(event.instance, known))
+        return self.learner.apply(Event.learn(event.instance, known, weight=event.weight))
 
-    def answer(self, instance: Instance, k: int, threshold: float | None) -> Answer:
-        """Rank the k best classes, with scores above the threshold if there is one."""
+    def answer(
+        self,
+        instance: Instance,
+        k: int,
+        threshold: float | None,
+        among: Sequence[str] | None = None,
+    ) -> Answer:
+        """Rank the k best classes, with scores above the threshold if there is one.
+
+        With `among`, only classes of these names; the confidence is then None, since the outcomes
+        that it is learned from are of rankings of all classes.
+        """
         if k < 0:
             raise ValueError("k must be 0 or more")
+        if among is not None:
+            return Answer(self.learner.rank(instance, k, threshold, among), None)
         ranked = self.learner.rank(instance, max(k, 2))
         first = ranked[0][1] if ranked else 0.0
         second = ranked[1][1] if len(ranked) > 1 else 0.0

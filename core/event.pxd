@@ -7,6 +7,8 @@ cdef class Event:
     cdef readonly str event_id
     cdef readonly unsigned long long fingerprint
     cdef readonly list classes
+    cdef readonly list rejected
+    cdef readonly double weight
     cdef readonly str name
     cdef readonly dict options
     cdef readonly unsigned long long restored

@@ -7,6 +7,16 @@ _Kind = Literal[
     "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 ]
 
+SMALLEST_WEIGHT: float
+LARGEST_WEIGHT: float
+
+def class_names(names: Sequence[str | int], place: str = "classes") -> list[str]:
+    """Return the names of classes, each once.
+
+    Raise InstanceError at `place` for another type, and for a name that is empty, overlong or not
+    valid Unicode.
+    """
+
 @final
 class Event:
     """One change of the state, as stored in the log. Immutable; any thread may read it.
@@ -24,11 +34,15 @@ class Event:
         classes: Sequence[str | int],
         event_id: str | None = None,
         fingerprint: int = 0,
+        rejected: Sequence[str | int] = (),
+        weight: float = 1.0,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 
-        Raise InstanceError without a class, and for a class name that is empty, overlong or not
-        valid Unicode.
+        `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
+        from SMALLEST_WEIGHT to LARGEST_WEIGHT. Raise InstanceError without any class, for a class
+        in both lists, for another weight, and for a class name that is empty, overlong or not valid
+        Unicode.
         """
 
     @classmethod
@@ -55,6 +69,9 @@ class Event:
     def from_bytes(cls, data: bytes) -> Event:
         """Return the event from its `bytes(event)`; raise EventError for other data."""
 
+    def without_id(self) -> Event:
+        """Return a "learn" event with the same content, without an id and not joined."""
+
     def join(self) -> Event:
         """Return the same event, joined to the previous one: both are applied, or neither."""
 
@@ -78,6 +95,14 @@ class Event:
     @property
     def classes(self) -> list[str]:
         """The true classes of a "learn" event, else an empty list."""
+
+    @property
+    def rejected(self) -> list[str]:
+        """The classes that a "learn" event says to be wrong, else an empty list."""
+
+    @property
+    def weight(self) -> float:
+        """The weight of a "learn" event; 1 for other kinds."""
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 An event's bytes, little-endian:
     kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
+    learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
     configure       the options as JSON
@@ -25,13 +26,17 @@ from manyclass.core.instance cimport Instance
 from manyclass.core.errors import EventError, InstanceError
 
 cdef tuple KINDS = (
-    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
+    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules", "learn"
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
+    WEIGHTED  # a learn event with a weight or rejected classes; older releases refuse it
     JOINED = 0x80
 cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
 _HEAD = struct.Struct("<BQH")
+
+SMALLEST_WEIGHT = 0.001
+LARGEST_WEIGHT = 1000.0
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
@@ -43,6 +48,43 @@ cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
     return _HEAD.pack(kind, fingerprint, len(id_bytes)) + id_bytes
 
 
+def class_names(names, str place="classes"):
+    cdef dict unique = {}
+    if isinstance(names, (str, bytes)):
+        raise InstanceError(f"{place} must be an array of names", (place,))
+    for position, given in enumerate(names):
+        name = Instance.as_name(given, "class", (place, position))
+        Instance.utf8(name, "class", (place, position))
+        unique[name] = None
+    return list(unique)
+
+
+cdef bytes wire_of(list names):
+    """Return the number of names, then each with its size."""
+    cdef string out
+    cdef string_view name
+    cdef uint16_t size
+    cdef uint32_t count = <uint32_t>len(names)
+    out.append(<const char*>&count, sizeof(count))
+    for each in names:
+        name = Instance.utf8(<str>each, "class", ())
+        size = <uint16_t>name.size()
+        out.append(<const char*>&size, sizeof(size))
+        out.append(name.data(), name.size())
+    return PyBytes_FromStringAndSize(out.data(), out.size())
+
+
+cdef int refuse_both(list names, rejected) except -1:
+    cdef set true = set(names)
+    for position, name in enumerate(rejected):
+        if str(name) in true:
+            raise InstanceError(
+                f"class {str(name)!r} is in `classes` too: it is either true or wrong",
+                ("not", position),
+            )
+    return 0
+
+
 @cython.final
 cdef class Event:
     """One change of the state, as stored in the log. Immutable; any thread may read it."""
@@ -51,6 +93,8 @@ cdef class Event:
         self._data = b""
         self.kind = ""
         self.classes = []
+        self.rejected = []
+        self.weight = 1
         self.name = ""
         self.options = {}
 
@@ -59,35 +103,30 @@ cdef class Event:
 
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
-              unsigned long long fingerprint=0):
-        cdef string out
-        cdef string_view name
-        cdef uint16_t size
-        cdef dict names = {}
-        if isinstance(classes, (str, bytes)):
-            raise InstanceError("classes must be an array of names", ("classes",))
-        for position, given in enumerate(classes):
-            unique = Instance.as_name(given, "class", ("classes", position))
-            name = Instance.utf8(unique, "class", ("classes", position))
-            if unique in names:
-                continue
-            names[unique] = None
-            size = <uint16_t>name.size()
-            out.append(<const char*>&size, sizeof(size))
-            out.append(name.data(), name.size())
-        if not names:
+              unsigned long long fingerprint=0, rejected=(), double weight=1):
+        cdef list names = class_names(classes)
+        cdef list wrong = class_names(rejected, "not") if rejected else []
+        if not names and not wrong:
             raise InstanceError("an event needs at least one true class", ("classes",))
-        cdef uint32_t count = <uint32_t>len(names)
+        if wrong and names:
+            refuse_both(names, rejected)
+        if not SMALLEST_WEIGHT <= weight <= LARGEST_WEIGHT:  # nor NaN
+            raise InstanceError(
+                f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT:g}", ("weight",)
+            )
+        cdef bint is_plain = not wrong and weight == 1
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
+        event.rejected = wrong
+        event.weight = weight
         event.event_id = event_id
         event.fingerprint = fingerprint
-        event.classes = list(names)
+        event.classes = names
         event._instance = instance
         event._data = b"".join((
-            head(LEARN, event_id, fingerprint),
-            PyBytes_FromStringAndSize(<const char*>&count, sizeof(count)),
-            PyBytes_FromStringAndSize(out.data(), out.size()),
+            head(LEARN if is_plain else WEIGHTED, event_id, fingerprint),
+            wire_of(names),
+            b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
             instance._data,
         ))
         return event
@@ -130,6 +169,13 @@ cdef class Event:
         except (struct.error, ValueError, RecursionError) as error:
             raise EventError(f"these bytes are not an event: {error}") from error
 
+    def without_id(self):
+        if self.event_id is None and self.fingerprint == 0 and not self.joined:
+            return self
+        return Event.learn(
+            self.instance, self.classes, rejected=self.rejected, weight=self.weight
+        )
+
     def join(self):
         if self.joined:
             return self
@@ -138,6 +184,8 @@ cdef class Event:
         event.event_id = self.event_id
         event.fingerprint = self.fingerprint
         event.classes = self.classes
+        event.rejected = self.rejected
+        event.weight = self.weight
         event.name = self.name
         event.options = self.options
         event.restored = self.restored
@@ -190,14 +238,14 @@ cdef Event parse(bytes data):
     event_id = take(data, at, id_size).decode("utf-8") if id_size else None
     at += id_size
     if kind == LEARN:
-        count = struct.unpack_from("<I", data, at)[0]
-        at += 4
-        classes = []
-        for _ in range(count):
-            size = struct.unpack_from("<H", data, at)[0]
-            classes.append(take(data, at + 2, size).decode("utf-8"))
-            at += 2 + size
+        classes, at = names_at(data, at)
         event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
+    elif kind == WEIGHTED:
+        classes, at = names_at(data, at)
+        rejected, at = names_at(data, at)
+        weight = struct.unpack_from("<d", data, at)[0]
+        instance = Instance.from_bytes(data[at + 8:])
+        event = Event.learn(instance, classes, event_id, fingerprint, rejected, weight)
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
     elif kind == CONFIGURE:
@@ -216,6 +264,18 @@ cdef Event parse(bytes data):
     if bytes(event) != data:
         raise EventError("an event does not read back as it was written")
     return event
+
+
+cdef tuple names_at(bytes data, Py_ssize_t at):
+    """Return the names that begin there, and the place behind them."""
+    count = struct.unpack_from("<I", data, at)[0]
+    at += 4
+    names = []
+    for _ in range(count):
+        size = struct.unpack_from("<H", data, at)[0]
+        names.append(take(data, at + 2, size).decode("utf-8"))
+        at += 2 + size
+    return names, at
 
 
 cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):

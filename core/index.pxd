@@ -138,6 +138,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void configure(const OptionValues& options) except +raise_error
         void rank(string_view instance, uint32_t k, double threshold, vector[Ranked]& best,
                   string& names) except +raise_error
+        void rank_among(string_view instance, const vector[string_view]& among, uint32_t k,
+                        double threshold, vector[Ranked]& best, string& names) except +raise_error
         void rank_csr(const CsrRows& rows, uint32_t k, int32_t* ids,
                       double* scores) except +raise_error
         void explain(string_view instance, const vector[string_view]& classes, size_t limit,
@@ -147,8 +149,9 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void probabilities(string_view instance, const vector[string_view]& classes,
                            vector[double]& found) except +raise_error
         Outcome learn(string_view instance, const vector[string_view]& classes,
+                      const vector[string_view]& rejected, float weight,
                       bint is_first_epoch) except +raise_error
-        Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, int64_t row,
+        Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, int64_t row, float weight,
                           bint is_first_epoch) except +raise_error
         bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
         bint forget_class(string_view name) except +raise_error
@@ -166,4 +169,5 @@ cdef class Index:
     cdef unique_ptr[Engine] _native
     cdef readonly object options
 
-    cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch)
+    cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
+                      bint is_first_epoch)

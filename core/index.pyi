@@ -36,13 +36,20 @@ class Index:
 
     # --- one instance -------------------------------------------------------------------------
     def rank(
-        self, instance: _Given, k: int = 5, threshold: float | None = None
+        self,
+        instance: _Given,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Iterable[str] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the k best classes with a score above `threshold`, best first.
 
         Without a threshold, rank all retrieved classes: classes with a positive score, or with any
         score but 0 for learners with signed weights. A label tree retrieves
         all classes, also for unknown features; its scores are probabilities.
+
+        With `among`, only classes of these names are ranked, with the same scores; names that are
+        not of a class have no place. InstanceError unless it is an array.
         """
 
     def explain(
@@ -64,8 +71,19 @@ class Index:
     def probabilities(self, instance: _Given, classes: Sequence[str]) -> list[float]:
         """Return the score of each class in a label tree, ranked or not; 0 for an unknown class."""
 
-    def learn(self, instance: _Given, classes: Sequence[str], epoch: int = 0) -> Learned:
-        """Learn an instance; return its ranking from before the update."""
+    def learn(
+        self,
+        instance: _Given,
+        classes: Sequence[str],
+        epoch: int = 0,
+        rejected: Sequence[str] = (),
+        weight: float = 1.0,
+    ) -> Learned:
+        """Learn an instance; return its ranking from before the update.
+
+        `rejected` are classes that are said to be wrong, `weight` says how much the instance
+        counts. InstanceError if the learner cannot learn them, see docs/learners.md.
+        """
 
     def apply(self, event: Event) -> Learned:
         """Learn or forget, by the kind of the event; return NOTHING_LEARNED unless it learned.
@@ -107,6 +125,7 @@ class Index:
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
         epoch: int = 0,
+        weights: NDArray[np.float32] | None = None,
         top_two: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return ranks (n,) as from `learn`.

@@ -20,6 +20,7 @@ from manyclass.core.instance cimport Instance, bytes_of
 import numpy as np
 
 from manyclass.core import index_sections
+from manyclass.core.abilities import check_ability, check_weights, within_ability
 from manyclass.core.errors import InstanceError, OptionError, SnapshotError, UnknownName
 from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.sections import runs
@@ -44,6 +45,12 @@ cdef vector[string_view] names_of(list classes) except *:
     for name in classes:
         names.push_back(any_utf8(<str?>name))
     return names
+
+
+cdef list list_of_names(object among):
+    if isinstance(among, (str, bytes)):
+        raise InstanceError("among must be an array of names", ("among",))
+    return list(among)
 
 
 cdef Instance as_instance(object given):
@@ -101,7 +108,7 @@ cdef class Index:
             deref(self._native).configure(wanted)
         self.options = options
 
-    def rank(self, instance not None, uint32_t k=5, threshold=None):
+    def rank(self, instance not None, uint32_t k=5, threshold=None, among=None):
         cdef Instance given = as_instance(instance)
         cdef double least = -INFINITY if threshold is None else threshold
         cdef vector[Ranked] best
@@ -109,7 +116,14 @@ cdef class Index:
         cdef const char* at
         cdef uint32_t size
         cdef list ranked = []
-        deref(self._native).rank(bytes_of(given), k, least, best, names)
+        cdef list kept
+        if among is None:
+            deref(self._native).rank(bytes_of(given), k, least, best, names)
+        else:
+            kept = list_of_names(among)
+            deref(self._native).rank_among(
+                bytes_of(given), names_of(kept), k, least, best, names
+            )
         at = names.data()
         for i in range(best.size()):
             memcpy(&size, at, sizeof(size))
@@ -141,23 +155,38 @@ cdef class Index:
         deref(self._native).probabilities(bytes_of(given), names_of(kept), found)
         return list(found)
 
-    def learn(self, instance not None, classes, int epoch=0):
-        if not classes or isinstance(classes, (str, bytes)):
-            raise InstanceError("classes must be an array of at least one name", ("classes",))
-        unique = list(dict.fromkeys(classes))
-        return self.learn_unique(as_instance(instance), unique, epoch == 0)
+    def learn(self, instance not None, classes, int epoch=0, rejected=(), double weight=1):
+        cdef Instance given = as_instance(instance)
+        if not rejected and weight == 1:
+            if not classes or isinstance(classes, (str, bytes)):
+                raise InstanceError("classes must be an array of at least one name", ("classes",))
+            return self.learn_unique(given, list(dict.fromkeys(classes)), [], 1, epoch == 0)
+        event = Event.learn(given, classes, rejected=rejected, weight=weight)
+        check_ability(event, [self.options])
+        return self.learn_unique(given, event.classes, event.rejected, event.weight, epoch == 0)
 
-    cdef learn_unique(self, Instance instance, list classes, bint is_first_epoch):
-        cdef vector[string_view] names
+    cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
+                      bint is_first_epoch):
+        cdef vector[string_view] names, wrong
         cdef Outcome result
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes", name)))
-        result = deref(self._native).learn(bytes_of(instance), names, is_first_epoch)
+        for name in rejected:
+            wrong.push_back(Instance.utf8(<str?>name, "class", ("not", name)))
+        result = deref(self._native).learn(
+            bytes_of(instance), names, wrong, weight, is_first_epoch
+        )
         return Learned(result.rank, result.updated, result.top_two.first, result.top_two.second)
 
     def apply(self, Event event not None):
         if event.kind == "learn":
-            return self.learn_unique(event._instance, list(event.classes), True)
+            if event.rejected or event.weight != 1:
+                event = within_ability(event, self.options)
+                if event is None:
+                    return NOTHING_LEARNED
+            return self.learn_unique(
+                event._instance, event.classes, event.rejected, event.weight, True
+            )
         if event.kind == "forget_class":
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
@@ -203,7 +232,8 @@ cdef class Index:
                   const int32_t[::1] indices not None, const float[::1] values not None,
                   Columns classes not None, const int64_t[::1] class_indptr not None,
                   const int32_t[::1] class_indices not None, int epoch=0,
-                  double[:, ::1] top_two=None):
+                  const float[::1] weights=None, double[:, ::1] top_two=None):
+        check_weights(weights, indptr, self.options)
         cdef CsrRows rows = features.rows(indptr, indices, values)
         cdef CsrRows labels = classes.true_classes(rows, class_indptr, class_indices)
         cdef bint with_scores = top_two is not None
@@ -215,7 +245,9 @@ cdef class Index:
         cdef int32_t[::1] rank_view = ranks
         with nogil:
             for row in range(rows.count):
-                outcome = deref(self._native).learn_csr(rows, labels, row, epoch == 0)
+                outcome = deref(self._native).learn_csr(
+                    rows, labels, row, 1 if weights is None else weights[row], epoch == 0
+                )
                 rank_view[row] = <int32_t>outcome.rank
                 if with_scores:
                     top_two[row, 0] = outcome.top_two.first

@@ -36,6 +36,8 @@ SECTIONS = {
     "kept_demands_ahead": "<u4",
     "kept_demands_behind": "<u4",
     "kept_demands_multiplier": "<f4",
+    "kept_rejected": "<u4",
+    "kept_weights": "<f4",
     "node_kinds": "u1",
     "node_children": "<u4",
     "node_blocks": "<u4",
@@ -60,6 +62,8 @@ ADDED_LATER = (
     "class_turns",
 )
 
+OPTIONAL = ("kept_rejected", "kept_weights")  # missing where they would be empty
+
 
 def completed(sections: Sections, seed: int) -> dict[str, NDArray[np.generic]]:
     """Return the sections under their present names, with sections that an older state lacks."""
@@ -68,6 +72,8 @@ def completed(sections: Sections, seed: int) -> dict[str, NDArray[np.generic]]:
         if "class_turns" in sections:
             raise SnapshotError("it is there under a newer name too", "class_hung")
         sections["class_turns"] = sections.pop("class_hung")
+    for name in OPTIONAL:
+        sections.setdefault(name, np.empty(0, SECTIONS[name]))
     counts = run(sections, "counts", "<u8")
     known = len(counts), "kept_features" in sections, "node_kinds" in sections
     if known in ((5, False, False), (7, True, False), (11, True, True)):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from manyclass.core import rules, snapshot
+from manyclass.core.abilities import check_ability
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled, continued
@@ -121,18 +122,29 @@ class Model:
         return [("primary", self.answering), *(("shadow", each) for each in self.shadows.values())]
 
     def rank(
-        self, instance: Instance, k: int = 5, threshold: float | None = None
+        self,
+        instance: Instance,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Sequence[str] | None = None,
     ) -> list[tuple[str, float]]:
         """Return the k best (class, score), best first; empty if nothing is known.
 
-        Only scores above `threshold`; None stands for all retrieved classes.
+        Only scores above `threshold`; None stands for all retrieved classes. With `among`, only
+        classes of these names.
         """
-        return self.answering.learner.rank(instance, k, threshold)
+        return self.answering.learner.rank(instance, k, threshold, among)
 
-    def answer(self, instance: Instance, k: int = 5, threshold: float | None = None) -> Answer:
+    def answer(
+        self,
+        instance: Instance,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Sequence[str] | None = None,
+    ) -> Answer:
         """Return the ranking of `rank`, and the confidence in the best class, also if k or the
-        threshold exclude it."""
-        return self.answering.answer(instance, k, threshold)
+        threshold exclude it. With `among` it is None."""
+        return self.answering.answer(instance, k, threshold, among)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
@@ -151,8 +163,11 @@ class Model:
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
-        """Raise UnknownName or OptionError if the event cannot be applied now."""
-        if event.kind == "forget_class":
+        """Raise UnknownName, OptionError or InstanceError if the event cannot be applied now."""
+        if event.kind == "learn":
+            if event.rejected or event.weight != 1:
+                check_ability(event, (each.learner.options for each in self.enrolled))
+        elif event.kind == "forget_class":
             if not any(each.learner.has_class(event.name) for each in self.enrolled):
                 raise UnknownName("class", event.name)
         elif event.kind == "forget_feature":

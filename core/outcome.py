@@ -70,7 +70,7 @@ class Answer(NamedTuple):
     """A ranking [(class, score)], best first, and the confidence in its first class.
 
     `confidence` is the probability, 0 to 1, that the first class is right; None without a first
-    class, and before 100 outcomes.
+    class, before 100 outcomes, and for a ranking of given classes alone.
     """
 
     ranked: list[tuple[str, float]]

@@ -2,7 +2,7 @@ from typing import Literal, final
 
 from _typeshed import ReadableBuffer as Buffer
 
-_Fault = Literal["malformed", "repeated", "elements", "classes", "values"]
+_Fault = Literal["malformed", "repeated", "elements", "values"]
 
 @final
 class Outline:
@@ -23,6 +23,9 @@ class Outline:
 
     position: int | None
     """The position of the element with the fault; None when the fault is not in the list."""
+
+    key: bytes
+    """The key with the last value of an object with too many, as it is written; else empty."""
 
     bytes_read: int
     """Return the number of bytes of the body that were scanned."""

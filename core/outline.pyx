@@ -14,7 +14,6 @@ cdef extern from "core/native/text/outline.hpp" namespace "manyclass" nogil:
         malformed
         repeated
         elements
-        classes
         values
 
     cdef cppclass Span "manyclass::Outline::Span":
@@ -31,13 +30,13 @@ cdef extern from "core/native/text/outline.hpp" namespace "manyclass" nogil:
         Span list()
         bint in_list()
         size_t at()
+        string_view key()
 
 cdef dict FAULTS = {
     <int>Fault.none: None,
     <int>Fault.malformed: "malformed",
     <int>Fault.repeated: "repeated",
     <int>Fault.elements: "elements",
-    <int>Fault.classes: "classes",
     <int>Fault.values: "values",
 }
 
@@ -50,6 +49,7 @@ cdef class Outline:
     cdef readonly list elements
     cdef readonly object rest
     cdef readonly object position
+    cdef readonly bytes key
     cdef readonly Py_ssize_t bytes_read
 
     def __init__(self, bytes body not None, bytes name not None, size_t most_elements,
@@ -62,6 +62,7 @@ cdef class Outline:
             fault = native.read(text, wanted, most_elements, most_values)
         self.fault = FAULTS[<int>fault]
         self.bytes_read = native.at()
+        self.key = native.key().data()[:native.key().size()]
         self.position = native.elements().size() if native.in_list() else None
         self.elements = None
         self.rest = body

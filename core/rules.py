@@ -16,7 +16,8 @@ the rules of its own version only and raises RulesDiffer for any other.
    label tree new classes take the room of evicted ones, a search after an eviction opens 256 nodes
    at most, and a light weight stays while a node below has weights of its feature. A constraint
    whose multiplier is subnormal is forgotten.
-3: a state may name its analysis of texts. The results of events are those of version 2.
+3: a state may name its analysis of texts, learn events may have a weight and rejected classes. The
+   results of other events are those of version 2.
 """
 
 RULES = 3

@@ -28,12 +28,14 @@ def measures(
 
     Tested and training rows have the same columns.
     R1, R5, R10, MRR, HR: Madani et al. 2009, section 3.3. P1, P3, P5: share of true classes among
-    the first places. PSP1, PSP3, PSP5: propensity-scored precision (Jain et al., 2016).
+    the first places. nDCG1, nDCG3, nDCG5: see `discounted_gains`. PSP1, PSP3, PSP5:
+    propensity-scored precision (Jain et al., 2016).
     """
     hits = hits_in(ranking, tested)
     ranks = best_ranks(hits)
     found = by_ranks(ranks)
     found |= {f"P{k}": float(hits[:, :k].sum() / (k * max(len(tested), 1))) for k in PRECISION_AT}
+    found |= discounted_gains(hits, tested)
     found |= propensity_scored(ranking, hits, tested, training)
     found |= f1_scores(ranking, hits, tested)
     if taxonomy is not None:
@@ -57,6 +59,23 @@ def by_ranks(ranks: NDArray[np.int32]) -> dict[str, float]:
     mean_reciprocal_rank = float((1 / found).sum() / rows)
     harmonic_rank = 1 / mean_reciprocal_rank if mean_reciprocal_rank else float("inf")
     return {**recalls, "MRR": mean_reciprocal_rank, "HR": harmonic_rank}
+
+
+def discounted_gains(hits: NDArray[np.bool_], tested: Rows) -> dict[str, float]:
+    """Return nDCG1, nDCG3, nDCG5 (Järvelin and Kekäläinen, 2002), the mean over rows.
+
+    A true class at place p gains 1 / log2(p + 1). The gains of the first k places are a share of
+    those of a ranking that begins with all true classes; 0 for a row without a true class.
+    """
+    gains = 1 / np.log2(np.arange(2, max(PRECISION_AT) + 2))
+    ideal = np.cumsum(gains)
+    counts = np.diff(tested.class_indptr)
+    found = {}
+    for k in PRECISION_AT:
+        first = hits[:, :k]
+        best = ideal[np.clip(counts, 1, k) - 1]
+        found[f"nDCG{k}"] = float((first @ gains[: first.shape[1]] / best).sum())
+    return {name: total / max(len(tested), 1) for name, total in found.items()}
 
 
 def inverse_propensities(training: Rows) -> NDArray[np.float64]:

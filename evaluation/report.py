@@ -165,7 +165,7 @@ def _of_tests(comparison: Comparison, results: Sequence[Result], best_pass: bool
     """Return columns of accuracy, then of cost (Madani et al. 2009, figure 9)."""
     names = ["R1", "R5", "HR"]
     if comparison.facts.many_labels:
-        names += ["P3", "P5", "PSP1", "PSP3", "PSP5"]
+        names += ["P3", "P5", "nDCG3", "nDCG5", "PSP1", "PSP3", "PSP5"]
     names.append("macro F1")
     if comparison.facts.has_taxonomy:
         names += ["taxo-loss", "parent"]

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
+from itertools import compress
+from typing import NamedTuple, cast
 
 from manyclass.cli.connection import URL, Key, Url, connected
 from manyclass.cli.file_run import Batch, Files, IgnoreUnknown, run
@@ -22,21 +23,31 @@ def learn(
 
     A line is a JSON object, an event as for POST /learn: {"features": {"ice": 1.5},
     "classes": ["hockey"]}, or with "text" in place of "features", or with the "id" of an instance
-    that was ranked before.
+    that was ranked before. "not" lists classes that are wrong, "weight" says how much the event
+    counts.
 
     Recall (R1, R5) is progressive: it uses the rank of the best true class before the event was
     learned. A bad line is named on standard error and left out; the exit code is then 1.
     """
     with connected(url, key) as client:
 
-        def send(events: Sequence[Body]) -> LearnedMany:
-            return client.learn_many(cast(Sequence[EventBody], events))
+        def send(events: Sequence[Body]) -> Taught:
+            answer = client.learn_many(cast(Sequence[EventBody], events))
+            return Taught(answer, ["classes" in event for event in events])
 
         read = partial(event_of, ignore_unknown=ignore_unknown)
         run("learned", files, batch, read, send, _count)
 
 
-def _count(summary: RunSummary, answer: LearnedMany) -> None:
+class Taught(NamedTuple):
+    """The answer to events, and which of them have true classes."""
+
+    answer: LearnedMany
+    have_classes: list[bool]
+
+
+def _count(summary: RunSummary, taught: Taught) -> None:
+    answer = taught.answer
     summary.add(answer.accepted + answer.duplicates, answer.duplicates)
     if not answer.duplicates:  # else the ranks of the duplicates are unknown
-        summary.add_ranks(answer.ranks)
+        summary.add_ranks(compress(answer.ranks, taught.have_classes))

@@ -48,6 +48,15 @@ def rank(
             callback=_finite, help="Return only scores above it; else all retrieved classes."
         ),
     ] = None,
+    among: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--among",
+            metavar="CLASS",
+            help="Rank this class, and no others but those named so; once for each.",
+            show_default=False,
+        ),
+    ] = None,
     min_confidence: Annotated[
         float | None,
         typer.Option(
@@ -81,18 +90,34 @@ def rank(
                 bodies,
                 k=k,
                 threshold=threshold,
+                among=among,
                 min_confidence=min_confidence,
                 explain=explain,
                 min_seq=min_seq,
             )
 
         read = partial(instance_of, ignore_unknown=ignore_unknown)
-        run("ranked", files, min(batch, _most_at_once(k, explain)), read, send, _print)
+        most = _most_at_once(max(k, len(among or ())), explain)
+        run("ranked", files, min(batch, most), read, send, _Printer())
 
 
-def _most_at_once(k: int, explain: bool) -> int:
+def _most_at_once(classes: int, explain: bool) -> int:
     """Return the largest number of instances that the service ranks in one request."""
-    return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // k)
+    return MOST_EXPLAINED_INSTANCES if explain else max(1, MOST_RANKED_AT_ONCE // classes)
+
+
+class _Printer:
+    """Prints the results, and once the warning of unknown names in `--among`."""
+
+    def __init__(self) -> None:
+        self._warned = False
+
+    def __call__(self, summary: RunSummary, answer: Rankings) -> None:
+        for warning in answer.warnings:
+            if warning.pointer == "#/among" and not self._warned:
+                typer.echo(f"warning: --among: {warning.detail}", err=True)
+                self._warned = True
+        _print(summary, answer)
 
 
 def _print(summary: RunSummary, answer: Rankings) -> None:

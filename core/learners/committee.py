@@ -7,6 +7,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.abilities import check_ability, check_weights, within_ability
 from manyclass.core.columns import Columns
 from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.event import Event
@@ -75,13 +76,26 @@ class Committee(Totals):
 
     # --- one instance -----------------------------------------------------------------------------
 
-    def rank(self, instance: Given, k: int = 5, threshold: float | None = None) -> Ranking:
+    def rank(
+        self,
+        instance: Given,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Iterable[str] | None = None,
+    ) -> Ranking:
         """Return the k best classes (with a score above `threshold`), best first.
 
         Each member nominates 50 classes at most; for the vote by probability, as many as needed.
+        With `among`, the members vote among the classes of these names alone, and each nominates
+        all of them that it ranks.
         """
-        self._table.rank(NOTHING, k, threshold)  # checks the arguments
-        _, ranked = self._voting.rank(_as_instance(instance), max(k, 1))
+        names = None if among is None or isinstance(among, str | bytes) else [*among]
+        self._table.rank(NOTHING, k, threshold, among if names is None else names)  # checks them
+        instance = _as_instance(instance)
+        if names is None:
+            _, ranked = self._voting.rank(instance, max(k, 1))
+        else:
+            ranked = self._voting.rank_among(instance, names)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
@@ -113,25 +127,40 @@ class Committee(Totals):
         """Return no path for any class: each member has its own."""
         return [[] for _ in classes]
 
-    def learn(self, instance: Given, classes: Sequence[str], epoch: int = 0) -> Learned:
+    def learn(
+        self,
+        instance: Given,
+        classes: Sequence[str],
+        epoch: int = 0,
+        rejected: Sequence[str] = (),
+        weight: float = 1.0,
+    ) -> Learned:
         """Return the outcome of ranking the instance before, and whether any member was updated.
 
         With epoch > 0 the members do not count the times seen again, and their progressive
-        accuracy does not change.
+        accuracy does not change. InstanceError for rejected classes or a weight unless every member
+        can learn them.
         """
-        if not classes or isinstance(classes, (str, bytes)):
+        if not (classes or rejected) or isinstance(classes, (str, bytes)):
             raise InstanceError("classes must be an array of at least one name", ("classes",))
-        classes = list(dict.fromkeys(classes))
-        instance, is_first_epoch = _as_instance(instance), index(epoch) == 0
+        if not all(isinstance(name, str) for name in classes):
+            raise TypeError("the names of classes must be strings")
+        event = Event.learn(_as_instance(instance), classes, rejected=rejected, weight=weight)
+        check_ability(event, [self._options])
+        return self._learn(event, index(epoch) == 0)
+
+    def _learn(self, event: Event, is_first_epoch: bool) -> Learned:
+        instance, classes = event.instance, event.classes
         with self._changing:
             nominations, ranking = self._voting.rank(instance, DEEPEST)
             number = self._table.learned
-            self._table.learn(NOTHING, classes)  # first, since it refuses invalid classes
+            if classes:
+                self._table.learn(NOTHING, classes)
             updated = False
             for member, nominated in zip(self._members, nominations, strict=True):
-                if is_first_epoch:
+                if is_first_epoch and classes:
                     member.progress.add(_place(nominated, classes))
-                updated |= member.meet(number, instance, classes, is_first_epoch)
+                updated |= member.meet(number, event, is_first_epoch)
             first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
             return Learned(_place(ranking, classes), updated, first, second)
 
@@ -143,7 +172,10 @@ class Committee(Totals):
         if not isinstance(event, Event):
             raise TypeError(f"an event is wanted, not {type(event).__name__}")
         if event.kind == "learn":
-            return self.learn(event.instance, event.classes)
+            if event.rejected or event.weight != 1:
+                known = within_ability(event, self._options)
+                return NOTHING_LEARNED if known is None else self._learn(known, True)
+            return self._learn(event, True)
         if event.kind == "forget_class":
             self.forget_class(event.name)
         elif event.kind == "forget_feature":
@@ -195,6 +227,7 @@ class Committee(Totals):
         class_indptr: NDArray[np.int64],
         class_indices: NDArray[np.int32],
         epoch: int = 0,
+        weights: NDArray[np.float32] | None = None,
         top_two: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int32]:
         """Learn the rows in order; return the ranks (n,) as from `learn`.
@@ -205,12 +238,14 @@ class Committee(Totals):
         self._table.build_csr(*rows)  # checks the arguments; the table is not a tree
         if top_two is not None and top_two.shape != (len(indptr) - 1, 2):
             raise ValueError(f"top_two must have the shape ({len(indptr) - 1}, 2)")
+        check_weights(weights, indptr, self._options)
         ones = np.ones(len(class_indices), np.float32)
         instances = instances_of(features, indptr, indices, values)
         true = instances_of(classes, class_indptr, class_indices, ones)
+        given = [1.0] * len(instances) if weights is None else weights.tolist()
         outcomes = [
-            self.learn(instance, [name for name, _ in of_row.items()], epoch)
-            for instance, of_row in zip(instances, true, strict=True)
+            self.learn(instance, [name for name, _ in of_row.items()], epoch, (), weight)
+            for instance, of_row, weight in zip(instances, true, given, strict=True)
         ]
         if top_two is not None:
             scores = [(each.first, each.second) for each in outcomes]

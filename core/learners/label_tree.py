@@ -27,6 +27,13 @@ def _options(sample: int) -> tuple[Option, ...]:
 
 
 LEARNERS = (
-    Learner("iplt", ABOUT, _options(sample=1000), is_probabilistic=True, builds_offline=True),
-    Learner("oplt", ABOUT, _options(sample=0), is_probabilistic=True),
+    Learner(
+        "iplt",
+        ABOUT,
+        _options(sample=1000),
+        is_probabilistic=True,
+        learns_weights=True,
+        builds_offline=True,
+    ),
+    Learner("oplt", ABOUT, _options(sample=0), is_probabilistic=True, learns_weights=True),
 )

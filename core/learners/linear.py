@@ -55,6 +55,7 @@ LEARNERS = (
             *(MARGIN, MIN_WEIGHT, OUTDEGREE, RATING.at(10), LEAK, *preparing(sublinear=True)),
             *(WINDOW, MASS_CAP, *REPLAYING),
         ),
+        learns_weights=True,
     ),
     Learner(
         "ind",
@@ -63,6 +64,7 @@ LEARNERS = (
             *(MIN_WEIGHT.at(0.1), OUTDEGREE.at(LONGEST_ROW), RATING, *preparing(binarize=True)),
             *(MASS_CAP.at(0.0), *LAST),
         ),
+        learns_weights=True,
     ),
     Learner(
         "ema",
@@ -71,6 +73,7 @@ LEARNERS = (
             *(MARGIN, MIN_WEIGHT.at(0.001), OUTDEGREE, RATING.at(10), *preparing()),
             *(WINDOW, RATE, *REPLAYING),
         ),
+        learns_weights=True,
     ),
     Learner(
         "ooz",
@@ -87,21 +90,28 @@ LEARNERS = (
                 *REPLAYING,
             ),
         ),
+        learns_weights=True,
     ),
     Learner(
         "pa",
         "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
+        learns_weights=True,
+        learns_rejections=True,
     ),
     Learner(
         "mmp",
         "signed weights | when a wrong class is not below a true one | Crammer, Singer, JMLR 2003",
         (*SIGNED, *preparing(), NEGATIVES.at(1000), *REPLAYING),
+        learns_weights=True,
+        learns_rejections=True,
     ),
     Learner(
         "arow",
         "signed weights, variances | when the hinge loss is positive | Crammer et al., NIPS 2009",
         (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
+        learns_weights=True,
+        learns_rejections=True,
     ),
     Learner(
         "svm",
@@ -112,5 +122,7 @@ LEARNERS = (
             *(REPLAY.at(2), REPLAY_SIZE, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": {"replay": 8, "replay_size": 100_000}},
+        learns_weights=True,
+        learns_rejections=True,
     ),
 )

@@ -1,7 +1,6 @@
 """A member of a committee: an index that learns its own share of the events, in its own order."""
 
 import struct
-from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -9,7 +8,6 @@ from numpy.typing import NDArray
 
 from manyclass.core.event import Event
 from manyclass.core.index import Index
-from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
 from manyclass.core.progressive_validation import ProgressiveValidation
@@ -53,9 +51,7 @@ class Member:
         self.index.configure(options)
         self.waiting_limit = waiting_limit
 
-    def meet(
-        self, number: int, instance: Instance, classes: Sequence[str], is_first_epoch: bool
-    ) -> bool:
+    def meet(self, number: int, event: Event, is_first_epoch: bool) -> bool:
         """Take the committee's event of this number, or not, and learn the events that are due.
 
         Return whether one of them made an update.
@@ -64,17 +60,21 @@ class Member:
         if draw("subsample", options.seed, number) >= options.subsample * 2.0**64:
             return False
         if options.shuffle == 0 and len(self.waiting) == 0:
-            return self._learn(instance, classes, is_first_epoch)
-        self.waiting.add(Event.learn(instance, classes), is_first_epoch)
+            return self._learn(event, is_first_epoch)
+        self.waiting.add(event.without_id(), is_first_epoch)
         updated = False
         while len(self.waiting) > options.shuffle or self.waiting.bytes > self.waiting_limit:
             drawn = draw("shuffle", options.seed, self.index.learned)
-            event, of_first_epoch = self.waiting.take(drawn)
-            updated |= self._learn(event.instance, event.classes, of_first_epoch)
+            due, of_first_epoch = self.waiting.take(drawn)
+            updated |= self._learn(due, of_first_epoch)
         return updated
 
-    def _learn(self, instance: Instance, classes: Sequence[str], is_first_epoch: bool) -> bool:
-        return self.index.learn(instance, classes, 0 if is_first_epoch else 1).updated
+    def _learn(self, event: Event, is_first_epoch: bool) -> bool:
+        epoch = 0 if is_first_epoch else 1
+        learned = self.index.learn(
+            event.instance, event.classes, epoch, event.rejected, event.weight
+        )
+        return learned.updated
 
     # --- names ------------------------------------------------------------------------------------
 

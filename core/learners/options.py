@@ -150,6 +150,16 @@ class Options:
         return all(each.spec.needs_features for each in self.member_options or [self])
 
     @property
+    def learns_weights(self) -> bool:
+        """Return whether the learner, or every member, can learn an event with a weight."""
+        return all(each.spec.learns_weights for each in self.member_options or [self])
+
+    @property
+    def learns_rejections(self) -> bool:
+        """Return whether the learner, or every member, can learn that classes are wrong."""
+        return all(each.spec.learns_rejections for each in self.member_options or [self])
+
+    @property
     def builds_offline(self) -> bool:
         """Return whether offline training builds a tree of the learner, or of a member."""
         return any(each.spec.builds_offline for each in (self, *self.member_options))

@@ -42,7 +42,7 @@ class ShuffleBuffer:
 
     def has_class(self, name: str) -> bool:
         """Return whether an event has the class."""
-        return any(name in event.classes for event in self._with(name))
+        return any(name in event.classes or name in event.rejected for event in self._with(name))
 
     def has_feature(self, name: str) -> bool:
         """Return whether the feature is active in an event."""
@@ -110,9 +110,13 @@ class ShuffleBuffer:
 
 def _without_class(event: Event, name: str) -> Event | None:
     classes = [other for other in event.classes if other != name]
-    return Event.learn(event.instance, classes) if classes else None
+    rejected = [other for other in event.rejected if other != name]
+    if not classes and not rejected:
+        return None
+    return Event.learn(event.instance, classes, rejected=rejected, weight=event.weight)
 
 
 def _without_feature(event: Event, name: str) -> Event:
     left = {feature: value for feature, value in event.instance.items() if feature != name}
-    return Event.learn(Instance(left), event.classes)
+    instance = Instance(left)
+    return Event.learn(instance, event.classes, rejected=event.rejected, weight=event.weight)

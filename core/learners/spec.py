@@ -124,6 +124,8 @@ class Learner:
     needs_features: bool = True  # ranks a class only by features it was learned with
     is_probabilistic: bool = False  # its scores are probabilities
     builds_offline: bool = False  # offline training builds its tree over classes not learned yet
+    learns_weights: bool = False  # an event with a weight
+    learns_rejections: bool = False  # classes that are said to be wrong
     check: "Callable[[Options], None] | None" = None  # raises OptionError for contradicting options
     presets: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)  # name -> options
 

@@ -35,6 +35,11 @@ class Voting:
         nominations = self._nominations(instance)
         return nominations, self._count(nominations)
 
+    def rank_among(self, instance: Instance, among: Sequence[str]) -> Ranking:
+        """Return the ranking by votes on these classes alone, each of which may be nominated."""
+        rankings = [index.rank(instance, len(among), None, among) for index in self._indexes]
+        return self._count(self._known(rankings))
+
     def spans(self, instance: Instance) -> list[float]:
         """Return for each member the divisor that makes shares of its scores."""
         if self._vote == "probability":

@@ -74,11 +74,21 @@ public:
               std::vector<Ranked>& best, std::string& names) const {
         const StateLock::Read lock(lock_);
         learner_->rank(read(instance), k, threshold, best);
-        for (const Ranked& each : best) {
-            const std::string_view name = tables_.classes.name(each.cls);
-            put(names, static_cast<std::uint32_t>(name.size()));
-            names.append(name);
-        }
+        append_names(best, names);
+    }
+
+    // The same of the classes of these names alone; unknown names have no place.
+    void rank_among(std::string_view instance, const std::vector<std::string_view>& among,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best,
+                    std::string& names) const {
+        const StateLock::Read lock(lock_);
+        std::vector<std::uint32_t> ids;
+        for (const std::string_view name : among)
+            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID) ids.push_back(id);
+        std::sort(ids.begin(), ids.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        learner_->rank_among(read(instance), ids, k, threshold, best);
+        append_names(best, names);
     }
 
     // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
@@ -151,8 +161,10 @@ public:
 
     // --- learning ------------------------------------------------------------------------------
 
-    // Learn an instance; `true_classes` are unique names.
+    // Learn an instance; `true_classes` and `rejected` are unique names, no name is in both. Names
+    // of `rejected` that are not known stay so.
     Outcome learn(std::string_view instance, const std::vector<std::string_view>& true_classes,
+                  const std::vector<std::string_view>& rejected, float weight,
                   bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
@@ -160,6 +172,11 @@ public:
         example.classes.clear();
         for (const std::string_view cls : true_classes)
             example.classes.push_back(tables_.classes.find(cls));
+        example.rejected.clear();
+        for (const std::string_view cls : rejected)
+            if (const std::uint32_t id = tables_.classes.find(cls); id != NO_ID)
+                example.rejected.push_back(id);
+        example.weight = static_cast<double>(weight);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch, [&](std::size_t at) { return true_classes[at]; },
             [](const ActiveFeature&) {}, [](std::size_t, std::uint32_t) {});
@@ -168,7 +185,7 @@ public:
     }
 
     // Learn one row.
-    Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row,
+    Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, std::int64_t row, float weight,
                       bool is_first_epoch) {
         StateLock::Change change(lock_);
         Example& example = scratch();
@@ -178,6 +195,7 @@ public:
         reader.read_csr(example.active, rows, row);
         reader.prefetch_edges(example.active);
         read_classes(example, classes, row);
+        example.weight = static_cast<double>(weight);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
             [&](std::size_t at) { return classes.columns->name(column(classes, row, at)); },
@@ -310,6 +328,14 @@ private:
         return example;
     }
 
+    void append_names(const std::vector<Ranked>& ranked, std::string& names) const {
+        for (const Ranked& each : ranked) {
+            const std::string_view name = tables_.classes.name(each.cls);
+            put(names, static_cast<std::uint32_t>(name.size()));
+            names.append(name);
+        }
+    }
+
     // The column of a row's entry.
     static std::size_t column(const CsrRows& rows, std::int64_t row, std::size_t at) {
         const std::int64_t begin = rows.indptr[row];
@@ -317,6 +343,7 @@ private:
     }
 
     void read_classes(Example& example, const CsrRows& classes, std::int64_t row) const {
+        example.rejected.clear();
         example.classes.clear();
         for (std::int64_t at = classes.indptr[row]; at < classes.indptr[row + 1]; ++at)
             example.classes.push_back(classes.columns->id(

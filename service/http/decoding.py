@@ -22,8 +22,11 @@ _TAKES: Final = {
     "features": 'an object of numbers or a list of names: {"goal": 2} or ["goal"]',
     "text": 'a string: "the goalie saved it"',
     "classes": 'a list of names, 1 to 1000: ["hockey"]',
+    "not": 'a list of names, 1 to 1000: ["hockey"]',
+    "weight": "a number from 0.001 to 1000, such as 2.5",
     "id": 'a string of 1 to 200 characters: "q-1"',
     "event_id": 'a string of 1 to 200 characters: "e-1"',
+    "among": 'a list of names, 1 to 1000, or null: ["hockey"]',
     "k": "a whole number from 1 to 1000, such as 5",
     "threshold": "a number or null, such as 0.5",
     "min_confidence": "a number from 0 to 1, or null, such as 0.9",
@@ -34,7 +37,6 @@ _TAKES: Final = {
 }
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
 
 
@@ -72,9 +74,6 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
         if shown == key:  # else the place is that of the object, which is shorter
             place = (*place, key)
         return invalid(f"There is no key `{shown}` here; {hint}", *place)
-    if missing := _MISSING.fullmatch(detail):
-        key = missing["key"]
-        return invalid(f"`{key}` is missing. It must be {_TAKES[key]}", *place)
     keys = [step for step in place if isinstance(step, str)]
     got = _GOT.search(detail)
     ending = f" (got {got['got']})" if got else ""
@@ -111,9 +110,10 @@ def check_many(
     wanted: str,
 ) -> None:
     """Raise Problem unless there are 1 to `most` forms at `place`, and no keys of one beside it."""
-    for name in each.__struct_fields__:
-        if getattr(request, name) is not UNSET:
-            raise invalid(f"`{name}` belongs into each of `{place}`.", name)
+    for field in msgspec.structs.fields(each):
+        if getattr(request, field.name) is not UNSET:
+            key = field.encode_name
+            raise invalid(f"`{key}` belongs into each of `{place}`.", key)
     if not forms:
         raise invalid(f"There is no {wanted}.", place)
     if len(forms) > most:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import NamedTuple, Self
 
 import msgspec
 from msgspec import UNSET
@@ -73,13 +74,13 @@ class EventBuilder:
         if form.id is UNSET:
             instance = instance_of(form, self._engine.model.text, self._most_features)
             return self._event_of(form, instance)
-        classes = _classes_of(form)
+        labels = Labels.of(form)
         if form.features is not UNSET or form.text is not UNSET:
             raise invalid("An event has either an instance or the `id` of one, not both.", "id")
         event_id = None if form.event_id is UNSET else form.event_id
         fingerprint = 0
         if event_id is not None:
-            fingerprint = _fingerprint(form.id, classes)
+            fingerprint = labels.fingerprint(form.id)
             repeated = self._engine.model.repeats([EventKey(event_id, fingerprint)])
             if repeated:
                 return Result.of_retry(repeated[0])
@@ -87,23 +88,39 @@ class EventBuilder:
         if isinstance(stored, Absence):
             raise self._without_instance(form.id, stored)
         self._metrics.label_delay.observe(stored.age)
-        return _learn(Instance.from_bytes(stored.data), classes, event_id, fingerprint)
+        return self._learn(Instance.from_bytes(stored.data), labels, event_id, fingerprint)
 
     async def event_in_turns(self, form: LearnEvent | LearnRequest, known: Known) -> Event | Result:
         """Return the same as `event`, made in slices when its instance is large."""
         analysis = self._engine.model.text
         if form.id is not UNSET or not is_large(form, analysis):
             return self.event(form, known)
-        _classes_of(form)
+        Labels.of(form)
         instance = await large_instance_of(form, analysis, self._most_features)
         return await run_in_thread(self._event_of, form, instance)
 
     def _event_of(self, form: LearnEvent | LearnRequest, instance: Instance) -> Event:
-        classes = _classes_of(form)
+        labels = Labels.of(form)
         if form.event_id is UNSET:
-            return _learn(instance, classes, None, 0)
-        fingerprint = _fingerprint(sorted(instance.items()), classes)
-        return _learn(instance, classes, form.event_id, fingerprint)
+            return self._learn(instance, labels, None, 0)
+        fingerprint = labels.fingerprint(sorted(instance.items()))
+        return self._learn(instance, labels, form.event_id, fingerprint)
+
+    def _learn(
+        self, instance: Instance, labels: "Labels", event_id: str | None, fingerprint: int
+    ) -> Event:
+        pairs = len(instance) * (len(labels.classes) + len(labels.rejected))
+        if pairs > MOST_PAIRS:
+            raise invalid(
+                f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
+                f" this one has {len(instance)} features.",
+                "classes" if labels.classes else "not",
+            )
+        event = Event.learn(
+            instance, labels.classes, event_id, fingerprint, labels.rejected, labels.weight
+        )
+        self._engine.model.check(event)  # here the place of a refusal is known
+        return event
 
     def _without_instance(self, instance_id: str, absence: Absence) -> Problem:
         match absence:
@@ -127,25 +144,32 @@ def is_without_features(event: Event | Result) -> bool:
     return isinstance(event, Event) and len(event.instance) == 0
 
 
-def _classes_of(form: LearnEvent | LearnRequest) -> list[str | int]:
-    if form.classes is UNSET:
-        raise invalid("An event needs `classes`.")
-    return names_of(form.classes, "classes")
+class Labels(NamedTuple):
+    """The true and the wrong classes of an event, and its weight."""
 
+    classes: list[str | int]
+    rejected: list[str | int]
+    weight: float
 
-def _learn(
-    instance: Instance, classes: list[str | int], event_id: str | None, fingerprint: int
-) -> Event:
-    if len(instance) * len(classes) > MOST_PAIRS:
-        raise invalid(
-            f"The number of features times that of classes is at most {MOST_PAIRS} in an event;"
-            f" this one has {len(instance)} features.",
-            "classes",
+    @classmethod
+    def of(cls, form: LearnEvent | LearnRequest) -> Self:
+        """Return the labels of a form. Raises Problem if it says nothing of any class."""
+        if form.classes is UNSET and form.rejected is UNSET:
+            raise invalid("An event needs `classes`, or `not`: classes that are wrong.")
+        return cls(
+            [] if form.classes is UNSET else names_of(form.classes, "classes"),
+            [] if form.rejected is UNSET else names_of(form.rejected, "not"),
+            1.0 if form.weight is UNSET else form.weight,
         )
-    return Event.learn(instance, classes, event_id, fingerprint)
+
+    def fingerprint(self, instance: list[tuple[str, float]] | str) -> int:
+        """Return 64 bits of the content, independent of the order of features and of classes."""
+        parts: list[object] = [instance, _sorted(self.classes)]
+        if self.rejected or self.weight != 1:
+            parts += _sorted(self.rejected), self.weight
+        content = msgspec.json.encode(parts)
+        return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 
 
-def _fingerprint(instance: list[tuple[str, float]] | str, classes: Sequence[str | int]) -> int:
-    """Return 64 bits of the content, independent of the order of features and of classes."""
-    content = msgspec.json.encode((instance, sorted({str(name) for name in classes})))
-    return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
+def _sorted(names: Sequence[str | int]) -> list[str]:
+    return sorted({str(name) for name in names})

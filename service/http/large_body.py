@@ -12,8 +12,9 @@ from manyclass.service.http.schemas.parts import MOST_CLASSES
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 
-# Members of an object of any request, and its true classes; `features` is counted separately.
-MOST_VALUES = MOST_CLASSES + 16
+# Members of an object of any request, and its lists of classes; `features` is counted separately.
+MOST_VALUES = 2 * MOST_CLASSES + 16
+NAME_LISTS = frozenset({b"classes", b"not", b"among"})
 
 Request = TypeVar("Request", RankRequest, LearnRequest)
 Form = TypeVar("Form", RankInstance, LearnEvent)
@@ -69,7 +70,7 @@ class LargeBodies(Generic[Request, Form]):
                 return invalid(f"`{self._place}` may come once only.", self._place)
             case "elements":
                 return too_many(self._place, self._most)
-            case "classes":
+            case "values" if outline.key in NAME_LISTS:
                 detail = f"Expected `array` of length <= {MOST_CLASSES}"
-                return invalid(detail, *place, "classes")
+                return invalid(detail, *place, outline.key.decode())
         return invalid("The object holds more values than a request can have.", *place)

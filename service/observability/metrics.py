@@ -48,6 +48,8 @@ class Metrics(Collector):
             return
         self.learn_duration.observe(seconds)
         self.learn_events["learned"] += 1
+        if not event.classes:
+            return  # nothing was ranked right or wrong
         for shadow in outcome.shadows:
             self.score("shadow", shadow.label).add(shadow.rank, shadow.seconds)
         self.score("primary", outcome.label).add(outcome.rank, outcome.seconds)

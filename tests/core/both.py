@@ -45,10 +45,10 @@ class Both:
 
     # --- one instance -----------------------------------------------------------------------------
 
-    def rank(self, instance, k=MOST, threshold=None):
+    def rank(self, instance, k=MOST, threshold=None, among=None):
         given = Instance(instance)
-        ours = self.learner.rank(given, k, threshold)
-        assert ours == self.reference.rank(dict(given.items()), k, threshold)
+        ours = self.learner.rank(given, k, threshold, among)
+        assert ours == self.reference.rank(dict(given.items()), k, threshold, among)
 
     def explain(self, instance, limit):
         given = Instance(instance)
@@ -57,15 +57,17 @@ class Both:
         paths = self.learner.paths(given, self.classes, limit)
         assert paths == self.reference.paths(dict(given.items()), self.classes, limit)
 
-    def learn(self, instance, classes, epoch=0):
+    def learn(self, instance, classes, epoch=0, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.learn(given, classes, epoch)
-        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes, epoch == 0))
+        ours = self.learner.learn(given, classes, epoch, rejected, weight)
+        arguments = dict(given.items()), classes, epoch == 0, rejected, weight
+        self.assert_alike(ours, self.reference.learn(*arguments))
 
-    def apply(self, instance, classes):
+    def apply(self, instance, classes, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.apply(Event.learn(given, classes))
-        self.assert_alike(ours, self.reference.learn(dict(given.items()), classes))
+        ours = self.learner.apply(Event.learn(given, classes, rejected=rejected, weight=weight))
+        arguments = dict(given.items()), classes, True, rejected, weight
+        self.assert_alike(ours, self.reference.learn(*arguments))
 
     def forget_class(self, name):
         assert self.learner.forget_class(name) == self.reference.forget_class(name)
@@ -87,7 +89,7 @@ class Both:
 
     def learn_csr(self, lessons, epoch):
         top_two = np.full((len(lessons), 2), np.nan)
-        ranks = self.learner.learn_csr(*self.arrays(lessons), epoch, top_two)
+        ranks = self.learner.learn_csr(*self.arrays(lessons), epoch, top_two=top_two)
         outcomes = [
             self.reference.learn(dict(Instance(instance).items()), classes, epoch == 0)
             for instance, classes in lessons

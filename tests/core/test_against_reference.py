@@ -94,12 +94,39 @@ instances = st.dictionaries(feature_names, values, max_size=6)
 array_instances = st.dictionaries(feature_names, array_values, max_size=6)
 true_classes = st.lists(class_names, min_size=1, max_size=3, unique=True)
 epoch = st.sampled_from([0, 0, 1])
+weights = st.sampled_from([1.0, 1.0, 0.001, 0.3, 2.5, 1000.0])
+said = st.lists(  # of classes, whether they are true or wrong
+    st.tuples(class_names, st.booleans()), min_size=1, max_size=4, unique_by=lambda said: said[0]
+)
+
+
+def weighted_calls(spec):
+    """Return calls with a weight, and with rejected classes, as far as the learner learns them."""
+    if not spec.learns_weights:
+        return []
+    if not spec.learns_rejections:
+        return [
+            st.tuples(st.just("learn"), instances, true_classes, epoch, st.just(()), weights),
+            st.tuples(st.just("apply"), instances, true_classes, st.just(()), weights),
+        ]
+    split = said.map(
+        lambda said: [[name for name, is_true in said if is_true == each] for each in (True, False)]
+    )
+    return [
+        st.tuples(st.just("learn"), instances, split, epoch, weights).map(
+            lambda call: (call[0], call[1], call[2][0], call[3], call[2][1], call[4])
+        ),
+        st.tuples(st.just("apply"), instances, split, weights).map(
+            lambda call: (call[0], call[1], *call[2], call[3])
+        ),
+    ]
 
 
 def calls_of(learner):
     calls = [
         st.tuples(st.just("learn"), instances, true_classes, epoch),
         st.tuples(st.just("learn"), instances, true_classes),
+        *weighted_calls(LEARNERS[learner]),
         st.tuples(st.just("apply"), instances, true_classes),
         st.tuples(
             st.just("learn_csr"),
@@ -111,6 +138,7 @@ def calls_of(learner):
             instances,
             st.sampled_from([1, 2, MOST]),
             st.sampled_from([None, 0, 0.2, -1]),
+            st.none() | st.lists(class_names | st.just("unknown"), max_size=4),
         ),
         st.tuples(
             st.just("rank_csr"),
@@ -161,6 +189,7 @@ def teach(both, stream):
             both.learn_csr([(instance, classes)], epoch)
         if number % 5 == 0:
             both.rank(instance, LIST_LENGTHS[number % len(LIST_LENGTHS)])
+            both.rank(instance, 10, None, both.classes[number % 3 :: 3])
         if number % 50 == 0:
             both.reload(number)
         if number % 100 == 0:

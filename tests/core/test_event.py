@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 from hypothesis import given
@@ -267,3 +268,50 @@ def test_a_joined_event_says_so_and_is_otherwise_the_same(event):
     assert read == joined
     assert read.joined
     assert_equal_fields(read, event)
+
+
+# --- weights and rejected classes -----------------------------------------------------------------
+
+
+@given(
+    st.lists(st.sampled_from("abc"), unique=True),
+    st.lists(st.sampled_from(["d", "e", "Ö" * 99]), unique=True),
+    st.floats(0.001, 1000),
+    st.none() | st.just("id"),
+)
+def test_a_weight_and_rejected_classes_read_back(classes, rejected, weight, event_id):
+    if not classes and not rejected:
+        return
+    instance = Instance({"f": 2.0})
+    event = Event.learn(instance, classes, event_id, 7, rejected, weight).join()
+    read = Event.from_bytes(bytes(event))
+    assert read == event
+    assert (read.classes, read.rejected, read.weight) == (classes, rejected, weight)
+    assert (read.kind, read.event_id, read.joined) == ("learn", event_id, True)
+    plain = read.without_id()
+    assert (plain.classes, plain.rejected, plain.weight) == (classes, rejected, weight)
+    assert (plain.event_id, plain.fingerprint, plain.joined) == (None, 0, False)
+    # An older release, which reads learn events as kind 0, refuses the event.
+    kind = bytes(event)[0] & 0x7F
+    assert kind == (7 if rejected or weight != 1 else 0)
+
+
+@pytest.mark.parametrize("weight", [0, -1, 0.0009, 1000.5, math.inf, math.nan])
+def test_a_weight_out_of_range_is_refused(weight):
+    with pytest.raises(InstanceError, match=r"from 0\.001 to 1000"):
+        Event.learn(Instance({"f": 1}), ["a"], weight=weight)
+
+
+def test_a_class_is_either_true_or_wrong():
+    with pytest.raises(InstanceError, match="either true or wrong") as error:
+        Event.learn(Instance({"f": 1}), ["a", "5"], rejected=["b", 5])
+    assert error.value.where == ("not", 1)
+    with pytest.raises(InstanceError, match="at least one"):
+        Event.learn(Instance({"f": 1}), [])
+
+
+def test_a_cut_weighted_event_is_refused():
+    data = bytes(Event.learn(Instance({"f": 1}), ["a"], rejected=["b"], weight=2))
+    for end in range(len(data)):
+        with pytest.raises(EventError):
+            Event.from_bytes(data[:end])

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from manyclass.evaluation.measures import (
     by_ranks,
+    discounted_gains,
     f1_scores,
     hits_in,
     inverse_propensities,
@@ -76,6 +77,13 @@ def test_every_measure_is_what_its_definition_says_row_by_row(example):
         gained = sum(worth[c] for row in right for c in row)
         assert found[f"PSP{k}"] == pytest.approx(gained / sum(map(sum, most)))
 
+        gains = [
+            sum(1 / math.log2(p + 1) for p, c in enumerate(row[:k], 1) if c in each)
+            / sum(1 / math.log2(p + 1) for p in range(1, min(k, len(each)) + 1))
+            for row, each in zip(ranking, true, strict=True)
+        ]
+        assert found[f"nDCG{k}"] == pytest.approx(sum(gains) / rows)
+
     f1 = []
     together = [0, 0]
     for c in range(WIDTH):
@@ -100,6 +108,34 @@ def test_a_true_class_that_is_not_ranked_has_rank_0():
 
 def test_nothing_retrieved_is_an_infinite_harmonic_rank():
     assert by_ranks(np.zeros(3, np.int32))["HR"] == math.inf
+
+
+def test_discounted_gains_by_hand():
+    # true at places 1 and 3 of three; at 2 of one; no true class; nothing ranked
+    tested = rows_of([[0, 1, 2], [3], [], [4]])
+    ranking = ranking_of([0, 5, 1, 4, 3], [5, 3, 0, 1, 2], [0, 1, 2, 3, 4], [-1] * 5)
+
+    found = discounted_gains(hits_in(ranking, tested), tested)
+
+    half = 0.5  # 1 / log2(4)
+    second = 0.6309297535714575  # 1 / log2(3)
+    best = 1 + second + half
+    assert found == pytest.approx(
+        {
+            "nDCG1": (1 + 0) / 4,
+            "nDCG3": ((1 + half) / best + second) / 4,
+            "nDCG5": ((1 + half) / best + second) / 4,
+        }
+    )
+
+
+def test_discounted_gains_of_fewer_places_than_k():
+    tested = rows_of([[0, 1]])
+    ranking = ranking_of([0, 5])
+
+    found = discounted_gains(hits_in(ranking, tested), tested)
+
+    assert found["nDCG5"] == found["nDCG3"] == pytest.approx(1 / (1 + 1 / math.log2(3)))
 
 
 def test_a_class_that_training_never_had_is_the_rarest_of_all():

@@ -22,6 +22,7 @@ from tests.evaluation.examples import Always, compared, comparison_of, data_set
 
 def passed(number, r1, **given):
     test = {"R1": r1, "R5": 0.9, "HR": 1.5, "macro F1": 0.4, "P3": 0.3, "P5": 0.2}
+    test |= {"nDCG3": 0.3, "nDCG5": 0.3}
     test |= {"PSP1": 0.1, "PSP3": 0.1, "PSP5": 0.1, "taxo-loss": 2.0, "parent": 0.6}
     return Pass(number, 0.5 * number, test, {"R1": 0.99}, 2_000_000, **given)
 
@@ -78,7 +79,7 @@ def test_columns_are_there_where_they_say_something(ours, peer):
     assert not {"d", "|W|", "wins", "P5", "taxo-loss", "progressive R1"} & {*plain}
 
     labels = table_of(comparison_of(ours, classes=2.5)).columns
-    assert {"P3", "P5", "PSP1", "PSP3", "PSP5"} <= {*labels}
+    assert {"P3", "P5", "nDCG3", "nDCG5", "PSP1", "PSP3", "PSP5"} <= {*labels}
 
     tree = table_of(comparison_of(ours, taxonomy=True)).columns
     assert {"taxo-loss", "parent"} <= {*tree}

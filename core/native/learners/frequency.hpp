@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "learners/learner.hpp"
+#include "pipeline/top_k.hpp"
 
 namespace manyclass {
 
@@ -38,6 +39,20 @@ public:
         best.clear();
         for (const Ranked& each : retrieve())
             if (best.size() < k && each.score > std::max(threshold, 0.0)) best.push_back(each);
+    }
+
+    // Classes beyond the window are ranked too.
+    void rank_among(const Example&, const std::vector<std::uint32_t>& classes, std::uint32_t k,
+                    double threshold, std::vector<Ranked>& best) const override {
+        const auto learned = static_cast<double>(learned_in_window());
+        best.clear();
+        for (const std::uint32_t cls : classes) {
+            const double score = static_cast<double>(tables_.class_records[cls].learned) / learned;
+            if (score > std::max(threshold, 0.0)) best.push_back({score, cls});
+        }
+        keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
+            return tables_.precedes(one, other);
+        });
     }
 
     // Counts are raised by the engine; only the ranking is left to do.
@@ -93,15 +108,26 @@ private:
 
     // The classes within the retrieval window, most frequent first.
     std::vector<Ranked> retrieve() const {
+        const auto learned = static_cast<double>(learned_in_window());
         std::vector<Ranked> found;
-        std::uint64_t learned = 0;
-        for (auto each = order_.begin(); each != order_.end() && found.size() < retrieval_window_;
-             ++each) {
-            found.push_back({static_cast<double>(each->learned), each->cls});
-            learned += each->learned;
-        }
-        for (Ranked& each : found) each.score /= static_cast<double>(learned);
+        each_in_window([&](const Entry& each) {
+            found.push_back({static_cast<double>(each.learned) / learned, each.cls});
+        });
         return found;
+    }
+
+    std::uint64_t learned_in_window() const {
+        std::uint64_t learned = 0;
+        each_in_window([&](const Entry& each) { learned += each.learned; });
+        return learned;
+    }
+
+    template <class F>
+    void each_in_window(F&& visit) const {
+        std::uint32_t place = 0;
+        for (auto each = order_.begin(); each != order_.end() && place < retrieval_window_;
+             ++each, ++place)
+            visit(*each);
     }
 
     std::set<Entry> order_;  // of every class

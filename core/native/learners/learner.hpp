@@ -64,6 +64,11 @@ public:
     virtual void rank(const Example& example, std::uint32_t k, double threshold,
                       std::vector<Ranked>& best) const = 0;
 
+    // The same of the given classes alone (ids of known classes, each once), with the same scores.
+    virtual void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                            std::uint32_t k, double threshold,
+                            std::vector<Ranked>& best) const = 0;
+
     // The contributions of the features of the example to the score of a class, in any order.
     virtual void explain(const Example&, std::uint32_t, Contributions&) const {}
 

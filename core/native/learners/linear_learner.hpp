@@ -58,6 +58,21 @@ public:
         scores.undo();
     }
 
+    void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best) const override {
+        ScoreTable& scores = LinearScratch::of_thread().scores;
+        retrieve(example.active, scores);
+        best.clear();
+        for (const std::uint32_t cls : classes) {
+            const double score = scores.score(cls);
+            if (is_retrieved(score) && score > threshold) best.push_back({score, cls});
+        }
+        scores.undo();
+        keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
+            return tables_.precedes(one, other);
+        });
+    }
+
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
         for (const ActiveFeature& each : example.active) {
@@ -91,6 +106,13 @@ public:
         const std::uint64_t made_before = postings().appended();
         if (outcome.updated)
             outcome.updated = rule_.update(tables_.postings, example, scratch.context);
+        if constexpr (Rule::HAS_REJECTIONS)
+            for (const std::uint32_t cls : example.rejected) {
+                const Ranked rejected{score_of(example, cls), cls};
+                if (!(rejected.score > 0)) continue;
+                rule_.reject(tables_.postings, example, rejected);
+                outcome.updated = true;
+            }
         if constexpr (Rule::SIGNED)
             if (rule_.budget > 0)
                 budget_.sweep(tables_, rule_.budget, rule_.tfidf,
@@ -276,6 +298,11 @@ private:
             find_others(example.constraints, scores, context.others);
         if constexpr (!Rule::ALWAYS_UPDATES) drop_well_ranked(context);
         outcome.updated = !context.positives.empty();
+        if constexpr (Rule::HAS_CONSTRAINTS) {
+            if (!outcome.updated) context.negatives.clear();  // nothing is said of them
+            find_rejected(example.rejected, scores, context.rejected);
+            outcome.updated |= !context.rejected.empty();
+        }
         return outcome;
     }
 
@@ -324,6 +351,26 @@ private:
                 if (cls == NO_ID) continue;
                 others.push_back({scores.score(cls), cls});
             }
+    }
+
+    static void find_rejected(const std::vector<std::uint32_t>& classes, const ScoreTable& scores,
+                              std::vector<Ranked>& rejected) {
+        rejected.clear();
+        for (const std::uint32_t cls : classes) rejected.push_back({scores.score(cls), cls});
+    }
+
+    // The score of one class; not for rules that let the heaviest edges alone vote.
+    double score_of(const Example& example, std::uint32_t cls) const {
+        double score = 0;
+        for (const ActiveFeature& each : example.active) {
+            if (each.feature == NO_ID) continue;
+            const Row& row = postings()[each.feature];
+            const auto edge = postings().edges(row);
+            const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
+            if (at < row.outdegree)
+                score += coefficient(each, row) * static_cast<double>(edge.masses[at]);
+        }
+        return score;
     }
 
     // Drop the positives that lead the best negative by more than the margin.

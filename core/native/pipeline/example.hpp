@@ -29,6 +29,8 @@ struct Example {
     std::vector<ActiveFeature> active;
     std::vector<float> raw_values;        // of the active features, before preprocessing
     std::vector<std::uint32_t> classes;   // the true classes; NO_ID: not in the vocabulary
+    std::vector<std::uint32_t> rejected;  // classes that are said to be wrong, all of them known
+    double weight = 1;                    // of the example beside others
     std::vector<Constraint> constraints;  // stored with the example from one learning to the next
 };
 

@@ -68,7 +68,11 @@ public:
                 stored.values.emplace_back(example.active[i].feature, example.raw_values[i]);
         for (const std::uint32_t cls : example.classes)
             if (cls != NO_ID) stored.classes.push_back(cls);
+        stored.classes.insert(stored.classes.end(), example.rejected.begin(),
+                              example.rejected.end());
         stored.classes.shrink_to_fit();
+        stored.rejected = static_cast<std::uint32_t>(example.rejected.size());
+        stored.weight = static_cast<float>(example.weight);
         stored.constraints = example.constraints;
         stored.removals = removals();
         stored.classes_made = tables_.classes_made;
@@ -141,7 +145,10 @@ private:
         }
         reader.prefetch_edges(example.active);
         preprocessing.apply(example.active, tables_);
-        example.classes = stored.classes;
+        const auto rejected = stored.classes.end() - stored.rejected;
+        example.classes.assign(stored.classes.begin(), rejected);
+        example.rejected.assign(rejected, stored.classes.end());
+        example.weight = static_cast<double>(stored.weight);
         example.constraints = stored.constraints;
     }
 

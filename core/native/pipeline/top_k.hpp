@@ -14,6 +14,14 @@
 
 namespace manyclass {
 
+// Keep the first k of a list by an order.
+template <class P>
+void keep_first(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
+    const auto kept = static_cast<std::ptrdiff_t>(std::min<std::size_t>(k, list.size()));
+    std::partial_sort(list.begin(), list.begin() + kept, list.end(), precedes);
+    list.resize(static_cast<std::size_t>(kept));
+}
+
 // Select the k best classes with a score above `threshold` that are not retired, best first. With
 // SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
 // do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
@@ -39,10 +47,7 @@ void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t 
         if (best.size() == k && k > 0) last = best.back().score;
         return last;
     });
-    if (k <= SHORT) return;
-    const auto kept = static_cast<std::ptrdiff_t>(std::min<std::size_t>(k, best.size()));
-    std::partial_sort(best.begin(), best.begin() + kept, best.end(), precedes);
-    best.resize(static_cast<std::size_t>(kept));
+    if (k > SHORT) keep_first(best, k, precedes);
 }
 
 }  // namespace manyclass

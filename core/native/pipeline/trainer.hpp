@@ -1,8 +1,10 @@
 // Learns events: counts, adds new names, lets the learner learn, replays, and evicts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "learners/learner.hpp"
 #include "pipeline/eviction.hpp"
@@ -48,6 +50,7 @@ public:
             example.classes[at] = add_class(class_name(at));
             if (example.classes[at] != NO_ID) class_added(at, example.classes[at]);
         }
+        drop_evicted(example.rejected);
         if (!learns_first) outcome = learner_.learn(example, is_first_epoch);
         store(example);
         eviction_.end_event();
@@ -119,6 +122,12 @@ private:
             tables_.class_records[cls].last_learned = tables_.stamp();
             learner_.class_counted(cls);
         }
+    }
+
+    // Drop classes that gave their room to those of the event.
+    void drop_evicted(std::vector<std::uint32_t>& classes) const {
+        const auto is_gone = [this](std::uint32_t cls) { return !tables_.classes.alive(cls); };
+        classes.erase(std::remove_if(classes.begin(), classes.end(), is_gone), classes.end());
     }
 
     // A new feature; NO_ID when the limit is met and every feature is in use right now.

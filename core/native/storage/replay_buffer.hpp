@@ -17,6 +17,9 @@
 
 namespace manyclass {
 
+// The weights that an example can have.
+constexpr float LEAST_EXAMPLE_WEIGHT = 0.001f, MOST_EXAMPLE_WEIGHT = 1000.0f;
+
 // The size of a heap block for this many bytes: one word more, in steps of 16, at least four
 // words.
 inline std::uint64_t block_bytes(std::uint64_t bytes) {
@@ -28,10 +31,12 @@ inline std::uint64_t block_bytes(std::uint64_t bytes) {
 // until the example is drawn.
 struct StoredExample {
     std::vector<std::pair<std::uint32_t, float>> values;
-    std::vector<std::uint32_t> classes;
+    std::vector<std::uint32_t> classes;   // the true ones, then `rejected` wrong ones
     std::vector<Constraint> constraints;  // if the learner has any
     std::uint64_t removals = 0;      // of features and classes, until it was stored or last drawn
     std::uint64_t classes_made = 0;  // until then
+    std::uint32_t rejected = 0;
+    float weight = 1;
 
     std::uint64_t bytes() const {
         return 96 + block_bytes(8 * values.size()) + block_bytes(4 * classes.size()) +
@@ -98,6 +103,8 @@ public:
         remove_if(stored.values, [&](const auto& one) {
             return names.feature_is_gone(stored, one.first);
         });
+        stored.rejected -= static_cast<std::uint32_t>(std::count_if(
+            stored.classes.end() - stored.rejected, stored.classes.end(), class_is_gone));
         remove_if(stored.classes, class_is_gone);
         remove_if(stored.constraints, [&](const Constraint& each) {
             return class_is_gone(each.ahead) || class_is_gone(each.behind);
@@ -120,7 +127,10 @@ public:
     void visit(SnapshotVisitor& visitor, const Tables& tables, bool has_constraints,
                const N& names) {
         std::uint64_t values = 0, classes = 0, constraints = 0;
+        bool any_rejected = false, any_weighted = false;
         for (const StoredExample& each : stored_) {
+            any_rejected |= each.rejected > 0;
+            any_weighted |= each.weight != 1;
             values += each.values.size();
             classes += each.classes.size();
             constraints += each.constraints.size();
@@ -138,6 +148,9 @@ public:
         runs.ahead = visitor.run<std::uint32_t>("kept_demands_ahead", constraints);
         runs.behind = visitor.matching<std::uint32_t>("kept_demands_behind", runs.ahead.size);
         runs.multiplier = visitor.matching<float>("kept_demands_multiplier", runs.ahead.size);
+        // Empty in a state without any, as in one of an older release.
+        runs.rejected = visitor.run<std::uint32_t>("kept_rejected", any_rejected ? examples : 0);
+        runs.weights = visitor.run<float>("kept_weights", any_weighted ? examples : 0);
         if (visitor.is_dumping()) dump(runs, names);
         if (visitor.is_loading()) load(runs, tables, has_constraints);
     }
@@ -150,6 +163,8 @@ private:
         Run<std::uint32_t> class_ids;
         Run<std::uint32_t> ahead, behind;  // of each constraint
         Run<float> multiplier;
+        Run<std::uint32_t> rejected;  // of the classes of each example, how many are
+        Run<float> weights;           // of each example
     };
 
     template <class N>
@@ -162,6 +177,8 @@ private:
             };
             runs.features.data[i] = static_cast<std::uint32_t>(example.values.size());
             runs.classes.data[i] = static_cast<std::uint32_t>(example.classes.size());
+            if (runs.rejected.size > 0) runs.rejected.data[i] = example.rejected;
+            if (runs.weights.size > 0) runs.weights.data[i] = example.weight;
             runs.constraints.data[i] = static_cast<std::uint32_t>(example.constraints.size());
             for (const auto& [feature, given] : example.values) {
                 const bool is_gone = names.feature_is_gone(example, feature);
@@ -185,6 +202,10 @@ private:
              "more past instances than came");
         need(runs.features.size <= most_, "kept_features",
              "more past instances than the options allow");
+        need(runs.rejected.size == 0 || runs.rejected.size == runs.features.size, "kept_rejected",
+             "it is not of the past instances");
+        need(runs.weights.size == 0 || runs.weights.size == runs.features.size, "kept_weights",
+             "it is not of the past instances");
         std::vector<std::uint64_t> feature_in(tables.features.end(), 0);  // the last example with it
         std::vector<std::uint64_t> class_in(tables.classes.end(), 0);
         std::uint64_t value = 0, cls = 0, constraint = 0;
@@ -193,6 +214,7 @@ private:
             example.classes_made = tables.classes_made;
             value = load_values(runs, i, value, tables, feature_in, example);
             cls = load_classes(runs, i, cls, tables, class_in, example);
+            load_weight(runs, i, example);
             need(runs.constraints.data[i] == 0 || has_constraints, "kept_demanded",
                  "this learner makes no demands");
             constraint = load_constraints(runs, i, constraint, tables, example);
@@ -248,7 +270,16 @@ private:
             class_in[id] = at + 1;
         }
         example.classes.assign(runs.class_ids.data + begin, runs.class_ids.data + begin + count);
+        if (runs.rejected.size > 0) example.rejected = runs.rejected.data[at];
+        need(example.rejected <= count, "kept_rejected", "a past instance has no such classes");
         return begin + count;
+    }
+
+    static void load_weight(const Runs& runs, std::uint64_t at, StoredExample& example) {
+        if (runs.weights.size == 0) return;
+        example.weight = runs.weights.data[at];
+        need(example.weight >= LEAST_EXAMPLE_WEIGHT && example.weight <= MOST_EXAMPLE_WEIGHT,
+             "kept_weights", "a past instance has a weight out of range");
     }
 
     static std::uint64_t load_constraints(const Runs& runs, std::uint64_t at, std::uint64_t begin,

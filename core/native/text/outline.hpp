@@ -23,8 +23,7 @@ public:
         malformed,  // at byte `at`
         repeated,   // the list is there twice
         elements,   // the list is too long
-        classes,    // `classes` of element `position` are too many
-        values,     // element `position` holds too many values
+        values,     // element `position` holds too many values, the last of them under `key`
     };
     struct Span {
         std::size_t begin;
@@ -71,6 +70,7 @@ public:
     Span list() const { return list_; }
     bool in_list() const { return in_list_; }  // the fault is in the list
     std::size_t at() const { return at_; }  // bytes read
+    std::string_view key() const { return key_; }  // of an object with too many values
 
 private:
     bool fail(Fault fault) {
@@ -111,8 +111,10 @@ private:
                 }
             }
             if (!skip_value(key == "features" ? nullptr : &values)) return false;
-            if (++values > most_values_)
-                return fail(key == "classes" ? Fault::classes : Fault::values);
+            if (++values > most_values_) {
+                key_ = key;
+                return fail(Fault::values);
+            }
         } while (take(','));
         return take('}') || fail(Fault::malformed);
     }
@@ -185,6 +187,7 @@ private:
 
     std::string_view body_;
     std::string_view list_name_;
+    std::string_view key_;
     std::size_t most_elements_ = 0;
     std::size_t most_values_ = 0;
     std::size_t at_ = 0;

@@ -42,17 +42,24 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
-_RANKING = ["k", "threshold", "min_confidence", "explain", "min_seq"]
+_LABELS = ["classes", "not", "weight", "event_id"]
+_RANKING = ["k", "threshold", "among", "min_confidence", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
     "RankText": ("RankRequest", ["text"], ["id", *_RANKING]),
     "RankMany": ("RankRequest", ["instances"], _RANKING),
     "FeaturesInstance": ("RankInstance", ["features"], ["id"]),
     "TextInstance": ("RankInstance", ["text"], ["id"]),
-    "FeaturesEvent": ("LearnEvent", ["features", "classes"], ["event_id"]),
-    "TextEvent": ("LearnEvent", ["text", "classes"], ["event_id"]),
-    "LateLabel": ("LearnEvent", ["id", "classes"], ["event_id"]),
+    "FeaturesEvent": ("LearnEvent", ["features"], _LABELS),
+    "TextEvent": ("LearnEvent", ["text"], _LABELS),
+    "LateLabel": ("LearnEvent", ["id"], _LABELS),
     "LearnMany": ("LearnRequest", ["events"], []),
+}
+_CONFLICT: Schema = {
+    "not": {
+        "properties": {"among": {"type": "array"}, "min_confidence": {"type": "number"}},
+        "required": ["among", "min_confidence"],
+    }
 }
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankMany"],
@@ -128,7 +135,9 @@ def _ours(settings: Settings) -> Schema:
         for name, (whole, required, optional) in _FORMS.items()
     }
     for name in _UNIONS["RankRequest"]:
-        forms[name] |= _less_when_explained(settings, many=name == "RankMany")
+        forms[name] |= _less_when_explained(settings, many=name == "RankMany") | _CONFLICT
+    for name in _UNIONS["LearnEvent"]:
+        forms[name] |= {"anyOf": [{"required": ["classes"]}, {"required": ["not"]}]}
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
     return {**unions, **forms, **written, **_features(settings), **_lines()}
 
@@ -245,7 +254,7 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "maximum": MOST_RANKED,
             "default": DEFAULT_RANKED,
             "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
-            f" times `k` is at most {MOST_RANKED_AT_ONCE}.",
+            f" times `k`, or times that of the names in `among`, is at most {MOST_RANKED_AT_ONCE}.",
         }
     if "min_seq" in properties:
         properties["min_seq"] = {
@@ -262,8 +271,12 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             f" {MOST_VOTES}. Then `k` is at most {MOST_EXPLAINED} and there are at most"
             f" {MOST_EXPLAINED_INSTANCES} `instances`."
         }
-    if "classes" in properties:
-        properties["classes"] |= {"items": _reference("Name")}
+    for name in properties.keys() & {"classes", "not"}:
+        properties[name] |= {"items": _reference("Name")}
+    if "among" in properties:
+        for form in properties["among"]["anyOf"]:
+            if form["type"] == "array":
+                form["items"] = _reference("Name")
     if "features" in properties:
         properties["features"] = _reference("Features")
 

@@ -65,6 +65,7 @@ def _lines(*objects: Json) -> str:
 
 _NOT_TEXT = '`text` must be a string: "the goalie saved it" (got int)'
 _NOT_CLASSES = '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)'
+_NOT_LEARNED = "ff cannot learn `not`; pa, mmp, arow, svm can, and a committee of these alone"
 _SNAPSHOT = {"seq": 5, "bytes": 13738, "taken_at": 1767225600.0}
 _RECOVERY = {
     "snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
@@ -126,7 +127,7 @@ _STATS = {
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
-    "late_labels": {"waiting": 4, "bytes": 1588},
+    "late_labels": {"waiting": 5, "bytes": 2031},
     "newest_snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
     "recovery": _RECOVERY,
     "durability": "none",
@@ -216,6 +217,18 @@ CALLS: Final = (
     ),
     Call(
         "rank",
+        "given classes alone",
+        {
+            "id": "q-5",
+            "seq": 4,
+            "ranked": _scores(hockey=0.109),
+            "confidence": None,
+            "warnings": [{"detail": "No class is named 'golf'.", "pointer": "#/among"}],
+        },
+        body={"text": "a puck over the fence", "id": "q-5", "among": ["hockey", "golf"]},
+    ),
+    Call(
+        "rank",
         "many instances",
         {
             "seq": 4,
@@ -267,6 +280,13 @@ CALLS: Final = (
         _problem(422, _NOT_CLASSES, "#/classes"),
         422,
         body={"text": "a puck", "classes": "hockey"},
+    ),
+    Call(
+        "learn",
+        "a wrong class, with a shadow that cannot learn it",
+        _problem(422, _NOT_LEARNED, "#/not"),
+        422,
+        body={"text": "a puck", "not": ["baseball"]},
     ),
     Call(
         "list_classes",

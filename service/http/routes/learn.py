@@ -73,8 +73,13 @@ class Learn(HotCall):
         """Learn an instance with its true classes, or many. An answer of 200 means that the event
         is durable and learned.
 
+        `not` lists classes that are wrong, with or without `classes`; nothing is said of the
+        others. Unknown ones stay unknown. `weight` says how much the event counts, from 0.001 to
+        1,000. Not every learner can learn the two: if the primary learner or a shadow cannot, the
+        answer is 422 and names the learners that can.
+
         `rank_before` is the true class's position before learning, or `null` if it was not
-        retrieved.
+        retrieved, or the event has no true class.
 
         `id` refers to an instance ranked earlier. The process that ranked it keeps it for a limited
         time, within a limit of bytes: after that the answer is 410, and 404 after a restart of that
@@ -86,7 +91,8 @@ class Learn(HotCall):
         because it could never be ranked; `warnings` reports it. A learner that ignores features
         makes it.
 
-        The number of features times the number of classes of an event is at most 200,000.
+        The number of features times the number of classes of an event, those of `not` included, is
+        at most 200,000.
 
         An `event_id` makes a retry harmless, in any order of its features and classes. The
         ids of the last 1,000,000 events that had one are remembered; after the restore of a

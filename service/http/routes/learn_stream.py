@@ -84,6 +84,7 @@ class _Stream:
         self._line = 0  # number of the last one read
         self._settled = 0  # lines up to this one are learned or were found faulty
         self._accepted = 0
+        self._with_classes = 0  # of the accepted events
         self._duplicates = 0
         self._rejected = 0
         self._seq = 0
@@ -145,8 +146,8 @@ class _Stream:
                 line, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))
             else:
+                self._count(results, [event for _, event in batch])
                 batch.clear()
-                self._count(results)
         self._settled = self._line
 
     async def _events(self) -> list[tuple[int, Event | Result]]:
@@ -189,17 +190,23 @@ class _Stream:
         self._metrics.learn_events["rejected"] += 1
         await self._report.reject(line, problem)
 
-    def _count(self, results: list[Result]) -> None:
-        for result in results:
+    def _count(self, results: list[Result], events: list[Event | Result]) -> None:
+        for result, event in zip(results, events, strict=True):
             self._seq = max(self._seq, result.seq)
             if result.duplicate:
                 self._duplicates += 1
                 self._metrics.learn_events["duplicate"] += 1
                 continue
             self._accepted += 1
+            if isinstance(event, Event) and not event.classes:
+                continue
+            self._with_classes += 1
             for k in self._hits:
                 self._hits[k] += result.rank is not None and result.rank <= k
 
     def _counts(self) -> tuple[int, int, int, int, int, float | None, float | None]:
-        r1, r5 = (hits / self._accepted if self._accepted else None for hits in self._hits.values())
+        r1, r5 = (
+            hits / self._with_classes if self._with_classes else None
+            for hits in self._hits.values()
+        )
         return self._line, self._accepted, self._duplicates, self._rejected, self._seq, r1, r5

@@ -8,6 +8,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from manyclass.core.event import class_names
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.core.outcome import Node
@@ -18,7 +19,7 @@ from manyclass.service.errors import NotReady
 from manyclass.service.http.admission import Places
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
-from manyclass.service.http.decoding import check_many, decode, whole
+from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
 from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import (
     LARGE_BYTES,
@@ -29,7 +30,8 @@ from manyclass.service.http.instances import (
 )
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
-from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
+from manyclass.service.http.problems import Problem, invalid, pointer, problem_of, unavailable
+from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.schemas.rank import (
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
@@ -96,12 +98,18 @@ class Rank(HotCall):
         `threshold`. With `min_confidence` the service abstains from a ranking of lower or unknown
         confidence: `abstained` is true and `ranked` is empty.
 
-        `warnings` lists the instances without features: texts without words, and `features` without
-        a value above 0.
+        `among` lists the classes to rank, at most 1,000, with the scores that they have among all;
+        members of a committee vote among these alone. A class that is not retrieved, or unknown,
+        has no place. `confidence` is then null, since it is learned from rankings of all classes,
+        and `min_confidence` is refused.
+
+        `warnings` lists the instances without features (texts without words, and `features` without
+        a value above 0), and names in `among` that no class has.
 
         With `explain`, `k` is at most 50, with at most 20 instances; without, the number of
-        instances times `k` is at most 20,000. Events may be learned while many instances are
-        ranked: each ranking follows event `seq`, and perhaps later ones.
+        instances times `k`, and times the classes of `among`, is at most 20,000. Events may be
+        learned while many instances are ranked: each ranking follows event `seq`, and perhaps later
+        ones.
 
         Processes on one store learn each other's events with a short delay. With `min_seq`, for
         instance the `seq` of an answer of /learn, the process waits until it has learned that
@@ -141,8 +149,9 @@ class Rank(HotCall):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
+        among = _among(request)
         if request.instances is not UNSET:
-            return await self._many(model, request, request.instances, places)
+            return await self._many(model, request, request.instances, among, places)
         if places is self._admission.long and is_large(request, model.text):
             instance = await large_instance_of(request, model.text, self._most_features)
         else:
@@ -150,22 +159,32 @@ class Rank(HotCall):
         if request.min_seq:
             model = await self._model_after(request.min_seq, places)
         seq = model.seq
-        ranked, confidence, abstained = self._rank(model, request, instance)
+        ranked, confidence, abstained = self._rank(model, request, instance, among)
         answer = RankAnswer(
             self._keep(request, instance), seq, [], confidence, abstained, abstained
         )
+        warnings = []
         if not len(instance):
             self._metrics.without_features["rank"] += 1
-            answer.warnings = [warning_of(request)]
+            warnings.append(warning_of(request))
+        if among is not None:
+            warnings += _warnings_of_names(model, among)
+        if warnings:
+            answer.warnings = warnings
         if request.explain:
             return await self._explained(model, instance, answer, ranked, TimeSlice())
         answer.ranked = list(starmap(Ranked, ranked))
         return _encode(answer)
 
     async def _many(
-        self, model: Model, request: RankRequest, forms: Sequence[RankInstance], places: Places
+        self,
+        model: Model,
+        request: RankRequest,
+        forms: Sequence[RankInstance],
+        among: list[str] | None,
+        places: Places,
     ) -> list[bytes]:
-        self._check(request, forms)
+        self._check(request, forms, among)
         time_slice = TimeSlice()
         instances = []
         warnings = []
@@ -180,7 +199,7 @@ class Rank(HotCall):
         # Events may be learned between two rankings, so this is the first state of all.
         parts = [b'{"seq":%d,"results":[' % model.seq]
         for form, instance in zip(forms, instances, strict=True):
-            ranked, confidence, abstained = self._rank(model, request, instance)
+            ranked, confidence, abstained = self._rank(model, request, instance, among)
             result = RankResult(self._keep(form, instance), [], confidence, abstained, abstained)
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
@@ -191,8 +210,10 @@ class Rank(HotCall):
             if time_slice.is_over:
                 await time_slice.renew()
         parts[-1] = b"]"
+        self._metrics.without_features["rank"] += len(warnings)
+        if among is not None:
+            warnings += _warnings_of_names(model, among)
         if warnings:
-            self._metrics.without_features["rank"] += len(warnings)
             parts += b',"warnings":', _encode(warnings)
         parts.append(b"}")
         return parts
@@ -209,7 +230,9 @@ class Rank(HotCall):
             )
         return self._engine.model
 
-    def _check(self, request: RankRequest, forms: Sequence[RankInstance]) -> None:
+    def _check(
+        self, request: RankRequest, forms: Sequence[RankInstance], among: list[str] | None
+    ) -> None:
         """Raise Problem when the request is above a limit, before any work is done."""
         most = self._settings.max_batch
         check_many(request, RankInstance, "instances", forms, most, "instance to rank")
@@ -219,6 +242,12 @@ class Rank(HotCall):
         if len(forms) * request.k > MOST_RANKED_AT_ONCE:
             detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
             raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.k))
+        if among is not None and len(forms) * len(among) > MOST_RANKED_AT_ONCE:
+            detail = (
+                "The number of instances times that of the classes in `among` is at most"
+                f" {MOST_RANKED_AT_ONCE}."
+            )
+            raise invalid(detail, "instances", MOST_RANKED_AT_ONCE // len(among))
 
     async def _instance(
         self, position: int, form: RankInstance, analysis: TextAnalysis
@@ -231,11 +260,11 @@ class Rank(HotCall):
             raise problem_of(error).within("instances", position) from error
 
     def _rank(
-        self, model: Model, request: RankRequest, instance: Instance
+        self, model: Model, request: RankRequest, instance: Instance, among: list[str] | None
     ) -> tuple[list[tuple[str, float]], float | None, bool | UnsetType]:
         """Return the ranked classes, the confidence, and True for an abstention."""
         began = perf_counter()
-        ranked, confidence = model.answer(instance, int(request.k), request.threshold)
+        ranked, confidence = model.answer(instance, int(request.k), request.threshold, among)
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
         if least is not None and (confidence is None or confidence < least):
@@ -271,6 +300,30 @@ class Rank(HotCall):
 
     def _keep(self, form: RankInstance, instance: Instance) -> str:
         return self._pending.keep(instance, None if form.id is UNSET else form.id)
+
+
+def _among(request: RankRequest) -> list[str] | None:
+    """Return the names of the classes to rank, each once; None for all."""
+    if request.among is None:
+        return None
+    if request.min_confidence is not None:
+        detail = (
+            "`min_confidence` cannot be used with `among`: confidence is learned from rankings of"
+            " all classes."
+        )
+        raise invalid(detail, "min_confidence")
+    return class_names(names_of(request.among, "among"), "among")
+
+
+def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocument]:
+    """Return one warning of all names that no class has."""
+    unknown = [name for name in among if not model.learner.has_class(name)]
+    if not unknown:
+        return []
+    shown = unknown[0] if len(unknown[0]) <= LONGEST_SHOWN else unknown[0][:LONGEST_SHOWN] + "…"
+    first = f"No class is named {shown!r}"
+    rest = f", nor {len(unknown) - 1} more of these names." if len(unknown) > 1 else "."
+    return [WarningDocument(first + rest, pointer(("among",)))]
 
 
 def _explained_classes(

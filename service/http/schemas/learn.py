@@ -5,17 +5,30 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from manyclass.core.event import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from manyclass.service.http.problems import Fault
 from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Text, Warnings
 from manyclass.service.ingest.pending_labels import Id
+
+Rejected = Annotated[
+    Classes | UnsetType,
+    Meta(description="Classes that are wrong. Nothing is said of the others."),
+]
+Weight = Annotated[
+    Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | UnsetType,
+    Meta(description="How much the event counts; 1 by default."),
+]
 
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
 
 class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes."""
+    """A labelled event: exactly one of `features`, `text` and `id`, and its true classes, or `not`:
+    classes that are wrong, while nothing is said of the others."""
 
-    classes: Classes
+    classes: Classes | UnsetType = UNSET
+    rejected: Rejected = msgspec.field(name="not", default=UNSET)
+    weight: Weight = UNSET
     features: Features | UnsetType = UNSET
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
@@ -26,6 +39,8 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The body of /learn: one event, or many as `events`."""
 
     classes: Classes | UnsetType = UNSET
+    rejected: Rejected = msgspec.field(name="not", default=UNSET)
+    weight: Weight = UNSET
     features: Features | UnsetType = UNSET
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
@@ -74,7 +89,8 @@ class LearnManyAnswer(msgspec.Struct, gc=False):
 
 
 class Progress(msgspec.Struct, gc=False, tag="progress", tag_field="kind"):
-    """The progress of a stream. `r1`, `r5`: recall at 1 and 5 over its accepted events so far."""
+    """The progress of a stream. `r1`, `r5`: recall at 1 and 5 over its accepted events with true
+    classes so far."""
 
     lines: int
     accepted: int

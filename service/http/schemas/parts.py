@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, UnsetType
 
-MOST_CLASSES = 1000  # true classes of one event
+MOST_CLASSES = 1000  # of one event, or to rank among
 LARGEST_SEQ = 2**63 - 1
 
 DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
@@ -34,7 +34,7 @@ class WarningDocument(msgspec.Struct, gc=False):
 Warnings = Annotated[
     list[WarningDocument] | UnsetType,
     Meta(
-        description="Instances without features: texts without words, and `features` without a"
-        " value above 0. Absent when every instance has a feature."
+        description="Instances without features (texts without words, and `features` without a"
+        " value above 0), and names in `among` that no class has. Absent when there are none."
     ),
 ]

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from manyclass.service.http.schemas.parts import (
     DEPRECATED,
     LARGEST_SEQ,
+    Classes,
     Features,
     Text,
     Warnings,
@@ -16,7 +17,7 @@ from manyclass.service.ingest.pending_labels import Id
 
 DEFAULT_RANKED = 5
 MOST_RANKED = 1000
-MOST_RANKED_AT_ONCE = 20_000  # instances times k of one request
+MOST_RANKED_AT_ONCE = 20_000  # instances of one request times k, or times classes given
 MOST_EXPLAINED = 50  # k with `explain`
 MOST_EXPLAINED_INSTANCES = 20  # of one request
 MOST_VOTES = 1000  # of one explained class
@@ -41,6 +42,10 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     threshold: Annotated[
         float | None,
         Meta(description="Return only scores above it; null: every class the learner retrieves."),
+    ] = None
+    among: Annotated[
+        Classes | None,
+        Meta(description="Rank only these classes; null: all classes."),
     ] = None
     min_confidence: Annotated[
         Annotated[float, Meta(ge=0, le=1)] | None,

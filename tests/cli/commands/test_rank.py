@@ -46,6 +46,19 @@ def test_k_and_threshold_limit_the_classes(manyclass, hockey):
     assert len(ranked["ranked"]) == 1
 
 
+def test_given_classes_alone_are_ranked(manyclass, hockey):
+    with Client(hockey) as client:
+        client.learn({"text": "ice", "classes": ["skating"]})
+        assert client.rank({"text": "ice"}, among=["skating"]).ranked[0].name == "skating"
+    body = '{"text": "ice"}\n{"text": "sticks"}\n'
+    given = ("--among", "skating", "--among", "golf", "--batch", 1)
+    result = manyclass("rank", "-", "--url", hockey, *given, input=body)
+    first, second = (json.loads(line)["ranked"] for line in result.stdout.splitlines())
+    assert [each["class"] for each in first] == ["skating"]
+    assert {each["class"] for each in second} <= {"skating"}
+    assert result.stderr.count("warning: --among: No class is named 'golf'.") == 1
+
+
 def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
     body = '{"features": ["never seen"]}'
     usual = json.loads(manyclass("rank", "-", "--url", hockey, input=body).stdout)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.columns import Columns
+from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import load
@@ -106,6 +107,27 @@ def test_an_event_teaches_what_a_call_does(specification):
 
 
 @every_learner
+def test_given_classes_alone_are_ranked(specification):
+    learner = taught(specification)
+    some = [*CLASSES[::2], "never learned", CLASSES[0]]
+    for probe in PROBES:
+        among = learner.rank(probe, 100, None, some)
+        assert_is_ranking(among)
+        assert {*names(among)} <= {*CLASSES[::2]}
+        if not Options.parse(specification).members:  # the scores of a vote are of its classes
+            everything = learner.rank(probe, 100)
+            assert among == [scored for scored in everything if scored[0] in some]
+        assert learner.rank(probe, 2, None, iter(some)) == among[:2]
+        assert learner.rank(probe, 0, None, some) == learner.rank(probe, 5, None, []) == []
+        if among:
+            best = among[0][1]
+            assert all(score > best for _, score in learner.rank(probe, 5, best, some))
+    for wrong in (CLASSES[0], b"bytes"):
+        with pytest.raises(InstanceError, match="array of names"):
+            learner.rank(PROBES[0], 5, None, wrong)
+
+
+@every_learner
 def test_arrays_and_instances_are_learned_and_ranked_alike(specification):
     by_arrays, one_by_one = a_learner(specification), a_learner(specification)
     features, classes = Columns(FEATURES), Columns(CLASSES)
@@ -113,7 +135,7 @@ def test_arrays_and_instances_are_learned_and_ranked_alike(specification):
     for epoch in (0, 1):
         rows = features, *instances_of(FEATURES, instances), classes, *rows_of(CLASSES, true)
         top_two = np.empty((len(LESSONS), 2))
-        ranks = by_arrays.learn_csr(*rows, epoch, top_two)
+        ranks = by_arrays.learn_csr(*rows, epoch, top_two=top_two)
         assert ranks.dtype == np.int32
         outcomes = [one_by_one.learn(*each, epoch) for each in LESSONS]
         assert ranks.tolist() == [each.rank for each in outcomes]

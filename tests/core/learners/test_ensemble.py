@@ -59,6 +59,15 @@ class CommitteeBoth(Both):
         with pytest.raises(OptionError, match="cannot change"):
             self.learner.configure(options)
 
+    def weighted(self, call, instance, said, weight):
+        """Learn with a weight, and with rejected classes, as far as all members can."""
+        options = self.learner.options
+        true = [name for name, is_true in said if is_true or not options.learns_rejections]
+        rejected = [name for name, _ in said if name not in true]
+        weight = weight if options.learns_weights else 1.0
+        given = (instance, true, rejected, weight)
+        self.apply(*given) if call == "apply" else self.learn(*given[:2], 0, *given[2:])
+
     def change(self, vote, shuffled):
         """Use other options for the same members."""
         options = self.learner.options
@@ -121,7 +130,12 @@ member_options = st.builds(
 )
 options = st.builds(
     lambda members, **given: Options.of("committee", members="+".join(members), **given),
-    members=st.lists(member_options, min_size=1, max_size=3),
+    members=st.lists(member_options, min_size=1, max_size=3)
+    | st.lists(
+        member_options.filter(lambda text: text.startswith(("pa", "mmp", "arow"))),
+        min_size=1,
+        max_size=3,
+    ),
     vote=st.sampled_from(["majority", "rarest", "score"]),
     seed=st.sampled_from([0, 3, 2**63 - 3]),
     max_features=st.sampled_from([10_000_000, 3]),
@@ -129,6 +143,15 @@ options = st.builds(
 )
 calls = st.one_of(
     st.tuples(st.sampled_from(["learn", "learn", "learn", "apply"]), instances, true_classes),
+    st.tuples(
+        st.just("weighted"),
+        st.sampled_from(["learn", "apply"]),
+        instances,
+        st.lists(
+            st.tuples(class_names, st.booleans()), min_size=1, max_size=3, unique_by=lambda x: x[0]
+        ),
+        st.sampled_from([1.0, 2.5, 0.01]),
+    ),
     st.tuples(
         st.just("learn_csr"),
         st.lists(st.tuples(instances, true_classes), max_size=5),
@@ -139,6 +162,7 @@ calls = st.one_of(
         instances,
         st.sampled_from([0, 1, 2, MOST]),
         st.sampled_from([None, 0.5, 1.0]),
+        st.none() | st.lists(class_names | st.just("unknown"), max_size=4),
     ),
     st.tuples(st.just("rank_csr"), st.lists(instances, max_size=3), st.sampled_from([0, 1, MOST])),
     st.tuples(st.just("explain"), instances, st.sampled_from([1, 10])),

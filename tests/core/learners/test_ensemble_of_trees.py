@@ -88,6 +88,18 @@ def test_no_place_and_more_than_there_are(k):
     assert len(committee.rank({"feature 1": 1.0}, k)) == min(k, committee.classes)
 
 
+def test_given_classes_have_the_means_that_they_have_among_all():
+    random = np.random.default_rng(5)
+    committee = taught(random)
+    some = [*CLASSES[::3], "unknown"]
+
+    for instance in instances(random, 50):
+        everything = committee.rank(instance, len(CLASSES))
+        expected = [scored for scored in everything if scored[0] in some]
+        assert committee.rank(instance, len(CLASSES), None, some) == expected
+        assert committee.rank(instance, 2, None, some) == expected[:2]
+
+
 def test_a_class_that_is_third_for_all_is_found_to_be_the_best():
     committee = committee_of("oplt", "oplt", "oplt")
     for name in ["third", *(f"{n}{place}" for n in range(3) for place in ("first", "second"))]:

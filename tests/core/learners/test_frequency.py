@@ -31,6 +31,16 @@ def test_classes_stand_in_the_order_of_their_counts(stream, window):
     assert index.features == index.edges == 0
 
 
+def test_given_classes_beyond_the_window_are_ranked_too():
+    index = Index(Options.of("frequency", retrieval_window=2))
+    for name in "aaabbc":
+        index.learn([], [name])
+
+    assert index.rank([], 5) == [("a", 3 / 5), ("b", 2 / 5)]
+    assert index.rank([], 5, None, ["c", "b"]) == [("b", 2 / 5), ("c", 1 / 5)]
+    assert index.rank([], 5, 0.2, ["c", "b"]) == [("b", 2 / 5)]
+
+
 def test_a_forgotten_class_is_ranked_no_more_and_begins_anew():
     index = Index(Options.of("frequency"))
     for name in "aabbbc":

@@ -99,7 +99,7 @@ std::string instance(std::uint64_t number, std::uint32_t features) {
 
 void learn(Engine& engine, std::uint64_t number, std::uint32_t features) {
     const std::string bytes = instance(number, features), cls = "class " + std::to_string(number);
-    engine.learn(bytes, {cls}, true);
+    engine.learn(bytes, {cls}, {}, 1, true);
 }
 
 // What can be seen of an engine.
@@ -149,7 +149,7 @@ void memory_runs_out(const std::string& learner, double budget, std::uint64_t& d
             const std::vector<std::string_view> names{cls};
             limit = low;
             try {
-                engine.learn(bytes, names, true);
+                engine.learn(bytes, names, {}, 1, true);
                 limit = static_cast<std::size_t>(-1);
                 learned.push_back(true);
             } catch (const std::bad_alloc&) {

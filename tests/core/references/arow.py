@@ -19,7 +19,7 @@ class Confidence(Signed):
                 for negative, share in shares:
                     variances += share * share * self.variance(feature, negative)
                 doubt += value * value * variances
-            kappa = 1 / (doubt + 1 / self.options.C) / len(standing.positives)
+            kappa = 1 / (doubt + 1 / self.C()) / len(standing.positives)
             for feature, value in self.known(values):
                 gain = self.loss(score, standing) * kappa * value
                 shrink = kappa * value * value
@@ -27,6 +27,17 @@ class Confidence(Signed):
                 for negative, share in shares:
                     self.step(feature, negative, -gain * share, shrink * share * share)
         return True
+
+    def C(self):
+        return self.options.C * self.example_weight
+
+    def step_back(self, values, name, score):
+        doubt = 0.0
+        for feature, value in self.known(values):
+            doubt += value * value * self.variance(feature, name)
+        kappa = 1 / (doubt + 1 / self.C())
+        for feature, value in self.known(values):
+            self.step(feature, name, -score * kappa * value, kappa * value * value)
 
     @staticmethod
     def variance(feature, name):

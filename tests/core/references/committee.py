@@ -39,13 +39,19 @@ class BufferedEvent:
     instance: dict
     classes: list
     is_first_epoch: bool
+    rejected: list
+    weight: float
 
     @property
     def bytes(self):
-        """The bytes of its event: 11 and 8 around it, names with their sizes, values if not 1."""
-        names = [*self.instance, *self.classes]
+        """The bytes of its event: 11 and 8 around it, names with their sizes, values if not 1.
+
+        With a weight or rejected classes, a count and the weight are 12 more.
+        """
+        names = [*self.instance, *self.classes, *self.rejected]
         return (
             EVENT_BYTES
+            + (12 if self.rejected or self.weight != 1 else 0)
             + 11
             + 8
             + sum(2 + len(name.encode()) for name in names)
@@ -71,7 +77,8 @@ class MemberReference:
             place = draw(b"shuffle", options.seed, self.index.learned) % len(self.waiting)
             self.waiting[place], self.waiting[-1] = self.waiting[-1], self.waiting[place]
             due = self.waiting.pop()
-            if self.index.learn(due.instance, due.classes, due.is_first_epoch)[1]:
+            arguments = due.instance, due.classes, due.is_first_epoch, due.rejected, due.weight
+            if self.index.learn(*arguments)[1]:
                 updated = True
         return updated
 
@@ -96,11 +103,12 @@ class CommitteeReference:
 
     # --- ranking ----------------------------------------------------------------------------------
 
-    def nominations(self, instance):
+    def nominations(self, instance, among=None):
+        deepest = NOMINATED if among is None else len(among)
         return [
             [
                 (name, score)
-                for name, score in member.index.rank(instance, NOMINATED)
+                for name, score in member.index.rank(instance, deepest, None, among)
                 if name in self.table.labels
             ]
             for member in self.members
@@ -130,8 +138,8 @@ class CommitteeReference:
             scores[rarest] = len(nominations) + total / len(nominations)
         return sorted(scores.items(), key=lambda scored: scored[1], reverse=True)
 
-    def rank(self, instance, k=5, threshold=None):
-        ranked = self.retrieve(self.nominations(instance))
+    def rank(self, instance, k=5, threshold=None, among=None):
+        ranked = self.retrieve(self.nominations(instance, among))
         if threshold is not None:
             ranked = [scored for scored in ranked if scored[1] > threshold]
         return ranked[:k]
@@ -159,17 +167,18 @@ class CommitteeReference:
 
     # --- learning ---------------------------------------------------------------------------------
 
-    def learn(self, instance, classes, is_first_epoch=True):
+    def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
         classes = list(dict.fromkeys(classes))
         nominations = self.nominations(instance)
         ranked = self.retrieve(nominations)
         number = self.table.learned
-        self.table.learn({}, classes)
+        if classes:
+            self.table.learn({}, classes)
         updated = []
         for member, nominated in zip(self.members, nominations, strict=True):
-            if is_first_epoch:
+            if is_first_epoch and classes:
                 member.ranks.append(place_of(classes, nominated))
-            event = BufferedEvent(instance, classes, is_first_epoch)
+            event = BufferedEvent(instance, classes, is_first_epoch, [*rejected], weight)
             updated.append(member.meet(number, event, self.waiting_limit))
         return Learned(place_of(classes, ranked), any(updated), *best_two(ranked))
 
@@ -180,7 +189,8 @@ class CommitteeReference:
             member.index.forget_class(name)
             for event in member.waiting:
                 event.classes = [other for other in event.classes if other != name]
-            member.waiting = [event for event in member.waiting if event.classes]
+                event.rejected = [other for other in event.rejected if other != name]
+            member.waiting = [event for event in member.waiting if event.classes or event.rejected]
         return known
 
     def forget_feature(self, name):
@@ -197,7 +207,8 @@ class CommitteeReference:
 
     def has_class(self, name):
         return name in self.table.labels or any(
-            name in member.index.labels or any(name in event.classes for event in member.waiting)
+            name in member.index.labels
+            or any(name in event.classes + event.rejected for event in member.waiting)
             for member in self.members
         )
 

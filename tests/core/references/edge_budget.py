@@ -50,9 +50,9 @@ class EdgeBudgeted(Budgeted):
         settled = feature.edges[: int(feature.mass)]
         return float(sum(any(edge is each for each in kept) for edge in settled))
 
-    def improve(self, values, true, constraints):
+    def improve(self, values, true, constraints, rejected=()):
         self.made = 0
-        outcome = super().improve(values, true, constraints)
+        outcome = super().improve(values, true, constraints, rejected)
         if self.options.budget:
             self.spend()
         return outcome

@@ -18,7 +18,9 @@ class MovingAverage(Shares):
     def change(self, values, standing, constraints):
         for name, _ in standing.positives:
             for feature, value in self.known(values):
-                self.average(feature, name, min(1.0, self.options.rate * value))
+                self.average(
+                    feature, name, min(1.0, self.options.rate * value * self.example_weight)
+                )
         return True
 
     def average(self, feature, name, beta):

@@ -15,7 +15,7 @@ class FeatureFocus(Shares):
     def change(self, values, standing, constraints):
         for name, _ in standing.positives:
             for feature, value in self.known(values):
-                self.strengthen(feature, name, float32(value))
+                self.strengthen(feature, name, float32(self.example_weight * value))
         return True
 
     def strengthen(self, feature, name, added):

@@ -15,6 +15,14 @@ class Frequency(Reference):
         whole = sum(count for _, count in counts)
         return [(name, count / whole) for name, count in counts]
 
+    def rank(self, instance, k=5, threshold=None, among=None):
+        if among is None:
+            return super().rank(instance, k, threshold)
+        counts = self.in_order((name, label.learned) for name, label in self.labels.items())
+        whole = sum(count for _, count in counts[: self.options.retrieval_window])
+        ranked = [(name, count / whole) for name, count in counts if name in among]
+        return [scored for scored in ranked if threshold is None or scored[1] > threshold][:k]
+
     @property
     def class_bytes(self):
         return super().class_bytes + PLACE_BYTES * len(self.labels)
@@ -22,7 +30,7 @@ class Frequency(Reference):
     def explain(self, instance, classes, limit=10):
         return [[] for _ in classes]
 
-    def learn(self, instance, classes, is_first_epoch=True):
+    def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
         ranked = self.retrieve(instance)
         before = self.sizes
         self.learned += 1

@@ -124,7 +124,8 @@ class GrowingTree(Reference):
             values = self.prepare({name: float(x) for name, x in example.values.items()})
             examples.append((self.inputs(values), example.classes))
         self.build(examples)
-        for inputs, true in examples:
+        for (inputs, true), example in zip(examples, self.past.kept, strict=True):
+            self.example_weight = example.weight
             self.take_step(inputs, true)
         self.limit_past()
 

@@ -20,4 +20,8 @@ class Perceptron(Signed):
             its_pairs = sum(negative in negatives for negatives in pairs.values())
             if its_pairs:
                 steps[negative] = -its_pairs / count
-        return self.take_steps(values, steps)
+        weighted = {name: step * self.example_weight for name, step in steps.items()}
+        return self.take_steps(values, weighted)
+
+    def step_back(self, values, name, score):
+        self.take_steps(values, {name: -self.example_weight})

@@ -40,7 +40,8 @@ class Giver:
 
 class Slack(Budgeted):
     def change(self, values, standing, constraints):
-        beta = min(self.options.rate, self.options.margin_threshold / 2)
+        rate = self.options.rate * self.example_weight
+        beta = min(rate, self.options.margin_threshold / 2)
         for true, score in standing.positives:
             least = score - self.options.margin_threshold
             negatives = [(name, score) for name, score in standing.negatives if score > least]

@@ -7,7 +7,7 @@ from tests.core.references.signed import Signed
 class PassiveAggressive(Signed):
     def change(self, values, standing, constraints):
         squares = total(value * value for value in values.values())
-        softness = 1 / (2 * self.options.C)
+        softness = self.softness()
         steps = {}
         for true, score in standing.positives:
             tau = self.loss(score, standing) / (squares + softness) / len(standing.positives)
@@ -15,3 +15,10 @@ class PassiveAggressive(Signed):
             for negative, share in self.shares(score, standing):
                 steps[negative] = steps.get(negative, 0.0) - tau * share
         return self.take_steps(values, steps)
+
+    def softness(self):
+        return 1 / (2 * self.options.C * self.example_weight)
+
+    def step_back(self, values, name, score):
+        squares = total(value * value for value in values.values())
+        self.take_steps(values, {name: -(score / (squares + self.softness()))})

@@ -21,13 +21,15 @@ class StoredExample:
     values: dict[str, float]  # float32, not prepared
     classes: list[str]
     constraints: dict[tuple[str | None, str | None], float]  # see svm.py
+    rejected: list[str]
+    weight: float
 
     @property
     def bytes(self):
         return (
             INSTANCE_BYTES
             + block_bytes(VALUE_BYTES * len(self.values))
-            + block_bytes(CLASS_BYTES * len(self.classes))
+            + block_bytes(CLASS_BYTES * (len(self.classes) + len(self.rejected)))
             + block_bytes(CONSTRAINT_BYTES * len(self.constraints))
         )
 
@@ -63,10 +65,11 @@ class Past:
         example = self.kept[place]
         example.values = {name: x for name, x in example.values.items() if not is_gone(name)}
         example.classes = [name for name in example.classes if not is_gone(name)]
+        example.rejected = [name for name in example.rejected if not is_gone(name)]
         gone = [sides for sides in example.constraints if any(map(is_gone, sides))]
         for sides in gone:
             del example.constraints[sides]
-        if example.values and example.classes:
+        if example.values and (example.classes or example.rejected):
             return True
         self.take_out(place)
         return False
@@ -76,7 +79,7 @@ class Past:
 
         That is for a limit on the number. A limit in bytes may remove several kept instances.
         """
-        if not example.values or not example.classes:
+        if not example.values or not (example.classes or example.rejected):
             return
         self.came += 1
         if example.bytes > self.most_bytes:
@@ -107,6 +110,7 @@ class Past:
 
         for example in self.kept:
             example.classes = marked(example.classes)
+            example.rejected = marked(example.rejected)
             example.constraints = {(*marked(sides),): x for sides, x in example.constraints.items()}
 
 

@@ -30,6 +30,7 @@ class Standing:
     scores: dict[str, float]  # of all retrieved classes
     positives: list[tuple[str, float]]  # the positives to learn: name, score
     negatives: list[tuple[str, float]]  # the best wrong classes, best first
+    rejected: list[str]  # known classes that are said to be wrong
 
     @property
     def to_beat(self):
@@ -86,6 +87,13 @@ class Reference(Forgetting):
         `constraints` are the constraints of the instance, changed in place; only an SVM has any.
         """
         raise NotImplementedError
+
+    def is_to_change(self, standing):
+        return bool(standing.positives)
+
+    def reject(self, values, rejected):
+        """Learn that these classes are wrong, after `change`; return true if anything changed."""
+        return False
 
     def margin_to_leave_alone(self):
         """Return the margin above which a true class is not learned."""
@@ -175,8 +183,10 @@ class Reference(Forgetting):
     def in_order(self, scored):
         return sorted(scored, key=lambda each: (-each[1], self.labels[each[0]].born))
 
-    def rank(self, instance, k=5, threshold=None):
+    def rank(self, instance, k=5, threshold=None, among=None):
         ranked = self.retrieve(self.prepare(instance))
+        if among is not None:
+            ranked = [(name, score) for name, score in ranked if name in among]
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
@@ -198,19 +208,25 @@ class Reference(Forgetting):
 
     # --- learning ---------------------------------------------------------------------------------
 
-    def learn(self, instance, classes, is_first_epoch=True):
+    example_weight = 1.0  # of the example that is being learned
+
+    def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
+        rejected = [name for name in dict.fromkeys(rejected) if name in self.labels]
         values = self.prepare(instance)
         before = self.sizes
         self.learned += 1
         self.counted += is_first_epoch
         values = self.meet_features(values, is_first_epoch)
         true = self.meet_classes(dict.fromkeys(classes))
+        rejected = [name for name in rejected if name in self.labels]  # or evicted for a new one
         constraints = {}
         self.forget_retired(feature for feature, _ in self.known(values))
         first, second = self.before(values, is_first_epoch)
-        outcome = self.improve(values, true, constraints)._replace(first=first, second=second)
+        self.example_weight = float(float32(weight))
+        outcome = self.improve(values, true, constraints, rejected)
+        outcome = outcome._replace(first=first, second=second)
         given = {name: float32(instance[name]) for name in values}
-        self.keep(StoredExample(given, true, constraints))
+        self.keep(StoredExample(given, true, constraints, rejected, self.example_weight))
         self.keep_within_limits(before)
         self.sweep()
         return outcome
@@ -239,24 +255,28 @@ class Reference(Forgetting):
                 if example is None:
                     continue
                 values = {name: float(value) for name, value in example.values.items()}
-                self.improve(self.prepare(values), example.classes, example.constraints)
+                self.example_weight = example.weight
+                self.improve(
+                    self.prepare(values), example.classes, example.constraints, example.rejected
+                )
                 self.past.hold_bytes()  # its constraints may have become more
 
-    def improve(self, values, true, constraints):
+    def improve(self, values, true, constraints, rejected=()):
         """Rank, then update the classes that violate their margins."""
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
         wrong = [(name, score) for name, score in ranked if name not in true]
-        standing = Standing(scores, [], wrong[: self.most_negatives(true)])
+        standing = Standing(scores, [], wrong[: self.most_negatives(true)], [*rejected])
         for name in true:
             score = 0.0
             if name in scores:
                 score = self.score_within_reach(places[name], scores[name])
             if score - standing.to_beat <= self.margin_to_leave_alone():
                 standing.positives.append((name, score))
-        changed = bool(standing.positives) and self.change(values, standing, constraints)
+        changed = self.is_to_change(standing) and self.change(values, standing, constraints)
+        changed = self.reject(values, rejected) or changed
         rank = min((places[name] for name in true if name in places), default=0)
         return Learned(rank, changed, *best_two(ranked))
 

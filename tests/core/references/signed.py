@@ -24,6 +24,18 @@ class Signed(EdgeBudgeted):
         if not is_weight(edge.mass):
             self.remove(feature, edge)
 
+    def reject(self, values, rejected):
+        """Step back, by its loss, each class with a score above 0."""
+        changed = False
+        for name in rejected:
+            work = self.active_features_ranked, self.edges_touched
+            score = dict(self.retrieve(values)).get(name, 0.0)
+            self.active_features_ranked, self.edges_touched = work
+            if score > 0:
+                self.step_back(values, name, score)
+                changed = True
+        return changed
+
     def loss(self, score, standing):
         return self.options.margin_threshold - score + standing.to_beat
 

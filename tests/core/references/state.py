@@ -67,6 +67,11 @@ GONE = 2**32 - 2
 FREE_FEATURE, FREE_CLASS = ("", Feature(-1)), ("", Class(-1, 0))
 
 
+def unless_all(usual, values):
+    """Return the values, none if all are the usual one."""
+    return [] if all(value == usual for value in values) else values
+
+
 def dump(learner):
     """Return the arrays of `manyclass.core.index.Index.dump` for the same state, as lists."""
     features, classes = (
@@ -124,16 +129,20 @@ def dump(learner):
         "class_born": [label.born for _, label in classes],
         "class_last_learned": [label.last_learned for _, label in classes],
         "kept_features": [len(example.values) for example in past],
-        "kept_true": [len(example.classes) for example in past],
+        "kept_true": [len(example.classes) + len(example.rejected) for example in past],
         "kept_demanded": [len(example.constraints) for example in past],
         "kept_feature_ids": [feature_id(name) for example in past for name in example.values],
         "kept_feature_values": [
             float(float32(value)) for example in past for value in example.values.values()
         ],
-        "kept_class_ids": [class_id(name) for example in past for name in example.classes],
+        "kept_class_ids": [
+            class_id(name) for example in past for name in [*example.classes, *example.rejected]
+        ],
         "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in constraints],
         "kept_demands_behind": [class_id(behind) for (_, behind), _ in constraints],
         "kept_demands_multiplier": [float(multiplier) for _, multiplier in constraints],
+        "kept_rejected": unless_all(0, [len(example.rejected) for example in past]),
+        "kept_weights": unless_all(1, [example.weight for example in past]),
         **{name: array for name, array in dump_of_tree.items() if name != "counts"},
     }
 

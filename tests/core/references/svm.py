@@ -24,14 +24,21 @@ class VectorMachine(Signed):
             return self.options.negatives
         return min(MOST_NEGATIVES, self.options.negatives * len(true))
 
+    def is_to_change(self, standing):
+        return bool(standing.positives or standing.rejected)
+
+    def reject(self, values, rejected):
+        return False  # `change` does
+
     def change(self, values, standing, constraints):
         positives = [name for name, _ in standing.positives]
         made_now = [(true, None) for true in positives]
-        for negative, _ in standing.negatives:
+        for negative, _ in standing.negatives if positives else []:
             if self.options.constraints == "each" or len(positives) > MANY:
                 made_now.append((None, negative))
             else:
                 made_now.extend((true, negative) for true in positives)
+        made_now += [(None, name) for name in standing.rejected if (None, name) not in made_now]
         made_before = [constraint for constraint in constraints if constraint not in made_now]
 
         squares = total(value * value for value in values.values())
@@ -69,9 +76,9 @@ class VectorMachine(Signed):
         ahead, behind = constraint
         of_true = self.options.C / (positives if positives > MANY else 1)
         if behind is None:
-            return of_true
-        return (
-            min(self.options.C_negative, of_true)
-            if ahead is None
-            else self.options.C_negative / positives
-        )
+            price = of_true
+        elif ahead is None:
+            price = min(self.options.C_negative, of_true)
+        else:
+            price = self.options.C_negative / max(positives, 1)
+        return self.example_weight * price

@@ -85,7 +85,9 @@ class LabelTree(GrowingTree):
         self.active_features_ranked += len(inputs) - 1
         self.edges_touched += sum(weights for reached, weights in nodes if reached >= least)
 
-    def rank(self, instance, k=5, threshold=None):
+    def rank(self, instance, k=5, threshold=None, among=None):
+        if among is not None:
+            return self.rank_among(self.prepare(instance), among, threshold)[:k]
         if k == 0:
             return []
         best = []
@@ -99,9 +101,28 @@ class LabelTree(GrowingTree):
         self.search(self.prepare(instance), go_on)
         return best
 
+    def rank_among(self, values, among, threshold):
+        """Return the classes of these names; count the nodes on the paths to them."""
+        inputs = self.inputs(values)
+        opened = {}
+        found = []
+        for name in {*among} & {*self.home}:
+            probability = 1.0
+            for node, place in self.path(name):
+                opened[id(node)] = node
+                probability *= self.probabilities(node, inputs)[place]
+            found.append((name, probability))
+        self.active_features_ranked += len(inputs) - 1
+        self.edges_touched += sum(
+            sum(feature in node.weights for feature in inputs) * node.judged
+            for node in opened.values()
+        )
+        found.sort(key=lambda scored: (-scored[1], self.turn[scored[0]]))
+        return [scored for scored in found if threshold is None or scored[1] > threshold]
+
     # --- learning ---------------------------------------------------------------------------------
 
-    def improve(self, values, true, constraints):
+    def improve(self, values, true, constraints, rejected=()):
         met = []
         window = self.options.retrieval_window if {*true} & {*self.home} else 0
 
@@ -159,6 +180,7 @@ class LabelTree(GrowingTree):
             for feature, x in inputs.items():
                 score = score + x * node.weights[feature][at].w
             slope = not_too_small(float32(-sign * logistic(float(-sign * score))), SMALLEST_WEIGHT)
+            slope = slope * float32(self.example_weight)
             for feature, x in inputs.items():
                 node.weights[feature][at] = self.moved(node.weights[feature][at], slope * x)
 

@@ -88,6 +88,7 @@ async def test_a_large_body_is_answered_as_a_small_one(call):
     ("path", "body", "pointers"),
     [
         ("/learn", b'{"classes":[' + b'"a",' * 100_000 + b'"a"]}', ["#/classes"]),
+        ("/rank", b'{"among":[' + b'"a",' * 100_000 + b'"a"]}', ["#/among"]),
         ("/learn", b'{"events":[{"classes":[' + b'"a",' * 10**5, ["#/events/0/classes"]),
         ("/learn", b'{"events":[' + b"{}," * 10**5 + b"{}]}", ["#/events/1000"]),
         ("/rank", b'{"instances":[' + b"{}," * 10**5 + b"{}]}", ["#/instances/1000"]),

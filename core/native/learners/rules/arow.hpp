@@ -9,7 +9,7 @@
 namespace manyclass {
 
 struct Arow : SignedRule {
-    static constexpr bool HAS_VARIANCES = true;
+    static constexpr bool HAS_VARIANCES = true, HAS_REJECTIONS = true;
 
     double C = 1;  // 1/r of the paper
 
@@ -21,13 +21,29 @@ struct Arow : SignedRule {
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         for (const Ranked& positive : context.positives)
-            step(postings, example.active, context, positive);
+            step(postings, example, context, positive);
         return true;
     }
 
+    // A class that is said to be wrong, with a score above 0, steps back by that loss.
+    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
+        SignedWeights weights(postings, max_outdegree);
+        double variance = 0;
+        each_known(example.active, [&](const ActiveFeature& each) {
+            variance += each.value * each.value * weights.variance(each.feature, rejected.cls);
+        });
+        const double certainty = 1 / (variance + 1 / (C * example.weight));
+        each_known(example.active, [&](const ActiveFeature& each) {
+            weights.add_by_variance(each.feature, rejected.cls,
+                                    -rejected.score * certainty * each.value,
+                                    certainty * each.value * each.value);
+        });
+    }
+
 private:
-    void step(Postings& postings, const std::vector<ActiveFeature>& active,
-              const UpdateContext& context, const Ranked& positive) const {
+    void step(Postings& postings, const Example& example, const UpdateContext& context,
+              const Ranked& positive) const {
+        const std::vector<ActiveFeature>& active = example.active;
         const double loss = margin - positive.score + context.best_negative();
         const std::vector<double> shares = violation_shares(context, positive.score, margin);
         SignedWeights weights(postings, max_outdegree);
@@ -40,7 +56,7 @@ private:
             variance += each.value * each.value * sum;
         });
         const double certainty =
-            1 / (variance + 1 / C) / static_cast<double>(context.positives.size());
+            1 / (variance + 1 / (C * example.weight)) / static_cast<double>(context.positives.size());
         each_known(active, [&](const ActiveFeature& each) {
             const double gain = loss * certainty * each.value;
             const double shrink = certainty * each.value * each.value;

@@ -24,7 +24,8 @@ struct Counting : NormalizedRule {
         NormalizedWeights weights(postings, 0.0, mass_cap, /*leak=*/true);
         each_known(example.active, [&](const ActiveFeature& each) {
             for (const Ranked& positive : context.positives)
-                weights.strengthen(each.feature, positive.cls, static_cast<float>(each.value));
+                weights.strengthen(each.feature, positive.cls,
+                                   static_cast<float>(example.weight * each.value));
         });
         return true;
     }

@@ -12,7 +12,8 @@
 namespace manyclass {
 
 // An example has the constraints that each positive scores above 0 by the margin, and above each
-// negative by the margin (`pairs`), or each negative below 0. One step sets the multiplier of each
+// negative by the margin (`pairs`), or each negative below 0; and that each class said to be wrong
+// scores below 0. One step sets the multiplier of each
 // constraint to its optimum with all others fixed. Constraints of earlier steps are solved again;
 // those whose multiplier became 0 are dropped.
 struct DualSvm : SignedRule {
@@ -39,7 +40,7 @@ struct DualSvm : SignedRule {
     }
 
     bool update(Postings& postings, Example& example, const UpdateContext& context) const {
-        Solver solver(*this, context, squared_norm(example.active), example.constraints);
+        Solver solver(*this, context, example);
         const std::vector<Step>& steps = solver.solve();
         take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
         return !steps.empty();
@@ -48,10 +49,11 @@ struct DualSvm : SignedRule {
 private:
     class Solver {
     public:
-        Solver(const DualSvm& rule, const UpdateContext& context, double squares,
-               std::vector<Constraint>& constraints)
-            : rule_(rule), context_(context), squares_(squares), constraints_(constraints) {
-            for (const auto* some : {&context.positives, &context.negatives, &context.others})
+        Solver(const DualSvm& rule, const UpdateContext& context, Example& example)
+            : rule_(rule), context_(context), squares_(squared_norm(example.active)),
+              weight_(example.weight), constraints_(example.constraints) {
+            for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
+                                     &context.others})
                 for (const Ranked& each : *some) scores_.push_back({each.cls, each.score, NONE});
             const auto by_id = [](const Score& a, const Score& b) { return a.cls < b.cls; };
             const auto same = [](const Score& a, const Score& b) { return a.cls == b.cls; };
@@ -72,6 +74,8 @@ private:
                 }
                 for (const Ranked& positive : context_.positives) solve(positive.cls, negative.cls);
             }
+            for (const Ranked& rejected : context_.rejected)
+                if (pairs || !is_negative(rejected.cls)) solve(NO_ID, rejected.cls);
             std::sort(earlier_.begin(), earlier_.end(),
                       [](const Earlier& a, const Earlier& b) { return a.place < b.place; });
             for (const Earlier& each : earlier_)
@@ -108,6 +112,11 @@ private:
             return constraint.multiplier >= SMALLEST_MASS;
         }
 
+        bool is_negative(std::uint32_t cls) const {
+            return std::any_of(context_.negatives.begin(), context_.negatives.end(),
+                               [cls](const Ranked& each) { return each.cls == cls; });
+        }
+
         void solve(std::uint32_t ahead, std::uint32_t behind) {
             const Earlier wanted{ahead, behind, 0, false};
             const auto found = std::lower_bound(earlier_.begin(), earlier_.end(), wanted);
@@ -138,9 +147,13 @@ private:
             if (has_behind) move(constraint.behind, -step);
         }
 
-        // C of a constraint; a pair has its part of the C of all pairs of its negative.
-        double cost(const Constraint& constraint) const {
-            const auto positives = static_cast<double>(context_.positives.size());
+        // C of a constraint, times the weight of the example; a pair has its part of the C of all
+        // pairs of its negative.
+        double cost(const Constraint& constraint) const { return weight_ * unweighted(constraint); }
+
+        double unweighted(const Constraint& constraint) const {
+            const auto positives =
+                static_cast<double>(std::max<std::size_t>(context_.positives.size(), 1));
             const double of_positive =
                 rule_.C / (are_many(context_.positives.size()) ? positives : 1.0);
             if (constraint.behind == NO_ID) return of_positive;
@@ -173,6 +186,7 @@ private:
         const DualSvm& rule_;
         const UpdateContext& context_;
         const double squares_;  // of the example's values, summed
+        const double weight_;   // of the example
         std::vector<Constraint>& constraints_;
         std::vector<Step> steps_;
         std::vector<Score> scores_;     // by class id

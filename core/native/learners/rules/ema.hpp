@@ -27,7 +27,7 @@ struct MovingAverage : NormalizedRule {
         NormalizedWeights weights(postings, min_weight, 0, /*leak=*/true);
         each_known(example.active, [&](const ActiveFeature& each) {
             for (const Ranked& positive : context.positives)
-                weights.average(each.feature, positive.cls, rate * each.value);
+                weights.average(each.feature, positive.cls, rate * each.value * example.weight);
         });
         return true;
     }

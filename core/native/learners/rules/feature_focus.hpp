@@ -28,7 +28,8 @@ struct FeatureFocus : NormalizedRule {
         NormalizedWeights weights(postings, min_weight, mass_cap, leak);
         each_known(example.active, [&](const ActiveFeature& each) {
             for (const Ranked& positive : context.positives)
-                weights.strengthen(each.feature, positive.cls, static_cast<float>(each.value));
+                weights.strengthen(each.feature, positive.cls,
+                                   static_cast<float>(example.weight * each.value));
         });
         return true;
     }

@@ -29,20 +29,20 @@ struct Ooz : Rule {
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         for (const Ranked& positive : context.positives)
-            shift_weight(postings, example.active, context, positive);
+            shift_weight(postings, example, context, positive);
         return true;
     }
 
 private:
     // Each active feature moves weight to the positive, first from the negatives that it has edges
     // to, best first, then from the weight that it has not given away yet.
-    void shift_weight(Postings& postings, const std::vector<ActiveFeature>& active,
-                      const UpdateContext& context, const Ranked& positive) const {
-        const double step = std::min(rate, margin / 2);
+    void shift_weight(Postings& postings, const Example& example, const UpdateContext& context,
+                      const Ranked& positive) const {
+        const double step = std::min(rate * example.weight, margin / 2);
         const std::vector<double> given = deductions(context, positive.score - margin, step);
         std::vector<double> left = given;
         SignedWeights weights(postings, max_outdegree, /*mass_is_settled=*/false);
-        each_known(active, [&](const ActiveFeature& each) {
+        each_known(example.active, [&](const ActiveFeature& each) {
             double allowed = each.value * step, boost = 0;
             for (std::size_t i = 0; i < given.size() && allowed > 0; ++i) {
                 const double most =

@@ -8,6 +8,8 @@
 namespace manyclass {
 
 struct PassiveAggressive : SignedRule {
+    static constexpr bool HAS_REJECTIONS = true;
+
     double C = 1;
 
     template <class V>
@@ -18,18 +20,25 @@ struct PassiveAggressive : SignedRule {
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         take_steps(SignedWeights(postings, max_outdegree), example.active,
-                   steps(context, squared_norm(example.active)));
+                   steps(context, squared_norm(example.active), softness(example)));
         return true;
     }
 
+    // A class that is said to be wrong, with a score above 0, steps back by that loss.
+    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
+        const double back = rejected.score / (squared_norm(example.active) + softness(example));
+        take_steps(SignedWeights(postings, max_outdegree), example.active, {{rejected.cls, -back}});
+    }
+
 private:
+    double softness(const Example& example) const { return 1 / (2 * C * example.weight); }
+
     // Each positive whose margin over the best negative is too small steps forward, and the
     // negatives within the margin step back, by all of it together. Of several positives each takes
     // its part of such a step: all of them in full, from the same scores, would be too far.
-    std::vector<Step> steps(const UpdateContext& context, double squares) const {
+    std::vector<Step> steps(const UpdateContext& context, double squares, double softness) const {
         std::vector<Step> steps;
         std::vector<std::size_t> step_of;  // of each negative that steps back
-        const double softness = 1 / (2 * C);
         for (const Ranked& positive : context.positives) {
             const double loss = margin - positive.score + context.best_negative();
             const double forward =

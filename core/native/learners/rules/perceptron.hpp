@@ -9,6 +9,8 @@
 namespace manyclass {
 
 struct Perceptron : SignedRule {
+    static constexpr bool HAS_REJECTIONS = true;
+
     template <class V>
     void visit_options(V&& option) {
         Rule::visit_options(option);
@@ -17,14 +19,22 @@ struct Perceptron : SignedRule {
     }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
-        take_steps(SignedWeights(postings, max_outdegree), example.active, steps(context));
+        take_steps(SignedWeights(postings, max_outdegree), example.active,
+                   steps(context, example.weight));
         return true;
+    }
+
+    // A class that is said to be wrong, with a score above 0, steps back by 1.
+    void reject(Postings& postings, const Example& example, const Ranked& rejected) const {
+        take_steps(SignedWeights(postings, max_outdegree), example.active,
+                   {{rejected.cls, -example.weight}});
     }
 
 private:
     // Every pair of a positive and a negative that does not stand below it moves the two apart, all
-    // pairs together by 1. A positive without such a negative steps forward.
-    static std::vector<Step> steps(const UpdateContext& context) {
+    // pairs together by 1. A positive without such a negative steps forward. The weight of the
+    // example multiplies every step.
+    static std::vector<Step> steps(const UpdateContext& context, double weight) {
         std::vector<Step> steps;
         std::vector<std::uint32_t> pairs_of(context.negatives.size(), 0);
         std::uint64_t pairs = 0;
@@ -41,6 +51,7 @@ private:
         for (std::size_t i = 0; i < pairs_of.size() && pairs_of[i] > 0; ++i)
             steps.push_back({context.negatives[i].cls,
                              -static_cast<double>(pairs_of[i]) / static_cast<double>(pairs)});
+        for (Step& step : steps) step.gain *= weight;
         return steps;
     }
 };

@@ -21,6 +21,7 @@ struct Rule {
     static constexpr bool HAS_WINDOW = false;       // a positive ranked far down scores 0
     static constexpr bool HAS_VARIANCES = false;    // of the edges
     static constexpr bool HAS_CONSTRAINTS = false;  // stored with examples
+    static constexpr bool HAS_REJECTIONS = false;   // `reject` updates a class said to be wrong
     static constexpr bool ALWAYS_UPDATES = false;   // also if the margin is large enough
     static constexpr bool DROPS_LIGHT_VOTES = false;
     static constexpr bool MASS_IS_SCALE = false;  // it does not shrink with the edges
@@ -76,6 +77,7 @@ struct SignedRule : Rule {
 struct UpdateContext {
     std::vector<Ranked> positives;  // the true classes with their scores, 0 where not retrieved
     std::vector<Ranked> negatives;  // the wrong classes of the highest scores but 0, best first
+    std::vector<Ranked> rejected;   // classes said to be wrong, if the rule has constraints
     std::vector<Ranked> others;     // the classes of the constraints that the example brought
 
     double best_negative() const {

@@ -18,6 +18,7 @@
 #include "learners/tree/tree_options.hpp"
 #include "learners/tree/tree_search.hpp"
 #include "learners/tree/tree_snapshot.hpp"
+#include "pipeline/top_k.hpp"
 
 namespace manyclass {
 
@@ -48,6 +49,20 @@ public:
         });
     }
 
+    // By the paths to the classes; no other node is opened.
+    void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best) const override {
+        best.clear();
+        const std::vector<double> found = probabilities(example, classes);
+        for (std::size_t at = 0; at < classes.size(); ++at)
+            if (tree_.has(classes[at]) && found[at] > threshold)
+                best.push_back({found[at], classes[at]});
+        keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
+            if (one.score != other.score) return one.score > other.score;
+            return tree_.order(one.cls) < tree_.order(other.cls);
+        });
+    }
+
     // Add up the log-odds that each feature moves on the whole path to the class.
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
@@ -70,7 +85,11 @@ public:
 
     std::vector<double> probabilities(const Example& example,
                                       const std::vector<std::uint32_t>& classes) const override {
-        return tree_.probabilities(input_of(example), classes);
+        const std::vector<Input>& input = input_of(example);
+        TreeClassifiers::Cost cost{0, 0};
+        std::vector<double> found = tree_.probabilities(input, classes, cost);
+        work_.add(input.size() - 1, cost.weights, cost.nodes);
+        return found;
     }
 
     std::uint64_t nodes_visited() const override { return tree_.nodes_visited(); }
@@ -100,7 +119,7 @@ public:
             return rank < 2 || (outcome.rank == 0 && rank < window);
         });
         tree_.add_leaves(input, new_classes);
-        tree_.learn(input, example.classes);
+        tree_.learn(input, example.classes, example.weight);
         // a tree that began to grow without a sample is never built: it would lose what it knows
         if (options_.sample == 0) counts_[IS_BUILT] = 1;
         return outcome;
@@ -116,7 +135,9 @@ public:
         if (options_.shape == Shape::kmeans) add_to_sums(each, leaves);
         tree_.build(std::move(leaves));
         if (learns)
-            each([this](Example& example) { tree_.learn(input_of(example), example.classes); });
+            each([this](Example& example) {
+                tree_.learn(input_of(example), example.classes, example.weight);
+            });
     }
 
     // --- forgetting ----------------------------------------------------------------------------
@@ -175,7 +196,7 @@ private:
     void search(const std::vector<Input>& input, std::uint32_t wanted, F&& visit) const {
         constexpr std::uint64_t MOST_NODES = 1 << 14, MOST_NODES_AFTER_EVICTION = 256;
         const bool has_evicted = tables_.evicted_features + tables_.evicted_classes > 0;
-        const TreeSearch::Cost cost =
+        const TreeClassifiers::Cost cost =
             TreeSearch(tree_, input, wanted)
                 .run(has_evicted ? MOST_NODES_AFTER_EVICTION : MOST_NODES, visit);
         work_.add(input.size() - 1, cost.weights, cost.nodes);

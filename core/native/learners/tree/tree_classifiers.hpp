@@ -35,10 +35,17 @@ public:
         input.emplace_back(BIAS, 1.0);
     }
 
+    // Nodes that were opened, and the weights read there.
+    struct Cost {
+        std::uint64_t nodes, weights;
+    };
+
     // The probability of each class, 0 for one that is not in the tree.
     std::vector<double> probabilities(const std::vector<Input>& input,
-                                      const std::vector<std::uint32_t>& classes) const {
+                                      const std::vector<std::uint32_t>& classes,
+                                      Cost& cost) const {
         Work& work = workspace();
+        work.touched = 0;
         std::unordered_map<std::uint32_t, std::vector<double>> known;  // of children, by node
         std::vector<double> found;
         for (const std::uint32_t cls : classes) {
@@ -59,6 +66,7 @@ public:
             for (std::size_t at = path.size(); at-- > 0;) product *= path[at];  // as a search does
             found.push_back(product);
         }
+        cost = {known.size(), work.touched};
         return found;
     }
 
@@ -89,8 +97,9 @@ public:
     }
 
     // One online step of every classifier that the instance concerns: those of the children of each
-    // node on a path to a true class.
-    void learn(const std::vector<Input>& input, const std::vector<std::uint32_t>& true_classes) {
+    // node on a path to a true class. The weight of the instance multiplies every gradient.
+    void learn(const std::vector<Input>& input, const std::vector<std::uint32_t>& true_classes,
+               double weight) {
         Work& work = workspace();
         work.positives.clear();
         std::unordered_set<std::uint32_t> met;  // nodes whose paths are in already
@@ -108,7 +117,7 @@ public:
         for (std::size_t begin = 0, end = 0; begin < work.positives.size(); begin = end) {
             const std::uint32_t node = work.positives[begin].first;
             while (end < work.positives.size() && work.positives[end].first == node) ++end;
-            step(nodes_[node], input, begin, end, work);
+            step(nodes_[node], input, begin, end, static_cast<float>(weight), work);
         }
         if (static_cast<float>(options_.min_weight) > 0)
             for (const std::uint32_t cls : true_classes)
@@ -176,7 +185,7 @@ protected:
     // One AdaGrad step of every classifier of a node: the children among the positives from `begin`
     // to `end`, and the auxiliary one, are true, the others are not.
     void step(Node& node, const std::vector<Input>& input, std::size_t begin, std::size_t end,
-              Work& work) {
+              float weight, Work& work) {
         const std::uint32_t width = TreeNodes::width(node);
         if (width == 0) return;
         discount(node);
@@ -191,6 +200,7 @@ protected:
         for (std::size_t i = 0; i < input.size(); ++i)
             add(work.scores.data(), node.blocks.weights(work.blocks[i]), width, input[i].value);
         slopes(node, begin, end, work);
+        for (float& slope : work.scores) slope *= weight;
         for (std::size_t i = 0; i < input.size(); ++i)
             move(node.blocks.weights(work.blocks[i]), node.blocks.squares(work.blocks[i]),
                  work.scores.data(), width, input[i].value);

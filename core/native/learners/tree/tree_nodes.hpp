@@ -40,6 +40,9 @@ public:
     std::uint64_t weights() const { return weights_; }
     bool has(std::uint32_t cls) const { return cls < places_.size() && places_[cls].node != NO_ID; }
 
+    // The turn of a class in the order in which classes came to the tree.
+    std::uint64_t order(std::uint32_t cls) const { return places_[cls].order; }
+
     // Bytes of the tree by count: the same for one that grew and one that was loaded.
     std::uint64_t bytes() const {
         return node_bytes() + blocks_ * BYTES_PER_BLOCK + weights_ * BYTES_PER_TREE_WEIGHT;

@@ -13,9 +13,7 @@ namespace manyclass {
 
 class TreeSearch {
 public:
-    struct Cost {
-        std::uint64_t nodes, weights;
-    };
+    using Cost = TreeClassifiers::Cost;
 
     TreeSearch(const TreeClassifiers& tree, const std::vector<Input>& input, std::size_t wanted)
         : tree_(tree), input_(input), wanted_(wanted), work_(workspace()),

@@ -48,6 +48,136 @@ async def test_learns_every_form_of_instance_and_class(call):
     assert (await call("GET", "/features/goalie")).json()["times_seen"] == 2
 
 
+# --- weights and rejected classes -----------------------------------------------------------------
+
+
+async def scores(call, feature="a"):
+    ranked = (await call("POST", "/rank", {"features": [feature]})).json()["ranked"]
+    return {each["class"]: each["score"] for each in ranked}
+
+
+async def test_a_wrong_class_loses_score_and_nothing_is_said_of_others(call):
+    await call.learn(*[("a", "x"), ("a b", "y")] * 5)
+    before = await scores(call)
+    answer = (await learn(call, features=["a"], **{"not": ["x", "unknown"]})).json()
+    assert answer == {
+        "seq": 11,
+        "accepted": 1,
+        "duplicates": 0,
+        "rank_before": None,
+        "rank": None,
+        "updated": True,
+    }
+    after = await scores(call)
+    assert after["x"] < before["x"]
+    assert [each["class"] for each in (await call("GET", "/classes")).json()["classes"]] == [*"xy"]
+    stats = (await call("GET", "/stats")).json()
+    assert (stats["learned"], stats["accuracy"]["100"]["examples"]) == (11, 10)
+
+
+async def test_true_and_wrong_classes_in_one_event():
+    async with calling(learner="pa") as call:
+        await call.learn(*[("a", "x")] * 5)
+        before = await scores(call)
+        both = {"classes": ["y"], "not": ["x"], "weight": 5}
+        many = {"events": [{"features": ["a"]} | both, {"features": ["a"], "not": ["x"]}]}
+        answer = (await call("POST", "/learn", many)).json()
+        assert answer["ranks_before"] == [None, None]
+        after = await scores(call)
+        assert after["x"] < before["x"]
+        assert after["y"] > 0
+
+
+async def test_a_weight_counts():
+    once, heavy = [], []
+    for found, weight in ((once, {}), (heavy, {"weight": 5})):
+        async with calling(learner="pa") as call:
+            await learn(call, features=["a"], classes=["x"])
+            await learn(call, features=["a", "b"], classes=["y"], **weight)
+            found.append((await scores(call, "b"))["y"])
+    assert heavy > once
+
+
+async def test_a_delayed_label_may_be_of_a_wrong_class(call):
+    await call.learn(("a", "x"))
+    ranked = await call.ranked_id()
+    before = await scores(call)
+    assert (await learn(call, id=ranked, **{"not": ["x"], "weight": 3})).status_code == 200
+    assert (await scores(call))["x"] < before["x"]
+
+
+async def test_a_stream_takes_them_and_its_recall_is_of_true_classes(call):
+    lines = [
+        {"features": ["a"], "classes": ["x"], "weight": 2},
+        {"features": ["a"], "not": ["x"]},
+        {"features": ["a"], "classes": ["x"]},
+        {"features": ["a"]},
+        {"features": ["a"], "classes": ["x"], "not": ["x"]},
+    ]
+    *faults, summary = await call.stream(*lines)
+    assert [fault["line"] for fault in faults if fault["kind"] == "fault"] == [4, 5]
+    assert (summary["accepted"], summary["rejected"], summary["r1"]) == (3, 2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("event", "pointer"),
+    [
+        ({}, "#"),
+        ({"weight": 2}, "#"),
+        ({"not": []}, "#/not"),
+        ({"not": "x"}, "#/not"),
+        ({"not": ["x", ""]}, "#/not/1"),
+        ({"not": ["x", 1.5]}, "#/not/1"),
+        ({"not": ["x"] * 1001}, "#/not"),
+        ({"classes": ["x", "y"], "not": ["z", "y"]}, "#/not/1"),
+        ({"classes": [5], "not": ["5"]}, "#/not/0"),
+        ({"classes": ["x"], "weight": 0}, "#/weight"),
+        ({"classes": ["x"], "weight": -1}, "#/weight"),
+        ({"classes": ["x"], "weight": 1001}, "#/weight"),
+        ({"classes": ["x"], "weight": "2"}, "#/weight"),
+        ({"classes": ["x"], "weight": None}, "#/weight"),
+    ],
+)
+async def test_a_label_that_makes_no_sense_is_refused(call, event, pointer):
+    before = call.digest()
+    assert_problem(await learn(call, features=["a"], **event), 422, pointer)
+    many = {"events": [{"features": ["b"], "classes": ["x"]}, {"features": ["a"]} | event]}
+    place = f"#/events/1{pointer[1:]}"
+    assert_problem(await call("POST", "/learn", many), 422, place)
+    assert call.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("learner", "shadows", "event", "key", "able"),
+    [
+        ("ff", (), {"not": ["x"]}, "not", "pa, mmp, arow, svm"),
+        ("oplt", (), {"not": ["x"]}, "not", "pa, mmp, arow, svm"),
+        ("svm", ("frequency",), {"classes": ["x"], "weight": 2}, "weight", "svm, iplt, oplt"),
+        ("committee(members=svm+ff)", (), {"not": ["x"]}, "not", "a committee of these alone"),
+    ],
+)
+async def test_learners_that_cannot_learn_them_refuse(learner, shadows, event, key, able):
+    async with calling(learner=learner, shadows=shadows) as call:
+        await call.learn(("a", "x"))
+        before = call.digest()
+        response = await learn(call, features=["a"], **event)
+        detail = assert_problem(response, 422, f"#/{key}")["detail"]
+        assert f"cannot learn `{key}`" in detail
+        assert able in detail
+        many = {"events": [{"features": ["a"], "classes": ["x"]}, {"features": ["a"]} | event]}
+        assert_problem(await call("POST", "/learn", many), 422, f"#/events/1/{key}")
+        assert call.digest() == before
+
+
+async def test_a_retry_is_of_the_same_labels(call):
+    await call.learn(("a", "x"))
+    event = {"features": ["a"], "not": ["x"], "weight": 2, "event_id": "e"}
+    assert (await learn(call, **event)).json()["accepted"] == 1
+    assert (await learn(call, **event)).json()["duplicates"] == 1
+    for other in ({"weight": 3}, {"not": ["y"]}, {"classes": ["z"]}):
+        assert_problem(await learn(call, **event | other), 409, "#/event_id")
+
+
 async def test_learns_many_or_none(call):
     events = [{"features": ["a"], "classes": ["x"]}] * 3
     answer = (await call("POST", "/learn", {"events": events})).json()

@@ -61,6 +61,51 @@ async def test_k_and_threshold(call):
     assert await classes(threshold=1e9) == []
 
 
+async def test_given_classes_alone_are_ranked(call):
+    await call.learn(*((f"a f{n}", f"class {n}") for n in range(9)))
+    form = {"features": {"a": 1, "f3": 5}}
+
+    async def answer(**more):
+        return (await call("POST", "/rank", form | more)).json()
+
+    everything = (await answer(k=1000))["ranked"]
+    some = ["class 8", "class 3", "class 5"]
+    among = await answer(among=some)
+    assert among["ranked"] == [each for each in everything if each["class"] in some]
+    assert (among["confidence"], "warnings" in among) == (None, False)
+    assert (await answer(among=some * 2, k=1))["ranked"] == among["ranked"][:1]
+    assert (await answer(among=None, k=1000))["ranked"] == everything
+    lowest = among["ranked"][-1]["score"]
+    assert (await answer(among=some, threshold=lowest))["ranked"] == among["ranked"][:-1]
+    [explained] = (await answer(among=["class 5"], explain=True))["ranked"]
+    assert sum(vote["score"] for vote in explained["features"]) == pytest.approx(explained["score"])
+    many = {"instances": [form, {"text": "nothing known"}], "among": some}
+    results = (await call("POST", "/rank", many)).json()["results"]
+    assert [each["ranked"] for each in results] == [among["ranked"], []]
+
+
+async def test_names_of_no_class_have_no_place_and_a_warning(call):
+    await call.learn(*TAUGHT, ("one", "1"))
+
+    async def answer(body):
+        return (await call("POST", "/rank", body)).json()
+
+    one = await answer({"text": "ice", "among": ["hockey", "Hockey", "golf"]})
+    assert [each["class"] for each in one["ranked"]] == ["hockey"]
+    warning = {
+        "detail": "No class is named 'Hockey', nor 1 more of these names.",
+        "pointer": "#/among",
+    }
+    assert one["warnings"] == [warning]
+    instances = [{"text": "ice"}, {"text": ""}]
+    many = await answer({"instances": instances, "among": [1, 2.0, "x" * 999]})
+    assert [each["pointer"] for each in many["warnings"]] == ["#/instances/1/text", "#/among"]
+    assert "named '2', nor 1 more" in many["warnings"][1]["detail"]
+    alone = await answer({"text": "", "among": ["x" * 999]})
+    assert [each["pointer"] for each in alone["warnings"]] == ["#/text", "#/among"]
+    assert len(alone["warnings"][1]["detail"]) < 150
+
+
 async def test_explains(call):
     await call.learn(*TAUGHT)
     body = {"features": {"ice": 2, "bat": 0.5, "other": 1}, "explain": True}
@@ -218,6 +263,20 @@ async def test_ranking_changes_nothing(call):
         ({"text": "a", "explain": 1}, ["#/explain"]),
         ({"text": "a", "threshold": "0"}, ["#/threshold"]),
         ({"text": "a", "unknown": 1}, ["#/unknown"]),
+        ({"text": "a", "among": []}, ["#/among"]),
+        ({"text": "a", "among": "hockey"}, ["#/among"]),
+        ({"text": "a", "among": {"hockey": 1}}, ["#/among"]),
+        ({"text": "a", "among": ["a", None]}, ["#/among/1"]),
+        ({"text": "a", "among": ["a", ""]}, ["#/among/1"]),
+        ({"text": "a", "among": ["a", 1.5]}, ["#/among/1"]),
+        ({"text": "a", "among": ["x" * 4097]}, ["#/among/0"]),
+        ({"text": "a", "among": ["a"] * 1001}, ["#/among"]),
+        ({"text": "a", "among": ["a"], "min_confidence": 0.5}, ["#/min_confidence"]),
+        ({"instances": [{"text": "a", "among": ["a"]}]}, ["#/instances/0/among"]),
+        (
+            {"instances": [{"text": "a"}] * 21, "among": [*map(str, range(1000))]},
+            ["#/instances/20"],
+        ),
         ({"instances": []}, ["#/instances"]),
         ({"instances": [{"text": "a"}, {}]}, ["#/instances/1"]),
         ({"instances": [{"text": "a"}, {"text": "a", "k": 1}]}, ["#/instances/1/k"]),

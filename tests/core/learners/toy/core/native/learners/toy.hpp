@@ -40,6 +40,15 @@ public:
             if (best.size() < k && each.score > threshold) best.push_back(each);
     }
 
+    void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                    std::uint32_t k, double threshold, std::vector<Ranked>& best) const override {
+        best.clear();
+        for (const Ranked& each : retrieve(example))
+            if (best.size() < k && each.score > threshold &&
+                std::find(classes.begin(), classes.end(), each.cls) != classes.end())
+                best.push_back(each);
+    }
+
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
         for (const ActiveFeature& each : example.active)

@@ -1,0 +1,60 @@
+"""The parts of a learn event that not every learner can learn: weights and rejected classes."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from manyclass.core.errors import InstanceError
+from manyclass.core.event import LARGEST_WEIGHT, SMALLEST_WEIGHT, Event
+
+if TYPE_CHECKING:
+    from manyclass.core.learners.options import Options
+
+
+def check_ability(event: Event, learners: "Iterable[Options]") -> None:
+    """Raise InstanceError unless every one of these learners can learn all of the event."""
+    for options in learners:
+        if event.rejected and not options.learns_rejections:
+            raise _refusal("not", options, "learns_rejections")
+        if event.weight != 1 and not options.learns_weights:
+            raise _refusal("weight", options, "learns_weights")
+
+
+def within_ability(event: Event, options: "Options") -> Event | None:
+    """Return the part of the event that the learner can learn, None if there is none.
+
+    A log can have more than `check_ability` accepts today: the learners were changed or promoted
+    between the check and the event.
+    """
+    rejected = event.rejected if options.learns_rejections else []
+    weight = event.weight if options.learns_weights else 1.0
+    if not event.classes and not rejected:
+        return None
+    return Event.learn(event.instance, event.classes, rejected=rejected, weight=weight)
+
+
+def check_weights(weights: Any, indptr: Any, options: "Options") -> None:
+    """Raise InstanceError unless the learner can learn rows with these weights; None: of 1."""
+    if weights is None:
+        return
+    given = np.asarray(weights)
+    if len(given) != len(indptr) - 1:
+        raise InstanceError("weights must have one number for each row", ("weight",))
+    if not ((given >= np.float32(SMALLEST_WEIGHT)) & (given <= LARGEST_WEIGHT)).all():
+        raise InstanceError(
+            f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT}", ("weight",)
+        )
+    if not options.learns_weights and (given != 1).any():
+        raise _refusal("weight", options, "learns_weights")
+
+
+def _refusal(key: str, options: "Options", ability: str) -> InstanceError:
+    from manyclass.core.learners.registry import LEARNERS  # it imports this module's users
+
+    able = [name for name, learner in LEARNERS.items() if getattr(learner, ability)]
+    return InstanceError(
+        f"{options.specification} cannot learn `{key}`; {', '.join(able)} can, and a committee of"
+        " these alone",
+        (key,),
+    )
