@@ -30,7 +30,7 @@ SLICE_CHARACTERS = 65_536
 # NFKC takes quadratic time for marks in a row, and may make 18 characters of one.
 NORMALIZED_CHARACTERS = 512
 SHORTEST, LONGEST = 3, 5  # runs of characters, with the marks < and > at the ends of a word
-CHARACTERS_WEIGHT = 0.4  # beside words worth 1; measured in docs/results/text-choice.md
+CHARACTERS_WEIGHT = 0.4  # beside words worth 1: equal worth gains less
 RUNS_AT_ONCE = 8192
 LONGEST_CACHED = 20  # a word whose runs are worth remembering
 

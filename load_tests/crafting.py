@@ -18,6 +18,7 @@ from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.text import DEFAULT_TEXT
 
 Array = NDArray[Any]
 
@@ -58,7 +59,7 @@ def originals() -> list[Original]:
     made = []
     for specifications in MODEL_SETS:
         learners = [Options.parse(each) for each in specifications]
-        model = Model(ModelSet(learners[0], tuple(learners[1:])))
+        model = Model(ModelSet(learners[0], tuple(learners[1:])), text=DEFAULT_TEXT)
         for number, event in enumerate(events(160), 1):
             model.apply(number, event)
             if number in (4, 45, 160):

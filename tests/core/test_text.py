@@ -157,6 +157,11 @@ def test_texts_that_differ_in_form_only_have_the_same_features(one, other):
     assert TextAnalysis().features_of(one) != TextAnalysis().features_of(other)
 
 
+def test_case_folding_does_not_break_a_word():
+    """The case folding of ΐ is a letter and two marks, which are composed again."""
+    assert NORMALIZED.features_of("ταΐζω") == ["ταΐζω"]
+
+
 @given(st.text(max_size=40))
 def test_normalized_words_stay_what_they_are(given):
     words = [*NORMALIZED.features_of(given)]

@@ -106,6 +106,8 @@ async def test_every_process_on_a_log_has_the_analysis_of_the_first(log):
             assert second.model.text == CHARACTERS
             assert second.model.rank(Instance(["a"])) == first.model.rank(Instance(["a"]))
             await second.submit([learn("b", "y")])
+            for taken in log.inner.snapshots():
+                log.inner.delete_snapshot(taken.seq)
             log.lose_after(1)  # both restore the state anew
             await until(lambda: second.model.seq == first.model.seq == 1)
             assert second.model.text == first.model.text == CHARACTERS
