@@ -35,6 +35,7 @@ cdef extern from "core/native/calibration.hpp" namespace "manyclass" nogil:
         uint64_t kept()
         double confidence(const TopTwoScores& top_two)
         void add(const TopTwoScores& top_two, cpp_bool is_right) except +
+        void settle(const TopTwoScores* top_two, const uint8_t* rights, size_t count) except +
         NativeBins reliability()
         double brier()
         void dump(double* numbers, float* confidences, uint8_t* rights)
@@ -77,6 +78,16 @@ cdef class Calibration:
         top_two.first = first
         top_two.second = second
         deref(self._native).add(top_two, is_right)
+
+    def settle(self, const double[:, ::1] top_two not None, const uint8_t[::1] right not None):
+        if top_two.shape[1] != 2 or top_two.shape[0] != right.shape[0]:
+            raise ValueError("top_two must have the shape (n, 2), and right (n,)")
+        if not np.isfinite(top_two).all():
+            raise ValueError("the scores must be finite")
+        if top_two.shape[0]:
+            deref(self._native).settle(
+                <const TopTwoScores*>&top_two[0, 0], &right[0], top_two.shape[0]
+            )
 
     @property
     def brier(self):

@@ -24,6 +24,10 @@ from manyclass.training.rows import Rows
 LEARNED_AT_ONCE = 4096  # rows copied at a time, and learned between two checks for Ctrl-C
 
 CALIBRATION_ROWS: Final = 1000
+# The last outcomes to which the calibration is fitted at the end; with fewer than the least it
+# stays as it was learned online.
+SETTLED: Final = 4000
+LEAST_SETTLED: Final = 500
 
 OnProgress = Callable[[int, int, int], None]  # number of the pass, rows learned in it, its rows
 
@@ -151,6 +155,11 @@ def train(
     if len(parts.kept_back):
         order = order_of_pass(rows, parts.kept_back, plan, plan.passes + 1)
         kept_back = course.learn(learner, order, kept.number, calibration)
+    scores, right = course.outcomes
+    # A learner improves fast over the first half of its first pass.
+    begin = max(len(right) - SETTLED, 0 if kept_back else len(right) // 2)
+    if len(right) - begin >= LEAST_SETTLED:
+        calibration.settle(scores[begin:], right[begin:])
     return Training(learner, calibration, passes, kept, kept_back)
 
 
@@ -161,6 +170,7 @@ class _Course:
         self._rows = rows
         self._held_out = held_out
         self._columns = Columns(rows.features), Columns(rows.classes)
+        self.outcomes = np.empty((0, 2)), np.empty(0, np.uint8)  # of the last new rows
 
     def plant(self, learner: Learner, known: NDArray[np.int64]) -> None:
         """Build the label trees of the learner over these rows."""
@@ -186,25 +196,17 @@ class _Course:
             )
             on_progress(number, end, len(order))
         if calibration is not None:
-            add_outcomes(calibration, order, ranks, top_two)
+            # Of a repeated row only the first outcome is that of a new row.
+            firsts = np.sort(np.unique(order, return_index=True)[1])
+            scores, right = top_two[firsts], (ranks[firsts] == 1).astype(np.uint8)
+            for (first, second), is_right in zip(scores.tolist(), right.tolist(), strict=True):
+                calibration.add(first, second, is_right)
+            self.outcomes = scores, right
         seconds = perf_counter() - began
         held_out = None
         if len(self._held_out):
             held_out = Accuracy.of(ranks_of(learner, self._held_out, *self._columns))
         return Pass(number, len(order), Accuracy.of(ranks), held_out, seconds)
-
-
-def add_outcomes(
-    calibration: Calibration,
-    order: NDArray[np.int64],
-    ranks: NDArray[np.int32],
-    top_two: NDArray[np.float64],
-) -> None:
-    """Add the outcome of each row in this order, of a repeated one the first."""
-    firsts = np.sort(np.unique(order, return_index=True)[1])
-    outcomes = zip(top_two[firsts].tolist(), (ranks[firsts] == 1).tolist(), strict=True)
-    for (first, second), is_right in outcomes:
-        calibration.add(first, second, is_right)
 
 
 def parts_of(rows: Rows, plan: Plan) -> Parts:

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "pipeline/ranking.hpp"
@@ -63,6 +64,44 @@ public:
             const double away = given[i] - means_[i];
             means_[i] += away * share;
             if (outcomes_ > 1) variances_[i] += (away * away - variances_[i]) * share;
+        }
+        fit_knots();
+    }
+
+    // Fit regression and knots to outcomes of a learner that has hardly changed between them. All
+    // count alike: `add` follows changes, at the price of noise from its last outcomes. The kept
+    // outcomes and the inputs' scales stay.
+    void settle(const TopTwoScores* scores, const std::uint8_t* rights, std::size_t count) {
+        std::vector<std::pair<Inputs, bool>> outcomes;
+        for (std::size_t i = 0; i < count; ++i)
+            if (scores[i].first != 0)
+                outcomes.emplace_back(standardised(inputs(scores[i])), rights[i] != 0);
+        if (outcomes.empty() || outcomes_ == 0) return;
+        // The mean over all steps has little of their noise (Polyak and Juditsky 1992).
+        std::array<double, INPUTS + 1> sums{};
+        for (std::size_t round = 0; round < SETTLING_ROUNDS; ++round) {
+            for (const auto& [values, is_right] : outcomes) {
+                learn(values, is_right - regressed(values));
+                for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += weights_[i];
+            }
+        }
+        const auto steps = static_cast<double>(SETTLING_ROUNDS * outcomes.size());
+        for (std::size_t i = 0; i < sums.size(); ++i) weights_[i] = sums[i] / steps;
+        counts_.fill(0);
+        residuals_.fill(0);
+        for (const auto& [values, is_right] : outcomes) {
+            const double probability = regressed(values);
+            const auto [knot, beyond] = place_of(probability);
+            const double residual = is_right - probability;
+            counts_[knot] += 1 - beyond;
+            residuals_[knot] += (1 - beyond) * residual;
+            counts_[knot + 1] += beyond;
+            residuals_[knot + 1] += beyond * residual;
+        }
+        for (std::size_t knot = 0; knot < KNOTS; ++knot) {  // as many as a knot remembers
+            const double kept = std::min(1.0, 1 / (KNOT_FORGETTING * std::max(counts_[knot], 1.0)));
+            counts_[knot] *= kept;
+            residuals_[knot] *= kept;
         }
         fit_knots();
     }
@@ -166,6 +205,7 @@ private:
     static constexpr double FORGETTING = 0.001;      // of scale, means and variances, an outcome
     static constexpr double KNOT_FORGETTING = 0.005;  // of a knot, an outcome of its own
     static constexpr double FIRST_RATE = 0.5, LAST_RATE = 0.03;
+    static constexpr std::size_t SETTLING_ROUNDS = 5;
     static constexpr double PRIOR = 10;  // the regression counts for a knot as this many outcomes
     static constexpr double SMALLEST_VARIANCE = 1e-6;
 

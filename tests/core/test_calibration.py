@@ -201,3 +201,79 @@ def test_a_missing_section_is_named():
     del sections["calibration_right"]
     with pytest.raises(SnapshotError, match="calibration_right"):
         Calibration.load(sections)
+
+
+def arrays(outcomes):
+    scores = np.array([[first, second] for first, second, _ in outcomes], np.float64)
+    return scores.reshape(-1, 2), np.array([right for _, _, right in outcomes], np.uint8)
+
+
+def test_a_settled_one_has_less_noise():
+    """The share of right ones is known here; each calibration is asked at its last moment."""
+    online, settled = [], []
+    for seed in range(12):
+        outcomes = [*stream(3_000, seed)]
+        probes = [*stream(3_000, 100 + seed)]
+        calibration = taught(*outcomes)
+        for errors in (online, settled):
+            sure = np.array([calibration.confidence(*each[:2]) for each in probes])
+            odds = np.array([3 * (first - second) - 2 + 0.5 for first, second, _ in probes])
+            errors.append(np.abs(sure - 1 / (1 + np.exp(-odds))).mean())
+            calibration.settle(*arrays(outcomes))
+    assert np.mean(settled) < 0.5 * np.mean(online)
+
+
+def test_settling_keeps_the_outcomes_and_goes_on():
+    outcomes = [*stream(400)]
+    calibration, before = taught(*outcomes), taught(*outcomes)
+    calibration.settle(*arrays(outcomes))
+
+    assert calibration.outcomes == before.outcomes
+    assert calibration.reliability == before.reliability
+    assert not equal_dumps(calibration, before)
+    loaded = Calibration.load(calibration.dump())
+    for first, second, is_right in stream(300, seed=1):
+        assert loaded.confidence(first, second) == calibration.confidence(first, second)
+        loaded.add(first, second, is_right)
+        calibration.add(first, second, is_right)
+    assert equal_dumps(loaded, calibration)
+
+
+@given(OUTCOMES, OUTCOMES, SCORES, SCORES)
+def test_a_settled_confidence_is_a_probability_and_can_be_loaded(
+    taught_by, outcomes, first, second
+):
+    calibration = repeated(taught_by)
+    calibration.settle(*arrays(outcomes))
+
+    confidence = Calibration.load(calibration.dump()).confidence(first, second)
+    assert confidence == calibration.confidence(first, second)
+    assert confidence is None or 0 <= confidence <= 1
+    if confidence is not None and second < first:
+        assert calibration.confidence(first, first) <= confidence
+
+
+def test_nothing_to_settle_on_changes_nothing():
+    calibration, before = taught(*stream(200)), taught(*stream(200))
+    calibration.settle(*arrays([]))
+    calibration.settle(*arrays([(0.0, 0.0, True)]))
+    assert equal_dumps(calibration, before)
+    empty = Calibration()
+    empty.settle(*arrays([*stream(200)]))
+    assert equal_dumps(empty, Calibration())
+
+
+@pytest.mark.parametrize(
+    ("scores", "right"),
+    [
+        (np.ones((3, 1)), np.ones(3, np.uint8)),
+        (np.ones((3, 2)), np.ones(2, np.uint8)),
+        (np.full((3, 2), np.nan), np.ones(3, np.uint8)),
+        (np.full((3, 2), np.inf), np.ones(3, np.uint8)),
+    ],
+)
+def test_arrays_that_cannot_be_outcomes_are_refused(scores, right):
+    calibration, before = taught(*stream(200)), taught(*stream(200))
+    with pytest.raises(ValueError, match=r"top_two|finite"):
+        calibration.settle(scores, right)
+    assert equal_dumps(calibration, before)

@@ -39,8 +39,10 @@ def test_one_pass_in_order_is_what_learning_one_by_one_comes_to(learner):
     ranks = [enrolled.apply(event).rank for event in events]
     training = train(Rows.of(instances), options, Plan(shuffle=False))
     assert dumped(training.learner) == dumped(learner)
-    assert dumped(training.calibration) == dumped(enrolled.calibration)
+    ours, served = training.calibration.dump(), enrolled.calibration.dump()
     assert training.calibration.outcomes > LEARNED_AT_ONCE
+    for name in ("calibration_outcomes", "calibration_confidences", "calibration_right"):
+        assert ours[name].tolist() == served[name].tolist()
     assert training.kept_back is None
     [made] = training.passes
     assert made.training == Accuracy.of(np.array(ranks, np.int32))
@@ -208,6 +210,35 @@ def test_confidence_is_learned_from_the_rankings_of_new_rows():
         assert training.passes[-1].training.r1 > 0.95
         [(_, first), (_, second)] = training.learner.rank(["f0", "new"], 2)
         assert training.calibration.confidence(first, second) == pytest.approx(0.5, abs=0.12)
+
+
+@pytest.mark.parametrize(
+    ("count", "passes", "kept_back", "outcomes"),
+    [
+        (1100, 1, 0, 550),
+        (900, 1, 0, 0),
+        (6000, 2, 600, 600),
+        (3000, 2, 1000, 0),
+        (10000, 1, 0, 4000),
+    ],
+)
+def test_the_calibration_is_fitted_to_the_last_new_rows(
+    monkeypatch, count, passes, kept_back, outcomes
+):
+    """It needs 500; those of the first half of the first pass do not count."""
+    settled = []
+
+    class Noting:
+        def add(self, first, second, is_right):
+            pass
+
+        def settle(self, top_two, right):
+            assert top_two.shape == (len(right), 2)
+            settled.append(len(right))
+
+    monkeypatch.setattr("manyclass.training.trainer.Calibration", Noting)
+    train(Rows.of(labelled(count)), OPTIONS, Plan(passes, calibration_rows=kept_back))
+    assert settled == ([outcomes] if outcomes else [])
 
 
 def test_copies_of_a_row_are_one_outcome_and_stay_together():
