@@ -1,7 +1,10 @@
 """Reads files into rows; each line is checked as the service checks an event."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
@@ -37,11 +40,16 @@ def read(
     given = (
         each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
     )
-    return Rows.of(_checked(given, account, rejected, moved)), account
+    weights = array("f")
+    rows = Rows.of(_checked(given, weights, account, rejected, moved))
+    if any(weight != 1 for weight in weights):
+        rows = replace(rows, weights=np.array(weights, np.float32))
+    return rows, account
 
 
 def _checked(
     given: Iterable[Given | Rejected],
+    weights: "array[float]",
     account: Account,
     rejected: Callable[[Rejected], None],
     moved: Callable[[Account], None],
@@ -53,6 +61,7 @@ def _checked(
             rejected(checked)
         else:
             account.instances += 1
+            weights.append(checked.weight)
             if isinstance(each, Given) and isinstance(each.features, Mapping):
                 account.values_left_out += len(each.features) - len(checked.instance)
             yield dict(checked.instance.items()), checked.classes
@@ -62,6 +71,6 @@ def _checked(
 def _event(given: Given) -> Event | Rejected:
     """Return the event that the service would learn from the line."""
     try:
-        return Event.learn(Instance(given.features), given.classes)
+        return Event.learn(Instance(given.features), given.classes, weight=given.weight)
     except InstanceError as error:
         return Rejected(given.line, str(error))

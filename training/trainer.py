@@ -166,7 +166,7 @@ def _learn(
     for begin in range(0, len(order), LEARNED_AT_ONCE):
         some = rows.take(order[begin : begin + LEARNED_AT_ONCE])
         ranks[begin : begin + len(some)] = learner.learn_csr(
-            *some.labelled(features, classes), epoch=number - 1
+            *some.labelled(features, classes), epoch=number - 1, weights=some.weights
         )
         on_progress(number, begin + len(some), len(order))
     return ranks

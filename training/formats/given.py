@@ -17,6 +17,7 @@ class Given:
     line: Line
     features: Mapping[str, float] | list[str | int]  # of a list, each is worth 1
     classes: list[str | int]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
