@@ -13,7 +13,8 @@ from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import read_files
-from manyclass.core.errors import OptionError
+from manyclass.core.abilities import check_weights
+from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
@@ -51,6 +52,10 @@ def run(
         if account.rejected > account.instances:
             complain("most lines are bad, as in a file of another format: nothing was written")
             raise typer.Exit(BAD_LINES)
+        try:
+            check_weights(rows.weights, rows.indptr, options)
+        except InstanceError as error:
+            raise typer.BadParameter(str(error), param_hint="--learner") from error
         training = _train(rows, options, plan)
         _write(_model_of(training, text), out, store)
     except KeyboardInterrupt:

@@ -1,7 +1,10 @@
 """Reads files into rows; each line is checked as the service checks an event."""
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Event
@@ -39,12 +42,17 @@ def read(
     given = (
         each for source, read in zip(sources, readers, strict=True) for each in read(iter(source))
     )
-    return Rows.of(_checked(given, text, account, rejected, moved)), account
+    weights = array("f")
+    rows = Rows.of(_checked(given, text, weights, account, rejected, moved))
+    if any(weight != 1 for weight in weights):
+        rows = replace(rows, weights=np.array(weights, np.float32))
+    return rows, account
 
 
 def _checked(
     given: Iterable[Given | Rejected],
     text: TextAnalysis,
+    weights: "array[float]",
     account: Account,
     rejected: Callable[[Rejected], None],
     moved: Callable[[Account], None],
@@ -56,6 +64,7 @@ def _checked(
             rejected(checked)
         else:
             account.instances += 1
+            weights.append(checked.weight)
             if isinstance(each, Given) and isinstance(each.features, Mapping):
                 account.values_left_out += len(each.features) - len(checked.instance)
             yield dict(checked.instance.items()), checked.classes
@@ -67,6 +76,6 @@ def _event(given: Given, text: TextAnalysis) -> Event | Rejected:
     features = given.features
     try:
         instance = Instance(text.features_of(features) if isinstance(features, str) else features)
-        return Event.learn(instance, given.classes)
+        return Event.learn(instance, given.classes, weight=given.weight)
     except InstanceError as error:
         return Rejected(given.line, str(error))

@@ -44,6 +44,7 @@ class Rows:
     classes: list[str]
     class_indptr: NDArray[np.int64]
     class_indices: NDArray[np.int32]
+    weights: NDArray[np.float32] | None = None  # of each row; None: all 1
 
     @classmethod
     def of(cls, labelled: Iterable[tuple[Instance, Iterable[str]]]) -> Self:
@@ -112,6 +113,7 @@ class Rows:
             values=self.values[places],
             class_indptr=class_indptr,
             class_indices=self.class_indices[class_places],
+            weights=None if self.weights is None else self.weights[order],
         )
 
     def shuffled(self, seed: int) -> Self:

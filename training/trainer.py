@@ -192,7 +192,10 @@ class _Course:
             some = self._rows.take(order[begin : begin + LEARNED_AT_ONCE])
             end = begin + len(some)
             ranks[begin:end] = learner.learn_csr(
-                *some.labelled(*self._columns), int(calibration is None), top_two=top_two[begin:end]
+                *some.labelled(*self._columns),
+                epoch=int(calibration is None),
+                weights=some.weights,
+                top_two=top_two[begin:end],
             )
             on_progress(number, end, len(order))
         if calibration is not None:

@@ -21,6 +21,7 @@ class Given:
     line: Line
     features: GivenFeatures
     classes: list[str | int]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

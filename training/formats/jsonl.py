@@ -4,7 +4,9 @@
     {"features": ["ice", "puck", "puck"], "classes": ["hockey", "sports"]}
     {"text": "The goalie stopped the puck", "classes": ["hockey"]}
 
-Exactly one of `features` and `text` is required. Other keys are ignored: data sets have many.
+Exactly one of `features` and `text` is required. `weight` is that of the event. A line
+with `not` is rejected, since only a service learns that classes are wrong. Other keys are ignored:
+data sets have many.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,6 +23,8 @@ class _Event(msgspec.Struct):
     classes: list[str | int]
     features: dict[str, float] | list[str | int] | UnsetType = UNSET
     text: str | UnsetType = UNSET
+    weight: float = 1.0
+    rejected: msgspec.Raw | UnsetType = msgspec.field(name="not", default=UNSET)
 
 
 _EVENT = msgspec.json.Decoder(_Event)
@@ -43,6 +47,8 @@ def _given(line: Line, event: _Event) -> Given | Rejected:
     features, text = event.features, event.text
     if isinstance(features, UnsetType) == isinstance(text, UnsetType):
         return Rejected(line, "an instance has either `features` or `text`")
+    if not isinstance(event.rejected, UnsetType):
+        return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
     if not isinstance(features, UnsetType):
-        return Given(line, features, event.classes)
-    return Given(line, cast(str, text), event.classes)
+        return Given(line, features, event.classes, event.weight)
+    return Given(line, cast(str, text), event.classes, event.weight)

@@ -11,12 +11,14 @@ from manyclass.cli import offline_training
 from manyclass.cli.offline_training import serving
 from manyclass.cli.reading import NAMED_LINES
 from manyclass.client.client import Client
+from manyclass.core.index import Index
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.service.store import open_store
+from tests.core.dumps import assert_same_state
 from tests.redis_server import RedisServer
 from tests.system.process import Service
 
@@ -67,6 +69,34 @@ def test_a_trained_state_is_confident_at_once(manyclass, tmp_path, passes):
     model = loaded(out)
     assert model.answer(Instance(["f1"])).confidence > 0.9
     assert model.progress.examples == 0  # accuracy is that of the service alone
+
+
+def test_rows_have_the_weights_of_their_lines(manyclass, tmp_path):
+    events = [
+        ({"features": ["f"], "classes": [name]}, weight) for name, weight in (("a", 1), ("b", 4))
+    ]
+    file, out = tmp_path / "rows.jsonl", tmp_path / "model.snapshot"
+    file.write_text("".join(json.dumps(e | {"weight": w}) + "\n" for e, w in events))
+    manyclass("train", file, "--no-shuffle", "--learner", "pa", "--out", out)
+    index = Index(Options.of("pa"))
+    for event, weight in events:
+        index.learn(event["features"], event["classes"], weight=weight)
+    assert_same_state(loaded(out).learner, index)
+
+    refused = manyclass(
+        "train", file, "--learner", "frequency", "--out", tmp_path / "no", exit_code=2
+    )
+    assert "cannot learn" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "no").exists()
+
+
+def test_lines_that_training_cannot_learn_are_named(manyclass, rows, tmp_path):
+    wrong = [{"classes": ["a"], "not": ["b"]}, {"classes": ["a"], "weight": 0}]
+    lines = [json.dumps({"features": ["f"]} | each) + "\n" for each in wrong]
+    rows.write_text(good(10) + "".join(lines))
+    result = manyclass("train", rows, "--out", tmp_path / "out", exit_code=1)
+    assert "`not` is learned by a service only" in result.stderr
+    assert "a weight must be from 0.001 to 1000" in result.stderr
 
 
 def test_equal_runs_write_equal_states(manyclass, rows, tmp_path):
