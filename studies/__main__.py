@@ -14,6 +14,7 @@ from studies import (
     drift,
     estimates,
     few_shot,
+    many_classes,
     options_of_ff,
     paper,
     techniques,
@@ -41,6 +42,8 @@ STUDIES: Final[dict[str, Study]] = {
     "calibration-upheaval": calibration.UPHEAVAL,
     "trees": trees.STUDY,
     "few-shot": few_shot.STUDY,
+    "many-classes-choice": many_classes.CHOICE,
+    "many-classes": many_classes.STUDY,
 }
 
 

@@ -115,6 +115,13 @@ public:
         rows_.shrink(row);
     }
 
+    // Weights are finite under all options.
+    static float bounded(double weight) {
+        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
+    }
+
+    static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
+
 private:
     void copy(Row& row, std::uint32_t from, std::uint32_t to) {
         const Postings::Edges edge = rows_.edges(row);
@@ -154,13 +161,6 @@ private:
             if (std::fabs(edge.masses[at]) < std::fabs(edge.masses[lightest])) lightest = at;
         return lightest;
     }
-
-    // Weights are finite under all options.
-    static float bounded(double weight) {
-        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
-    }
-
-    static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
 
     Postings& rows_;
     const std::uint32_t most_;
