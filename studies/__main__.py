@@ -14,6 +14,7 @@ from studies import (
     drift,
     estimates,
     few_shot,
+    many_classes,
     options_of_ff,
     paper,
     techniques,
@@ -46,6 +47,8 @@ STUDIES: Final[dict[str, Study]] = {
     "few-shot": few_shot.STUDY,
     "text-choice": text.CHOICE,
     "text": text.STUDY,
+    "many-classes-choice": many_classes.CHOICE,
+    "many-classes": many_classes.STUDY,
 }
 
 

@@ -35,7 +35,14 @@ MASS_CAP = Option(
 C = Option("C", 1.0, "[1e-9, 1e9]", "How far an update goes.", "C; 1/r of AROW", "aggressiveness")
 C_NEGATIVE = Option("C_negative", 0.2, "[1e-9, 1e9]", "C of wrong classes alone.", "C", "caution")
 CONSTRAINTS = Option(
-    "constraints", "pairs", "pairs | each", "Separate pairs, or each from 0.", stored="demands"
+    "constraints",
+    "pairs",
+    "pairs | each | auto",
+    "Separate pairs, or each from 0, or each if instances have many classes.",
+    stored="demands",
+)
+BIAS = Option(
+    "bias", 0.0, "(0, 1000]", "Value of a bias where classes are separated from 0.", zero="off"
 )
 NEGATIVES = Option(
     "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
@@ -118,7 +125,7 @@ LEARNERS = (
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
             *(MARGIN.at(1.0), OUTDEGREE.at(300, logged=50), BUDGET.at(16.0, logged=0.0), RATING),
-            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE, CONSTRAINTS, NEGATIVES),
+            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE, CONSTRAINTS, BIAS, NEGATIVES),
             *(REPLAY.at(2), REPLAY_SIZE, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": {"replay": 8, "replay_size": 100_000}},

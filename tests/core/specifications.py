@@ -33,6 +33,8 @@ SPECIFICATIONS = [
     "svm(replay_size=10)",
     "svm(demands=each,replay=3,replay_size=20)",
     "svm(budget=5,max_outdegree=300)",
+    "svm(demands=each,bias=0.3,replay=1)",
+    "svm(demands=auto,bias=0.3)",
     "iplt",
     "iplt(sample=40,arity=2,max_leaves=2)",
     "iplt(sample=30,tree=huffman,arity=3,max_leaves=1,policy=random,normalize=none)",

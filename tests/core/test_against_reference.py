@@ -30,7 +30,8 @@ SOME_VALUES = {
     "arity": [2, 2, 3, 5],
     "budget": [0.0, 1.0, 1.2, 3.0],
     "binarize": [False, False, True],
-    "constraints": ["pairs", "each"],
+    "bias": [0.0, 0.3, 5.0],
+    "constraints": ["pairs", "each", "auto"],
     "epsilon": [1e-9, 0.1, 1e9],
     "leak": [True, False],
     "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
@@ -247,6 +248,34 @@ def test_long_streams_within_bytes(learner, data, heavy_classes):
         both.reference.evicted_classes if heavy_classes else both.reference.evicted_features
     ) > 0
     assert both.learner.bytes <= 2**20
+
+
+@long_streams(10)
+@given(st.data(), st.sampled_from([10, 64, 1_000_000]))
+def test_streams_of_many_classes_an_instance(data, max_classes):
+    """The SVM separates classes otherwise while instances have more than 8 on average."""
+    options = replace(
+        data.draw(options_of("svm")),
+        **NO_LIMITS | {"max_classes": max_classes},
+        constraints=data.draw(st.sampled_from(["auto", "auto", "each", "pairs"])),
+    )
+    both = Both(options, MANY_FEATURES, MANY_CLASSES)
+    random = np.random.default_rng(data.draw(seeds))
+    means = set()
+    for number in range(120):
+        most = (3, 25, 25, 1)[number * 4 // 120]
+        true = random.permutation(40)[: random.integers(1, most + 1)]
+        places = random.permutation(30)[: random.integers(1, 8)]
+        instance = {MANY_FEATURES[place]: float(random.uniform(0.1, 2)) for place in places}
+        both.learn(instance, [MANY_CLASSES[label] for label in true])
+        both.rank(instance, 5)
+        means.add(both.reference.mean_classes > 8)
+        if number % 20 == 19:
+            both.forget_class(MANY_CLASSES[number % 7])
+            both.reload(number)
+            both.compare()
+    both.look_inside()
+    assert True in means or max_classes == 10
 
 
 @pytest.mark.parametrize(

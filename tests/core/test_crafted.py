@@ -35,7 +35,8 @@ def test_an_unchanged_snapshot_is_loaded():
 
 
 def small_model():
-    model = Model(ModelSet(Options.of("svm"), (Options.of("frequency"),)))
+    options = Options.of("svm", constraints="each", bias=0.3)
+    model = Model(ModelSet(options, (Options.of("frequency"),)))
     for number in range(1, 8):
         event = Event.learn(Instance({f"f{number % 3}": 1.0}), [f"c{number % 4}"], f"e{number}")
         model.apply(number, event)
@@ -65,6 +66,9 @@ def changed(section, at, value):
         ("class_learned", 0, 0),
         ("class_learned", 0, 2**62),
         ("class_born", 2, 2),  # of a free class
+        ("class_bias", 0, 1e-40),
+        ("class_bias", 0, np.nan),
+        ("class_bias", 2, 0.5),  # of a free class
         ("edge_masses", 0, 1e-40),
         ("edge_masses", 0, 3e38),
         ("kept_features", 0, 0),

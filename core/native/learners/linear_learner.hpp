@@ -46,6 +46,7 @@ public:
         rule_.visit_options(options);
         if constexpr (Rule::SIGNED)
             if (rule_.budget == 0) budget_ = {};
+        fit_biases();
     }
 
     // --- ranking -------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ public:
         scores.undo();
         const std::uint64_t made_before = postings().appended();
         if (outcome.updated)
-            outcome.updated = rule_.update(tables_.postings, example, scratch.context);
+            outcome.updated = update(example, scratch.context);
         if constexpr (Rule::HAS_REJECTIONS)
             for (const std::uint32_t cls : example.rejected) {
                 const Ranked rejected{score_of(example, cls), cls};
@@ -120,7 +121,13 @@ public:
         return outcome;
     }
 
+    void class_added(std::uint32_t) override { fit_biases(); }
+
     // --- forgetting ----------------------------------------------------------------------------
+
+    void forget_class(std::uint32_t cls) override {
+        if (!biases_.empty()) biases_[cls] = 0;
+    }
 
     bool has_edges() const override { return true; }
 
@@ -219,9 +226,38 @@ public:
         Learner::visit(visitor);
         if constexpr (Rule::SIGNED)
             if (rule_.budget > 0) budget_.visit(visitor);
+        if constexpr (Rule::HAS_BIAS)
+            if (rule_.bias > 0) visit_biases(visitor);
     }
 
+    // --- sizes ---------------------------------------------------------------------------------
+
+    std::uint64_t class_bytes() const override {
+        return biases_.empty() ? 0 : tables_.classes.count() * sizeof(float);
+    }
+    std::size_t resident_bytes() const override { return biases_.capacity() * sizeof(float); }
+
 private:
+    // A weight for each class id, or none without a bias.
+    void fit_biases() {
+        if constexpr (Rule::HAS_BIAS) biases_.resize(rule_.bias > 0 ? tables_.classes.end() : 0);
+    }
+
+    void visit_biases(SnapshotVisitor& visitor) {
+        const auto biases = visitor.matching<float>("class_bias", tables_.classes.end());
+        if (visitor.is_dumping()) std::copy(biases_.begin(), biases_.end(), biases.data);
+        if (!visitor.is_loading()) return;
+        fit_biases();
+        for (std::uint32_t cls = 0; cls < tables_.classes.end(); ++cls) {
+            const float bias = biases.data[cls];
+            need(std::fabs(bias) <= static_cast<float>(LARGEST_WEIGHT) &&
+                     (bias == 0 || SignedWeights::is_something(bias)),
+                 "class_bias", "it is not a weight");
+            need(bias == 0 || tables_.classes.alive(cls), "class_bias", "a free class has a bias");
+            biases_[cls] = bias;
+        }
+    }
+
     const Postings& postings() const { return tables_.postings; }
 
     static double weight_of(const Row& row, float mass) {
@@ -267,6 +303,11 @@ private:
             const auto edge = postings().edges(row);
             scores.add(edge.classes, edge.masses, edges_scored(row), coefficient(each, row));
         }
+        if constexpr (Rule::HAS_BIAS)
+            if (rule_.bias > 0) {
+                const double value = rule_.bias_of(squared_norm(active), tables_.mean_classes());
+                if (value > 0) scores.add_to_each(biases_, value);
+            }
         work_.add(known, edges);
     }
 
@@ -278,7 +319,8 @@ private:
         context.positives.clear();
         for (const std::uint32_t cls : example.classes)
             if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
-        const std::size_t most = rule_.most_negatives(context.positives.size());
+        context.mean_classes = tables_.mean_classes();
+        const std::size_t most = rule_.most_negatives(context);
         find_negatives(scores, most, context.negatives);
         for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         Outcome outcome{0, false, {}};
@@ -373,6 +415,12 @@ private:
         return score;
     }
 
+    bool update(Example& example, const UpdateContext& context) {
+        if constexpr (Rule::HAS_BIAS)
+            return rule_.update(tables_.postings, biases_, example, context);
+        else return rule_.update(tables_.postings, example, context);
+    }
+
     // Drop the positives that lead the best negative by more than the margin.
     void drop_well_ranked(UpdateContext& context) const {
         const double best = context.best_negative();
@@ -414,6 +462,7 @@ private:
     }
 
     Rule rule_;
+    std::vector<float> biases_;  // of the classes, by id; empty without a bias
     EdgeBudget budget_;  // of signed weights
 };
 

@@ -57,7 +57,7 @@ public:
     void retire_class(std::uint32_t id) {
         learner_.forget_class(id);
         tables_.classes.retire(id);
-        tables_.class_records[id] = {};
+        tables_.remove_class_record(id);
         if (learner_.has_edges()) tables_.retired.add(id);
         else tables_.classes.release(id);
     }

@@ -81,6 +81,7 @@ public:
         for (std::uint32_t id = 0; id < tables_.postings.end(); ++id)
             tables_.postings[id].times_seen = 0;
         for (ClassRecord& record : tables_.class_records) record.learned = 0;
+        tables_.classes_named = 0;
         limit_replay();
         return true;
     }
@@ -118,7 +119,7 @@ private:
     void count_classes(const Example& example) {
         for (const std::uint32_t cls : example.classes) {
             if (cls == NO_ID) continue;
-            ++tables_.class_records[cls].learned;
+            tables_.count_class(cls);
             tables_.class_records[cls].last_learned = tables_.stamp();
             learner_.class_counted(cls);
         }
@@ -178,7 +179,7 @@ private:
         }
         for (std::size_t at = 0; at < example.classes.size(); ++at) {
             if (example.classes[at] == NO_ID) add_class(class_name(at));
-            else ++tables_.class_records[example.classes[at]].learned;
+            else tables_.count_class(example.classes[at]);
         }
     }
 

@@ -70,6 +70,18 @@ public:
         count_ = static_cast<std::size_t>(touched - touched_.data());
     }
 
+    // Add coefficient * gains[class] to each score but 0.
+    void add_to_each(const std::vector<float>& gains, double coefficient) {
+        for (std::size_t cls = 0; cls < classes_; ++cls) {  // without a branch, for vectors
+            const auto is_scored = static_cast<double>(dense_[cls] != 0);
+            dense_[cls] += is_scored * (coefficient * static_cast<double>(gains[cls]));
+        }
+        for (std::size_t i = 0; i < count_; ++i) {
+            Slot& slot = slots_[touched_[i]];
+            if (slot.score != 0) slot.score += coefficient * static_cast<double>(gains[slot.cls]);
+        }
+    }
+
     // Return the score of a class, 0 if no edge leads to it.
     double score(std::uint32_t cls) const {
         const double* const found = find(cls);

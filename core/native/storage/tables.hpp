@@ -33,9 +33,16 @@ struct Tables {
     std::uint64_t learned = 0;       // events; also the clock by which idleness is measured
     std::uint64_t counted = 0;       // events of a first epoch: N of tf-idf
     std::uint64_t classes_made = 0;
+    std::uint64_t classes_named = 0;  // by events: the sum of the records' `learned`
     std::uint64_t evicted_features = 0, evicted_classes = 0;
 
     std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned); }
+
+    // The true classes of an event, on average.
+    double mean_classes() const {
+        return learned == 0 ? 0.0
+                            : static_cast<double>(classes_named) / static_cast<double>(learned);
+    }
 
     // True if one class ranks before the other: of equal scores the older class is first.
     bool precedes(const Ranked& one, const Ranked& other) const {
@@ -62,7 +69,19 @@ struct Tables {
             retired.extend();
         }
         class_records[id] = {1, classes_made++, stamp()};
+        ++classes_named;
         return id;
+    }
+
+    // An event names a known class.
+    void count_class(std::uint32_t id) {
+        ++class_records[id].learned;
+        ++classes_named;
+    }
+
+    void remove_class_record(std::uint32_t id) {
+        classes_named -= class_records[id].learned;
+        class_records[id] = {};
     }
 
     std::size_t resident_bytes() const {
@@ -117,8 +136,7 @@ private:
         check_classes(least_learned);
     }
 
-    void check_classes(std::uint64_t least_learned) const {
-        std::uint64_t learned_in_all = 0;
+    void check_classes(std::uint64_t least_learned) {
         std::vector<std::uint64_t> order;
         for (std::uint32_t id = 0; id < classes.end(); ++id) {
             const ClassRecord& record = class_records[id];
@@ -130,8 +148,8 @@ private:
             }
             need(record.learned >= least_learned && record.learned <= learned, "class_learned",
                  "a class was learned more often than there were instances, or never");
-            learned_in_all += record.learned;
-            need(learned_in_all <= LARGEST_COUNT, "class_learned", "no count can be so large");
+            classes_named += record.learned;
+            need(classes_named <= LARGEST_COUNT, "class_learned", "no count can be so large");
             need(is_past(record.last_learned), "class_last_learned",
                  "a class was learned after the last instance");
             order.push_back(record.creation_order);

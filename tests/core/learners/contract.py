@@ -62,7 +62,7 @@ def adds_up(specification):
     """
     options = Options.parse(specification)
     return needs_features(specification) and (
-        options.learner != "committee"
+        (options.learner != "committee" and not options.bias)
         or (
             options.vote == "score"
             and all(member.learner in ("ff", "ind", "ema", "ooz") for member in members_of(options))

@@ -143,3 +143,111 @@ def test_one_demand_by_hand():
         "a": pytest.approx(2 * first - ahead),
         "b": pytest.approx(alone + ahead),
     }
+
+
+def of_many(**given):
+    """Return an index that separates the classes of instances with many classes each from 0."""
+    plain = {"normalize": "none", "sublinear": False, "tfidf": False, "replay": 0}
+    return Index(Options.of("svm", constraints="auto", **plain | given))
+
+
+def test_many_classes_by_hand():
+    index = of_many(C=3.0, bias=0.5)
+    first, second = [f"a{number}" for number in range(9)], [f"b{number}" for number in range(11)]
+    index.learn({"f": 2.0}, first)
+    softness = 1 / (2 * 3.0 / (2 * 9))
+    value = 0.5 * 2.0  # of the bias
+    step = 1 / (2.0**2 + value**2 + softness)
+    assert index.feature("f")["edges"] == [(name, pytest.approx(2 * step)) for name in first]
+    assert index.dump()["class_bias"].tolist() == pytest.approx([step * value] * 9)
+
+    score = 2 * (2 * step) + value * (step * value)
+    assert index.rank({"f": 2.0}, 1) == [("a0", pytest.approx(score))]
+
+    index.learn({"f": 2.0}, second)
+    price = 3.0 / (2 * 10)  # of 10 classes on average
+    back = score / (2.0**2 + value**2 + 1 / (2 * min(price, 0.2)))  # a0 is to score at most 0
+    biases = index.dump()["class_bias"]
+    assert biases[0] == pytest.approx((step - back) * value)
+    assert biases[-1] == pytest.approx(1 / (2.0**2 + value**2 + 1 / (2 * price)) * value)
+
+
+def test_few_classes_are_separated_in_pairs_without_a_bias():
+    random = np.random.default_rng(1)
+    pairs, chosen = (
+        Index(Options.of("svm", constraints=form, bias=bias))
+        for form, bias in (("pairs", 0.0), ("auto", 0.3))
+    )
+    for _ in range(200):
+        instance = {FEATURES[place]: random.uniform(0.2, 2) for place in random.permutation(12)[:5]}
+        true = [CLASSES[label] for label in random.permutation(5)[: random.integers(1, 4)]]
+        for index in (pairs, chosen):
+            index.learn(instance, true)
+
+    states = pairs.dump(), chosen.dump()
+    assert not states[1].pop("class_bias").any()
+    assert {name: array.tolist() for name, array in states[0].items()} == {
+        name: array.tolist() for name, array in states[1].items()
+    }
+
+
+def test_many_noisy_classes_are_ranked_better_each_from_0_than_in_pairs():
+    """Instances have 2 to 20 classes, most often those of their three features."""
+    random = np.random.default_rng(5)
+    stream = []
+    for _ in range(1500):
+        words = random.permutation(20)[:3]
+        odds = np.ones(100)
+        for word in words:
+            odds[word * 5 : word * 5 + 5] += [60, 40, 20, 10, 5]
+        true = random.choice(100, random.integers(2, 21), replace=False, p=odds / odds.sum())
+        stream.append(({f"f{word}": 1.0 for word in words}, [f"c{each}" for each in true]))
+    precision = {}
+    for form in ("pairs", "auto"):
+        index = Index(Options.of("svm", max_outdegree=1000, constraints=form))
+        for instance, classes in stream[:1200]:
+            index.learn(instance, classes)
+        precision[form] = np.mean(
+            [
+                name in classes
+                for instance, classes in stream[1200:]
+                for name, _ in index.rank(instance, 5)
+            ]
+        )
+    assert precision["auto"] > precision["pairs"] + 0.03, precision
+
+
+def test_a_bias_ranks_frequent_classes_first_where_a_feature_says_nothing():
+    first = {}
+    for bias in (0.0, 0.3):
+        index = of_many(bias=bias)
+        others = [f"c{number}" for number in range(10)]
+        index.learn({"new": 1.0}, ["rare", "frequent", *others])
+        for number in range(50):
+            index.learn({f"f{number % 10}": 1.0}, ["frequent", *others[:8]])
+        first[bias] = [name for name, _ in index.rank({"new": 1.0}, 12)]
+    assert first[0.0][0] == "rare"  # of equal scores the older class
+    assert first[0.3].index("frequent") < first[0.3].index("rare")
+
+
+def test_a_bias_can_be_set_and_lifted_later():
+    index = of_many()
+    classes = [f"c{number}" for number in range(10)]
+    index.learn({"f": 1.0}, classes)
+    assert "class_bias" not in index.dump()
+
+    index.configure(index.options.replace(bias=0.5))
+    assert not index.dump()["class_bias"].any()
+    without = index.rank({"f": 1.0}, 1)[0][1]
+    index.learn({"g": 1.0}, classes)
+    assert index.rank({"f": 1.0}, 1)[0][1] > without
+
+    index.configure(index.options.replace(bias=0.0))
+    assert index.rank({"f": 1.0}, 1)[0][1] == pytest.approx(without)
+
+
+def test_a_forgotten_class_takes_its_bias_along():
+    index = of_many(bias=0.5)
+    index.learn({"f": 1.0}, [f"c{number}" for number in range(10)])
+    index.forget_class("c3")
+    assert np.count_nonzero(index.dump()["class_bias"]) == 9

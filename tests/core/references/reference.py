@@ -113,6 +113,10 @@ class Reference(Forgetting):
     def weight(self, feature, edge):
         return float(edge.mass)
 
+    def with_bias(self, scores, values):
+        """Return the scores of the classes retrieved for the values, with their biases."""
+        return scores
+
     def mass_after_forgetting(self, feature, gone, kept):
         """Return the mass of a row, of whose edges some go and the others stay."""
         return feature.mass
@@ -174,9 +178,14 @@ class Reference(Forgetting):
             for name, vote in votes:
                 if not is_gone(name):
                     scores[name] = scores.get(name, 0.0) + vote
+        scored = {
+            name: score
+            for name, score in scores.items()
+            if score > 0 or (self.signed and score < 0)
+        }
         return self.in_order(
             (name, score)
-            for name, score in scores.items()
+            for name, score in self.with_bias(scored, values).items()
             if score > 0 or (self.signed and score < 0)
         )
 

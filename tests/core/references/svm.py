@@ -3,11 +3,11 @@
 A constraint is (class ahead, class behind); None in the place of a class means a score of 0.
 """
 
-from math import inf
+from math import inf, sqrt
 
 from numpy import float32
 
-from tests.core.references.arithmetic import SMALLEST_WEIGHT, total
+from tests.core.references.arithmetic import SMALLEST_WEIGHT, bounded, is_weight, total
 from tests.core.references.signed import Signed
 
 LEAST_STEP = 0.02
@@ -15,11 +15,44 @@ MANY = 8
 MOST_NEGATIVES = 1000
 
 
+BIAS_BYTES = 4
+
+
 class VectorMachine(Signed):
+    def configure(self, options):
+        super().configure(options)
+        if not (options.bias and hasattr(self, "biases")):
+            self.biases = {}  # of the classes; 0 for a class that is not there
+
     def margin_to_leave_alone(self):
         return inf
 
+    @property
+    def mean_classes(self):
+        """Return the number of true classes of an event so far, without those forgotten since."""
+        named = sum(label.learned for label in self.labels.values())
+        return named / self.learned if self.learned else 0.0
+
+    @property
+    def has_many_classes(self):
+        return self.options.constraints == "auto" and self.mean_classes > MANY
+
+    def bias_of(self, values):
+        """Return the value of the bias of an instance, 0 while there is none."""
+        counts = self.options.constraints == "each" or self.has_many_classes
+        squares = total(value * value for _, value in self.known(values))
+        return self.options.bias * sqrt(squares) if counts else 0.0
+
+    def with_bias(self, scores, values):
+        value = self.bias_of(values)
+        return {
+            name: score + value * float(self.biases.get(name, 0.0))
+            for name, score in scores.items()
+        }
+
     def most_negatives(self, true):
+        if self.has_many_classes:
+            return max(self.options.negatives, min(MOST_NEGATIVES, len(true)))
         if len(true) <= MANY:
             return self.options.negatives
         return min(MOST_NEGATIVES, self.options.negatives * len(true))
@@ -34,14 +67,15 @@ class VectorMachine(Signed):
         positives = [name for name, _ in standing.positives]
         made_now = [(true, None) for true in positives]
         for negative, _ in standing.negatives if positives else []:
-            if self.options.constraints == "each" or len(positives) > MANY:
+            if self.options.constraints == "each" or len(positives) > MANY or self.has_many_classes:
                 made_now.append((None, negative))
             else:
                 made_now.extend((true, negative) for true in positives)
         made_now += [(None, name) for name in standing.rejected if (None, name) not in made_now]
         made_before = [constraint for constraint in constraints if constraint not in made_now]
 
-        squares = total(value * value for value in values.values())
+        bias = self.bias_of(values)
+        squares = total(value * value for value in values.values()) + bias * bias
         steps = {}
         for constraint in made_now + made_before:
             multiplier = constraints.get(constraint, float32(0))
@@ -54,6 +88,10 @@ class VectorMachine(Signed):
                     steps[name] = steps.get(name, 0.0) + sign * step
         for inactive in [each for each, x in constraints.items() if not x >= SMALLEST_WEIGHT]:
             del constraints[inactive]
+        if bias:
+            for name, step in steps.items():
+                weight = bounded(float(self.biases.get(name, 0.0)) + step * bias)
+                self.biases[name] = weight if is_weight(weight) else float32(0)
         return self.take_steps(values, steps)
 
     def step(self, constraint, multiplier, standing, squares, steps):
@@ -74,7 +112,10 @@ class VectorMachine(Signed):
 
     def price(self, constraint, positives):
         ahead, behind = constraint
-        of_true = self.options.C / (positives if positives > MANY else 1)
+        if self.has_many_classes:
+            of_true = self.options.C / (2 * self.mean_classes)
+        else:
+            of_true = self.options.C / (positives if positives > MANY else 1)
         if behind is None:
             price = of_true
         elif ahead is None:
@@ -82,3 +123,19 @@ class VectorMachine(Signed):
         else:
             price = self.options.C_negative / max(positives, 1)
         return self.example_weight * price
+
+    def retire(self, name):
+        self.biases.pop(name, None)
+        super().retire(name)
+
+    @property
+    def class_bytes(self):
+        return super().class_bytes + (BIAS_BYTES * len(self.labels) if self.options.bias else 0)
+
+    def dump(self):
+        arrays = super().dump()
+        if self.options.bias:
+            arrays["class_bias"] = [0.0] * self.class_ids.made
+            for name, label in self.labels.items():
+                arrays["class_bias"][label.id] = float(self.biases.get(name, 0.0))
+        return arrays

@@ -16,42 +16,74 @@ namespace manyclass {
 // scores below 0. One step sets the multiplier of each
 // constraint to its optimum with all others fixed. Constraints of earlier steps are solved again;
 // those whose multiplier became 0 are dropped.
+//
+// With many positives each class is constrained alone: there would be too many pairs, and C of each
+// would be too low. Scores are then compared across examples with few and with many positives, so
+// that a bias of each class is of use, and one C for all.
 struct DualSvm : SignedRule {
-    static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true;
+    static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true, HAS_BIAS = true;
 
-    double C = 1, C_negative = 1;
-    bool pairs = true;
+    enum class Form { pairs, each, by_mean };
+
+    double C = 1, C_negative = 1, bias = 0;
+    Form form = Form::pairs;
 
     template <class V>
     void visit_options(V&& option) {
         SignedRule::visit_options(option);
         option("C", C);
         option("C_negative", C_negative);
-        option.choice("constraints", pairs, {{"pairs", true}, {"each", false}});
+        option.choice("constraints", form,
+                      {{"pairs", Form::pairs}, {"each", Form::each}, {"auto", Form::by_mean}});
+        option("bias", bias);
     }
 
-    // With so many positives each class is constrained alone: there would be too many pairs, and C
-    // of each would be too low.
-    static bool are_many(std::size_t positives) { return positives > 8; }
+    // The value of the bias for an example, given the sum of its squares and the mean number of true
+    // classes; 0 while there is none. In proportion to the example, so that features that are not
+    // known, which reduce the others when it is scaled, do not change a ranking.
+    double bias_of(double squares, double mean_classes) const {
+        const bool counts = form == Form::each || has_many_classes(mean_classes);
+        return bias > 0 && counts ? bias * std::sqrt(squares) : 0.0;
+    }
 
-    std::size_t most_negatives(std::size_t positives) const {
+    std::size_t most_negatives(const UpdateContext& context) const {
         constexpr std::size_t MOST = 1000;
-        return are_many(positives) ? std::min(negatives * positives, MOST) : negatives;
+        const std::size_t positives = context.positives.size();
+        if (has_many_classes(context.mean_classes))
+            return std::max<std::size_t>(negatives, std::min(positives, MOST));
+        return is_many(positives) ? std::min(negatives * positives, MOST) : negatives;
     }
 
-    bool update(Postings& postings, Example& example, const UpdateContext& context) const {
-        Solver solver(*this, context, example);
+    bool update(Postings& postings, std::vector<float>& biases, Example& example,
+                const UpdateContext& context) const {
+        const double squares = squared_norm(example.active);
+        const double value = bias_of(squares, context.mean_classes);
+        Solver solver(*this, context, squares + value * value, example);
         const std::vector<Step>& steps = solver.solve();
         take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
+        if (value > 0)
+            for (const Step& step : steps) add_to_bias(biases[step.cls], step.gain * value);
         return !steps.empty();
     }
 
 private:
+    static constexpr double MANY = 8;
+
+    static bool is_many(std::size_t positives) { return static_cast<double>(positives) > MANY; }
+
+    // True if all examples are constrained as those with many positives, at a price of their own.
+    bool has_many_classes(double mean) const { return form == Form::by_mean && mean > MANY; }
+
+    static void add_to_bias(float& bias, double gain) {
+        bias = SignedWeights::bounded(static_cast<double>(bias) + gain);
+        if (!SignedWeights::is_something(bias)) bias = 0;
+    }
+
     class Solver {
     public:
-        Solver(const DualSvm& rule, const UpdateContext& context, Example& example)
-            : rule_(rule), context_(context), squares_(squared_norm(example.active)),
-              weight_(example.weight), constraints_(example.constraints) {
+        Solver(const DualSvm& rule, const UpdateContext& context, double squares,
+               Example& example)
+            : rule_(rule), context_(context), squares_(squares), weight_(example.weight), constraints_(example.constraints) {
             for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
                                      &context.others})
                 for (const Ranked& each : *some) scores_.push_back({each.cls, each.score, NONE});
@@ -65,7 +97,8 @@ private:
         }
 
         const std::vector<Step>& solve() {
-            const bool pairs = rule_.pairs && !are_many(context_.positives.size());
+            const bool pairs = rule_.form != Form::each && !is_many(context_.positives.size()) &&
+                               !rule_.has_many_classes(context_.mean_classes);
             for (const Ranked& positive : context_.positives) solve(positive.cls, NO_ID);
             for (const Ranked& negative : context_.negatives) {
                 if (!pairs) {
@@ -154,8 +187,10 @@ private:
         double unweighted(const Constraint& constraint) const {
             const auto positives =
                 static_cast<double>(std::max<std::size_t>(context_.positives.size(), 1));
-            const double of_positive =
-                rule_.C / (are_many(context_.positives.size()) ? positives : 1.0);
+            double of_positive = rule_.C;
+            if (rule_.has_many_classes(context_.mean_classes))
+                of_positive /= 2 * context_.mean_classes;
+            else if (is_many(context_.positives.size())) of_positive /= positives;
             if (constraint.behind == NO_ID) return of_positive;
             if (constraint.ahead == NO_ID) return std::min(rule_.C_negative, of_positive);
             return rule_.C_negative / positives;

@@ -25,7 +25,7 @@ struct Ooz : Rule {
         option("negatives", negatives);
     }
 
-    std::size_t most_negatives(std::size_t) const { return negatives; }
+    std::size_t most_negatives(const UpdateContext&) const { return negatives; }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         for (const Ranked& positive : context.positives)

@@ -15,6 +15,19 @@
 
 namespace manyclass {
 
+// The scores from which an update is computed.
+struct UpdateContext {
+    std::vector<Ranked> positives;  // the true classes with their scores, 0 where not retrieved
+    std::vector<Ranked> negatives;  // the wrong classes of the highest scores but 0, best first
+    std::vector<Ranked> rejected;   // classes said to be wrong, if the rule has constraints
+    std::vector<Ranked> others;     // the classes of the constraints that the example brought
+    double mean_classes = 0;        // the true classes of an event so far, on average
+
+    double best_negative() const {
+        return negatives.empty() ? 0.0 : std::max(negatives[0].score, 0.0);
+    }
+};
+
 struct Rule {
     static constexpr bool NORMALIZED = false;       // a weight is the share of the row's mass
     static constexpr bool SIGNED = false;           // weights, and so scores, may be negative
@@ -22,6 +35,7 @@ struct Rule {
     static constexpr bool HAS_VARIANCES = false;    // of the edges
     static constexpr bool HAS_CONSTRAINTS = false;  // stored with examples
     static constexpr bool HAS_REJECTIONS = false;   // `reject` updates a class said to be wrong
+    static constexpr bool HAS_BIAS = false;         // a weight of each class for all examples
     static constexpr bool ALWAYS_UPDATES = false;   // also if the margin is large enough
     static constexpr bool DROPS_LIGHT_VOTES = false;
     static constexpr bool MASS_IS_SCALE = false;  // it does not shrink with the edges
@@ -41,7 +55,7 @@ struct Rule {
 // Rows stand heaviest first; the best negative alone decides about an update.
 struct NormalizedRule : Rule {
     static constexpr bool NORMALIZED = true;
-    std::size_t most_negatives(std::size_t) const { return 1; }
+    std::size_t most_negatives(const UpdateContext&) const { return 1; }
 };
 
 // Rows hold the weights as they are; the best `negatives` take part in an update.
@@ -68,22 +82,10 @@ struct SignedRule : Rule {
         option("tfidf", tfidf);
     }
 
-    std::size_t most_negatives(std::size_t) const { return negatives; }
+    std::size_t most_negatives(const UpdateContext&) const { return negatives; }
 };
 
 // --- updates -----------------------------------------------------------------------------------
-
-// The scores from which an update is computed.
-struct UpdateContext {
-    std::vector<Ranked> positives;  // the true classes with their scores, 0 where not retrieved
-    std::vector<Ranked> negatives;  // the wrong classes of the highest scores but 0, best first
-    std::vector<Ranked> rejected;   // classes said to be wrong, if the rule has constraints
-    std::vector<Ranked> others;     // the classes of the constraints that the example brought
-
-    double best_negative() const {
-        return negatives.empty() ? 0.0 : std::max(negatives[0].score, 0.0);
-    }
-};
 
 // Shares of one step back: the negatives within the margin of a positive divide it by how much each
 // violates the margin.

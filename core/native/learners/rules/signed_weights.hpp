@@ -117,6 +117,13 @@ public:
         rows_.shrink(row);
     }
 
+    // Weights are finite under all options.
+    static float bounded(double weight) {
+        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
+    }
+
+    static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
+
 private:
     void copy(Row& row, std::uint32_t from, std::uint32_t to) {
         const Postings::Edges edge = rows_.edges(row);
@@ -175,13 +182,6 @@ private:
         std::memcpy(&bits, &mass, sizeof bits);
         return bits & std::numeric_limits<std::int32_t>::max();
     }
-
-    // Weights are finite under all options.
-    static float bounded(double weight) {
-        return static_cast<float>(std::max(-LARGEST_WEIGHT, std::min(weight, LARGEST_WEIGHT)));
-    }
-
-    static bool is_something(float weight) { return std::fabs(weight) >= SMALLEST_MASS; }
 
     Postings& rows_;
     const std::uint32_t most_;
