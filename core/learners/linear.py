@@ -19,8 +19,14 @@ BUDGET = Option(
     "budget",
     0.0,
     "[1, 65535]",
-    "Edges a feature on average, a class counting as 8; edges that move scores least go.",
+    "Edges a feature on average; edges that move scores least go.",
     zero="off",
+)
+BUDGET_FLOOR = Option(
+    "budget_floor",
+    131_072,  # 1.2 MB
+    "[0, 4294967295]",
+    "Edges that a budget allows at least.",
 )
 RATING = Option("rating", 0, "[0, 2147483647]", "Times seen before a full vote.", zero="off")
 LEAK = Option("leak", True, "", "The mass of a dropped edge stays in the feature mass.")
@@ -52,7 +58,7 @@ REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kep
 
 LAST = (*STREAM, *LIMITS)
 REPLAYING = (REPLAY, REPLAY_SIZE, *LAST)
-SIGNED = (OUTDEGREE.at(50), BUDGET, RATING)
+SIGNED = (OUTDEGREE.at(50), BUDGET, BUDGET_FLOOR, RATING)
 
 LEARNERS = (
     Learner(
@@ -124,8 +130,9 @@ LEARNERS = (
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
-            *(MARGIN.at(1.0), OUTDEGREE.at(300, logged=50), BUDGET.at(16.0, logged=0.0), RATING),
-            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE, CONSTRAINTS, BIAS, NEGATIVES),
+            *(MARGIN.at(1.0), OUTDEGREE.at(300, logged=50), BUDGET.at(16.0, logged=0.0)),
+            *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
+            *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES),
             *(REPLAY.at(2), REPLAY_SIZE, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": {"replay": 8, "replay_size": 100_000}},

@@ -29,6 +29,7 @@ SOME_VALUES = {
     "alpha": [0.0, 0.5, 1.0],
     "arity": [2, 2, 3, 5],
     "budget": [0.0, 1.0, 1.2, 3.0],
+    "budget_floor": [0, 0, 30, 131_072],
     "binarize": [False, False, True],
     "bias": [0.0, 0.3, 5.0],
     "constraints": ["pairs", "each", "auto"],

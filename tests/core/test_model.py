@@ -307,12 +307,12 @@ def test_a_committee_with_frequency_ranks_a_class_without_features():
 @pytest.mark.parametrize("label", ["svm(aggressiveness=2)", "svm(C=2)"])
 def test_a_promotion_in_the_log_is_found_by_the_former_label(label):
     """Older releases wrote the labels of their time, and read only those."""
-    before = Options.of("svm", C=2, budget=0, max_outdegree=50)  # by the defaults of their time
+    before = Options.parse_logged("svm(C=2)")  # by the defaults of their time
     model = Model(ModelSet(Options(), (Options.of("svm", C=2), before)))
     event = Event.promote(label)
     model.check(event)
     model.apply(1, event)
-    assert model.model_set.labels == ["svm(max_outdegree=50,budget=0,C=2)", "svm(C=2)", "ff"]
+    assert model.model_set.labels == [before.specification, "svm(C=2)", "ff"]
     with pytest.raises(UnknownName):
         model.check(Event.promote("svm(caution=2)"))
 

@@ -116,7 +116,7 @@ public:
             }
         if constexpr (Rule::SIGNED)
             if (rule_.budget > 0)
-                budget_.sweep(tables_, rule_.budget, rule_.tfidf,
+                budget_.sweep(tables_, rule_.budget, rule_.budget_floor, rule_.tfidf,
                               postings().appended() - made_before);
         return outcome;
     }

@@ -8,6 +8,7 @@ from manyclass.core.learners.options import Options
 
 CLASSES = 60
 COMMON, RARE = 20, 400
+ROOM = {"budget_floor": 0, "max_outdegree": 300}
 SIGNED = ["pa", "mmp", "arow", "svm"]
 
 
@@ -34,18 +35,18 @@ def share_right(index):
 
 @pytest.mark.parametrize("learner", SIGNED)
 def test_the_edges_stay_at_the_budget_and_the_useful_ones_are_kept(learner):
-    budget = 1
-    limited = taught(Options.of(learner, budget=budget, max_outdegree=300))
-    free = taught(Options.of(learner, max_outdegree=300))
+    budget = 2
+    limited = taught(Options.of(learner, budget=budget, **ROOM))
+    free = taught(Options.of(learner, **{**ROOM, "budget": 0}))
     features = limited.features
     assert features == COMMON + RARE
-    assert limited.edges < 1.15 * budget * (features + 8 * CLASSES) < free.edges
+    assert limited.edges < 1.15 * budget * features < free.edges
     assert share_right(limited) > share_right(free) - 0.02 > 0.9
 
 
 def test_common_features_keep_more_edges_than_rare_ones():
     """The budget is of the whole index, not of a row."""
-    index = taught(Options.of("svm", budget=3, max_outdegree=300))
+    index = taught(Options.of("svm", budget=3, **ROOM))
     outdegrees = [index.feature(f"common {number}")["outdegree"] for number in range(COMMON)]
     assert max(outdegrees) > 5 * 3
     assert min(index.feature(f"rare {number}")["outdegree"] for number in range(RARE)) >= 1
@@ -53,21 +54,21 @@ def test_common_features_keep_more_edges_than_rare_ones():
 
 def test_an_edge_that_was_just_made_is_kept():
     """A new class is learned from one event, though its edges are the lightest of all."""
-    index = taught(Options.of("svm", budget=1, replay=0, C=0.01, max_outdegree=300))
+    index = taught(Options.of("svm", budget=1, replay=0, C=0.01, **ROOM))
     index.learn(["common 1", "rare 1"], ["a new class"])
     for name in ("common 1", "rare 1"):
         assert "a new class" in [edge[0] for edge in index.feature(name)["edges"]]
 
 
 def test_a_budget_can_be_set_and_lifted_later():
-    index = taught(Options.of("svm", max_outdegree=300))
+    index = taught(Options.of("svm", budget=0, **ROOM))
     before = index.edges
-    index.configure(Options.of("svm", budget=1, max_outdegree=300))
+    index.configure(Options.of("svm", budget=1, **ROOM))
     for features, classes in stream(6000):
         index.learn(features, classes)
     limited = index.edges
     assert limited < 0.5 * before
-    index.configure(Options.of("svm", max_outdegree=300))
+    index.configure(Options.of("svm", budget=0, **ROOM))
     for features, classes in stream(2000):
         index.learn(features, classes)
     assert index.edges > limited
@@ -75,8 +76,19 @@ def test_a_budget_can_be_set_and_lifted_later():
 
 @pytest.mark.parametrize("learner", SIGNED)
 def test_a_lower_budget_is_met_by_events_that_change_nothing(learner):
-    index = taught(Options.of(learner, budget=2, max_outdegree=300, replay=0))
-    index.configure(Options.of(learner, budget=1, max_outdegree=300, replay=0))
+    index = taught(Options.of(learner, budget=3, **ROOM, replay=0))
+    index.configure(Options.of(learner, budget=1, **ROOM, replay=0))
     for _ in range(200):
         index.learn(["common 1", "rare 1"], ["class 1"])
-    assert index.edges < 1.15 * (index.features + 8 * CLASSES)
+    assert index.edges < 1.15 * index.features
+
+
+@pytest.mark.parametrize("learner", SIGNED)
+def test_an_index_may_have_the_edges_of_the_floor(learner):
+    """A few features may have to tell many classes apart."""
+    floor = 3 * (COMMON + RARE)
+    options = {"budget": 1, "max_outdegree": 300}
+    index = taught(Options.of(learner, budget_floor=floor, **options))
+    assert 0.8 * floor < index.edges < 1.15 * floor
+    unlimited = taught(Options.of(learner, **options))  # the default is beyond all edges here
+    assert unlimited.edges == taught(Options.of(learner, **{**options, "budget": 0})).edges

@@ -83,22 +83,23 @@ def test_the_former_names_of_options_parse_for_good():
     )
     assert Options.parse_logged(options.stored_specification) == options
     assert options.stored_specification == (
-        "svm(max_outdegree=300,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each)"
+        "svm(max_outdegree=300,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each"
+        ",bias=0.3)"
     )
     committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
     assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
-    logged = "svm(caution=2,max_outdegree=300,budget=16)+ff(feature_memory=0)"
+    logged = "svm(caution=2,max_outdegree=300,budget=16,demands=auto,bias=0.3)+ff(feature_memory=0)"
     assert committee.stored()["members"] == logged
     assert Options.from_stored(committee.stored()) == committee
 
 
-FORMER_SVM = {"max_outdegree": 50, "budget": 0.0}
+FORMER_SVM = {"max_outdegree": 50, "budget": 0.0, "constraints": "pairs", "bias": 0.0}
 
 
 def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
     for logged in (Options.parse_logged("svm"), Options.from_stored({"learner": "svm"})):
         assert logged == Options.of("svm", **FORMER_SVM)
-        assert logged.specification == "svm(max_outdegree=50,budget=0)"
+        assert logged.specification == "svm(max_outdegree=50,budget=0,constraints=pairs,bias=0)"
         assert logged.stored_specification == "svm"
     [member, _] = Options.parse_logged("committee(members=svm(replay=4)+ff)").member_options
     assert member == Options.of("svm", replay=4, **FORMER_SVM)

@@ -23,7 +23,7 @@ def options(demands):
         "svm",
         **{"demands": demands, "aggressiveness": AGGRESSIVENESS, "caution": CAUTION},
         **{"margin_threshold": MARGIN, "negatives": len(CLASSES), "max_outdegree": 100},
-        **{"sublinear": False, "tfidf": False, "replay": REPLAYS},
+        **{"sublinear": False, "tfidf": False, "replay": REPLAYS, "bias": 0.0},
     )
 
 
@@ -147,7 +147,7 @@ def test_one_demand_by_hand():
 
 def of_many(**given):
     """Return an index that separates the classes of instances with many classes each from 0."""
-    plain = {"normalize": "none", "sublinear": False, "tfidf": False, "replay": 0}
+    plain = {"normalize": "none", "sublinear": False, "tfidf": False, "replay": 0, "bias": 0.0}
     return Index(Options.of("svm", constraints="auto", **plain | given))
 
 

@@ -6,7 +6,6 @@ from numpy import float32
 from tests.core.references.arithmetic import log
 from tests.core.references.budget import Budgeted
 
-CLASS_WORTH = 8  # a class adds as much room for edges as so many features
 ROUND = 8  # a round is done while the edges grow by this part of them
 EXTRA = 64  # edges that an update passes while the budget is exceeded by far
 BUCKETS = 2040  # of contributions, by their exponent and the first three bits of their fraction
@@ -59,7 +58,7 @@ class EdgeBudgeted(Budgeted):
 
     @property
     def most_edges(self):
-        return self.options.budget * (len(self.rows) + CLASS_WORTH * len(self.labels))
+        return max(self.options.budget * len(self.rows), self.options.budget_floor)
 
     @property
     def is_near(self):

@@ -141,8 +141,8 @@ def test_the_limits_of_a_new_store_are_those_of_the_primary():
         ("svm(replay=0)", "svm(fast)", False),
         ("svm(max_outdegree=50,budget=0)", "svm", False),
         # the defaults of earlier releases, as their stores have them
-        ("svm(max_outdegree=50,budget=0,replay=4)", "svm(replay=4)", False),
-        ("svm(max_outdegree=50,budget=0,replay=4)", "svm(replay=8)", True),
+        (Options.parse_logged("svm(replay=4)").specification, "svm(replay=4)", False),
+        (Options.parse_logged("svm(replay=4)").specification, "svm(replay=8)", True),
         ("svm(rating=3)", "svm(rating=3)", False),
         ("svm(caution=0.5)", "svm(C_negative=0.5)", False),
         ("svm(C_negative=0.5)", "svm(caution=0.5)", False),

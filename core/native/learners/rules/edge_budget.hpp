@@ -2,12 +2,12 @@
 // least go first, whichever feature they belong to.
 //
 // An edge contributes |weight|, times the idf of its feature if values are weighed by tf-idf: what
-// its vote moves. Features and classes add to the room for edges: a few features, as of dense
-// values, may have to tell many classes apart. While the edges are near it, a hand goes round the
-// rows, a few for each event, and removes the edges that contribute less than a threshold. The
-// threshold of a round is the quantile of the contributions counted in the round before by which
-// the edges end the round at the budget. An edge made after the hand last passed its row is kept:
-// it has a whole round to grow.
+// its vote moves. While the edges are near `budget` times the features, a hand goes round the rows,
+// a few for each event, and removes the edges that contribute less than a threshold. The threshold
+// of a round is the quantile of the contributions counted in the round before by which the edges
+// end the round at the budget. An edge made after the hand last passed its row is kept: it has a
+// whole round to grow. An index of fewer edges than the floor is not limited: a few features may
+// have to tell many classes apart.
 //
 //   row:  [ settled edges | new edges ]       the mass of the row is the number of settled edges
 #pragma once
@@ -29,10 +29,9 @@ class EdgeBudget {
 public:
     // Continue the round after an event that made so many edges: the hand passes ROUND times as many,
     // and some more while the budget, which may be new, is exceeded by far.
-    void sweep(Tables& tables, double budget, bool by_idf, std::uint64_t made) {
+    void sweep(Tables& tables, double budget, double floor, bool by_idf, std::uint64_t made) {
         const double most =
-            budget * (static_cast<double>(tables.features.count()) +
-                      static_cast<double>(CLASS_WORTH * tables.classes.count()));
+            std::max(budget * static_cast<double>(tables.features.count()), floor);
         if (!is_near(tables, most)) return;
         std::uint64_t left = made * ROUND;  // edges that the hand has still to pass
         if (static_cast<double>(tables.postings.edges()) > most * (1 + 1.0 / ROUND)) left += EXTRA;
@@ -70,7 +69,6 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t CLASS_WORTH = 8;  // a class adds as much as so many features
     static constexpr std::uint64_t ROUND = 8;  // a round while the edges grow by this part of them
     static constexpr std::uint64_t EXTRA = 64;
     static constexpr std::uint32_t AHEAD = 16;  // rows that are fetched before they are swept

@@ -66,6 +66,7 @@ struct SignedRule : Rule {
     double margin = 0;
     std::uint32_t negatives = 1;
     double budget = 0;  // edges a feature; 0: no budget
+    std::uint32_t budget_floor = 0;  // edges of an index that a budget allows at least
     bool tfidf = false;
 
     template <class V>
@@ -79,6 +80,7 @@ struct SignedRule : Rule {
     template <class V>
     void visit_budget(V&& option) {
         option("budget", budget);
+        option("budget_floor", budget_floor);
         option("tfidf", tfidf);
     }
 
