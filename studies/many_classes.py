@@ -13,20 +13,17 @@ from studies.samples import affordable, training_only
 
 MANY: Final = ("delicious", "bibtex", "eurlex")
 ONE: Final = ("clinc", "banking", "cpv", "newsgroups-bydate")
-CHOSEN: Final = "svm(constraints=auto,bias=0.3)"
-WIDE: Final = (
-    "svm(max_outdegree=1000,constraints=auto,bias=0.3)"  # room for every edge of delicious
-)
+FORMER: Final = "svm(max_outdegree=50,budget=0,constraints=pairs,bias=0)"
+WIDE: Final = "svm(max_outdegree=1000,budget=0)"  # room for every edge of delicious
 FORMULATIONS: Final = (
+    "svm(max_outdegree=1000,budget=0,constraints=pairs,bias=0)",
+    "svm(max_outdegree=1000,budget=0,constraints=each,bias=0)",
+    *(f"svm(max_outdegree=1000,budget=0,bias={bias})" for bias in (0, 0.1, 0.2, 0.3, 0.5)),
+    "svm(max_outdegree=1000,budget=0,replay=0)",
+    "svm(max_outdegree=1000,budget=0,replay=5)",
     "svm(max_outdegree=1000)",
-    "svm(max_outdegree=1000,constraints=each)",
-    "svm(max_outdegree=1000,constraints=auto)",
-    *(f"svm(max_outdegree=1000,constraints=auto,bias={bias})" for bias in (0.1, 0.2, 0.3, 0.5)),
-    "svm(max_outdegree=1000,constraints=auto,bias=0.3,replay=0)",
-    "svm(max_outdegree=1000,constraints=auto,bias=0.3,replay=5)",
-    "svm(max_outdegree=1000,constraints=auto,bias=0.3,budget=50)",
-    "svm(max_outdegree=1000,constraints=auto,bias=0.3,budget=250)",
-    CHOSEN,
+    "svm(budget_floor=0)",
+    "svm",
     "oplt",
 )
 TABLES: Final = [
@@ -44,8 +41,8 @@ CHOICE: Final = Study(
 STUDY: Final = Study(
     "Many classes an instance: svm beside label trees",
     [
-        *trials(MANY, ["svm", "svm(max_outdegree=1000)", CHOSEN, WIDE, "oplt", "iplt"], splits=3),
-        *trials(ONE, ["svm", CHOSEN, "oplt", "iplt"], splits=3),
+        *trials(MANY, ["svm", FORMER, WIDE, "oplt", "iplt"], splits=3),
+        *trials(ONE, ["svm", FORMER, "oplt", "iplt"], splits=3),
     ],
     held_out,
     TABLES,

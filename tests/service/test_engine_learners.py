@@ -99,7 +99,9 @@ async def test_a_start_that_names_no_learner_goes_on_with_those_that_are_stored(
     assert labels(other) == ["pa(negatives=2,replay=2)", "ema"]
     again_other = await start(store)
     assert labels(again_other) == ["pa(negatives=2,replay=2)", "ema"]
-    refused = await start(store, learner="pa")  # a named learner has its defaults
+    named = await start(store, learner="pa")  # a name alone accepts any learner of this name
+    assert labels(named) == ["pa(negatives=2,replay=2)", "ema"]
+    refused = await start(store, learner="pa(replay=3)")  # the other options have their defaults
     assert refused.status == "failed"
     stored = "MANYCLASS_LEARNER='pa(negatives=2,replay=2)' MANYCLASS_SHADOWS='ema'"
     assert f"start with {stored} and no other limits, or with --reconfigure" in refused.failure

@@ -249,7 +249,8 @@ class EngineStates(RuleBasedStateMachine):
     @rule(choice=st.integers(0, 10))
     def promote(self, choice):
         labels = self.reference.model_set.labels
-        event = Event.promote(labels[choice % len(labels)])
+        promoted = self.reference.model_set.learners[choice % len(labels)]
+        event = Event.promote(promoted.stored_specification)
         [result] = self.run(self.engine.submit([event]))
         assert result.seq == self.reference.apply(self.reference.seq + 1, event).seq
         assert self.engine.model.model_set == self.reference.model_set

@@ -61,6 +61,10 @@ _CONFLICT: Schema = {
         "required": ["among", "min_confidence"],
     }
 }
+# `classes` or `not`. Written as anyOf, generators of clients would make a type of each part.
+_LABELLED: Schema = {
+    "not": {"allOf": [{"not": {"required": ["classes"]}}, {"not": {"required": ["not"]}}]}
+}
 _UNIONS = {
     "RankRequest": ["RankFeatures", "RankText", "RankMany"],
     "RankInstance": ["FeaturesInstance", "TextInstance"],
@@ -137,7 +141,7 @@ def _ours(settings: Settings) -> Schema:
     for name in _UNIONS["RankRequest"]:
         forms[name] |= _less_when_explained(settings, many=name == "RankMany") | _CONFLICT
     for name in _UNIONS["LearnEvent"]:
-        forms[name] |= {"anyOf": [{"required": ["classes"]}, {"required": ["not"]}]}
+        forms[name] |= _LABELLED
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
     return {**unions, **forms, **written, **_features(settings), **_lines()}
 
