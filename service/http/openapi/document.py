@@ -57,7 +57,10 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
 }
 _CONFLICT: Schema = {
     "not": {
-        "properties": {"among": {"type": "array"}, "min_confidence": {"type": "number"}},
+        "properties": {
+            "among": {"type": "array", "items": {}},
+            "min_confidence": {"type": "number"},
+        },
         "required": ["among", "min_confidence"],
     }
 }
