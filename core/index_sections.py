@@ -36,6 +36,7 @@ SECTIONS = {
     "kept_demands_ahead": "<u4",
     "kept_demands_behind": "<u4",
     "kept_demands_multiplier": "<f4",
+    "unlabelled": "<u8",
     "kept_rejected": "<u4",
     "kept_weights": "<f4",
     "node_kinds": "u1",
@@ -62,7 +63,7 @@ ADDED_LATER = (
     "class_turns",
 )
 
-OPTIONAL = ("kept_rejected", "kept_weights")  # missing where they would be empty
+OPTIONAL = ("kept_rejected", "kept_weights", "unlabelled")  # missing where they would be empty
 
 
 def completed(sections: Sections, seed: int) -> dict[str, NDArray[np.generic]]:

@@ -119,7 +119,8 @@ class TextAnalysis:
 
     def is_long(self, text: str) -> bool:
         """Return whether `steps` has to be used, so that the event loop can run in between."""
-        return len(text) > (SLICE_CHARACTERS // 8 if self.characters else SLICE_CHARACTERS)
+        is_slow = self.characters or (self.normalized and not text.isascii())
+        return len(text) > (SLICE_CHARACTERS // 8 if is_slow else SLICE_CHARACTERS)
 
     def words_by_slice(self, text: str) -> Iterator[list[str]]:
         """Yield the words of the text, slice by slice.

@@ -87,7 +87,10 @@ class Options:
     def _logged(cls, learner: str, given: Mapping[str, Any]) -> Self:
         spec = learner_of(learner)
         values = {option.name: option.logged_default for option in spec.options}
-        for name, value in _by_name(given, spec).items():
+        present = _by_name(given, spec)
+        if present.get("budget"):
+            values["budget_floor"] = 0  # before it was an option, there was no floor
+        for name, value in present.items():
             option = option_of(name, spec)
             values[name] = (
                 nested.as_given_by_log(str(option.check(value))) if option.is_nested else value

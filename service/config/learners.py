@@ -23,10 +23,10 @@ class LearnerSettings:
 
     def check(self) -> None:
         """Raise OptionError for settings that are invalid with any stored learners."""
-        if self.learner is not None:
+        if self.learner is not None and not _is_name(self.learner):
             self.model_set(None)
             return
-        self._primary(None)
+        self._primary(None)  # a name alone may mean a stored learner
         with self._about("shadows"):
             check_shadows([Options.parse(each) for each in self.shadows or ()])
 
@@ -91,15 +91,18 @@ def meant_by(text: str, stored: ModelSet) -> Options | None:
     """Return the stored learner that a specification means, None without one; OptionError.
 
     It is the one of these options, with the defaults of this release or of former ones for the
-    others. A learner's name alone means the first stored one of this name.
+    others. A learner's name alone means the first stored one of this name, the primary before the
+    shadows.
     """
     options, formerly = Options.parse(text), Options.parse_logged(text)
-    for each in (options, formerly):
-        if found := stored.find(each.specification):
-            return found
-    if text.strip() != options.learner:
-        return None
-    return next((each for each in stored.learners if each.learner == options.learner), None)
+    if _is_name(text):
+        return next((each for each in stored.learners if each.learner == options.learner), None)
+    named = (stored.find(each.specification) for each in (options, formerly))
+    return next((each for each in named if each is not None), None)
+
+
+def _is_name(specification: str) -> bool:
+    return "(" not in specification
 
 
 def limits_of(options: Options | None) -> dict[str, int]:

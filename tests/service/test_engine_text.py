@@ -102,6 +102,10 @@ async def test_promotion_options_and_a_restore_keep_the_analysis(store, start):
 async def test_every_process_on_a_log_has_the_analysis_of_the_first(log):
     async with engine_on(log, "A", text=CHARACTERS) as first:
         await first.submit([learn("a", "x")])
+        other = Engine(Settings(text=WORDS_AND_PAIRS), Cluster(log.store("C")), Clock())
+        await other.start()
+        assert "begun with words+characters" in other.failure
+        await other.close()
         async with engine_on(log, "B") as second:
             assert second.model.text == CHARACTERS
             assert second.model.rank(Instance(["a"])) == first.model.rank(Instance(["a"]))
@@ -111,7 +115,3 @@ async def test_every_process_on_a_log_has_the_analysis_of_the_first(log):
             log.lose_after(1)  # both restore the state anew
             await until(lambda: second.model.seq == first.model.seq == 1)
             assert second.model.text == first.model.text == CHARACTERS
-        other = Engine(Settings(text=WORDS_AND_PAIRS), Cluster(log.store("C")), Clock())
-        await other.start()
-        assert "begun with words+characters" in other.failure
-        await other.close()

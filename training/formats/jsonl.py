@@ -20,7 +20,7 @@ from manyclass.training.lines import Line, LineFault
 
 
 class _Event(msgspec.Struct):
-    classes: list[str | int]
+    classes: list[str | int] | UnsetType = UNSET
     features: dict[str, float] | list[str | int] | UnsetType = UNSET
     text: str | UnsetType = UNSET
     weight: float = 1.0
@@ -45,10 +45,12 @@ def read(lines: Iterable[Line]) -> Iterator[Given | Rejected]:
 
 def _given(line: Line, event: _Event) -> Given | Rejected:
     features, text = event.features, event.text
-    if isinstance(features, UnsetType) == isinstance(text, UnsetType):
-        return Rejected(line, "an instance has either `features` or `text`")
     if not isinstance(event.rejected, UnsetType):
         return Rejected(line, "`not` is learned by a service only: use `manyclass learn`")
+    if isinstance(event.classes, UnsetType):
+        return Rejected(line, "it has no `classes`")
+    if isinstance(features, UnsetType) == isinstance(text, UnsetType):
+        return Rejected(line, "an instance has either `features` or `text`")
     if not isinstance(features, UnsetType):
         return Given(line, features, event.classes, event.weight)
     return Given(line, cast(str, text), event.classes, event.weight)

@@ -107,6 +107,7 @@ private:
     void count_features(const Example& example, bool is_first_epoch) {
         eviction_.begin_event();
         ++tables_.learned;
+        tables_.unlabelled += example.classes.empty();
         tables_.counted += is_first_epoch;
         for (const ActiveFeature& each : example.active) {
             if (each.feature == NO_ID) continue;

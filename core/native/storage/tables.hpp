@@ -34,14 +34,15 @@ struct Tables {
     std::uint64_t counted = 0;       // events of a first epoch: N of tf-idf
     std::uint64_t classes_made = 0;
     std::uint64_t classes_named = 0;  // by events: the sum of the records' `learned`
+    std::uint64_t unlabelled = 0;     // events without true classes, which only reject some
     std::uint64_t evicted_features = 0, evicted_classes = 0;
 
     std::uint32_t stamp() const { return static_cast<std::uint32_t>(learned); }
 
-    // The true classes of an event, on average.
+    // The true classes of an event that has some, on average.
     double mean_classes() const {
-        return learned == 0 ? 0.0
-                            : static_cast<double>(classes_named) / static_cast<double>(learned);
+        const auto labelled = static_cast<double>(learned - unlabelled);
+        return labelled == 0 ? 0.0 : static_cast<double>(classes_named) / labelled;
     }
 
     // True if one class ranks before the other: of equal scores the older class is first.
@@ -104,6 +105,7 @@ struct Tables {
         visitor.count(Count::evicted_features, evicted_features);
         visitor.count(Count::evicted_classes, evicted_classes);
         need(counted <= learned, "counts", "more first passes than instances learned");
+        visit_unlabelled(visitor);
         features.visit(visitor, "feature", {nullptr, 0});
         const Run<std::uint32_t> retired_ids = retired.visit(visitor);
         need(retired_ids.size == 0 || has_edges, "class_retired", OTHER_LEARNER);
@@ -119,6 +121,17 @@ struct Tables {
 private:
     // Stamps are the low 32 bits of the count of events.
     bool is_past(std::uint32_t given) const { return learned > 0xffffffffu || given <= learned; }
+
+    // Empty in a state without any, as in one of an older release.
+    void visit_unlabelled(SnapshotVisitor& visitor) {
+        const auto run = visitor.run<std::uint64_t>("unlabelled", unlabelled > 0);
+        if (visitor.is_dumping() && run.size > 0) *run.data = unlabelled;
+        if (!visitor.is_loading()) return;
+        need(run.size == 0 || (run.size == 1 && *run.data > 0), "unlabelled",
+             "it is not a number of events");
+        unlabelled = run.size > 0 ? *run.data : 0;
+        need(unlabelled <= learned, "unlabelled", "more than the instances learned");
+    }
 
     void visit_classes(SnapshotVisitor& visitor, std::uint64_t least_learned) {
         const auto times = visitor.matching<std::uint64_t>("class_learned", classes.end());

@@ -105,6 +105,14 @@ def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
     assert member == Options.of("svm", replay=4, **FORMER_SVM)
 
 
+def test_a_budget_without_a_floor_had_none():
+    assert Options.parse_logged("pa(budget=8)").budget_floor == 0
+    assert Options.from_stored({"learner": "pa", "budget": 8.0}).budget_floor == 0
+    stored = Options.of("pa", budget=8).stored()
+    assert Options.from_stored(stored).budget_floor == stored["budget_floor"] > 0
+    assert Options.parse_logged("pa").specification == "pa"
+
+
 def test_members_read_back_from_a_log():
     for members in ("svm", "svm(budget=16,C=2)+ff", "svm(budget=8)+svm(fast)", "pa(replay=4)+ff"):
         committee = Options.of("committee", members=members)

@@ -230,6 +230,18 @@ def test_a_bias_ranks_frequent_classes_first_where_a_feature_says_nothing():
     assert first[0.3].index("frequent") < first[0.3].index("rare")
 
 
+def test_events_without_true_classes_do_not_change_the_form():
+    index = of_many(bias=0.5)
+    for number in range(20):
+        index.learn({"f": 1.0, "g": 1.0}, [f"c{(number + each) % 12}" for each in range(10)])
+    before = index.rank({"f": 1.0}, 3)
+    for _ in range(60):
+        index.learn({"other": 1.0}, [], rejected=["nobody knows it"])
+    assert index.rank({"f": 1.0}, 3) == before
+    again = Index.load(index.options, index.dump())
+    assert again.rank({"f": 1.0}, 3) == before
+
+
 def test_a_bias_can_be_set_and_lifted_later():
     index = of_many()
     classes = [f"c{number}" for number in range(10)]

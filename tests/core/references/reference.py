@@ -56,6 +56,7 @@ class Reference(Forgetting):
         self.past = Past(options.seed)
         self.seed_at_first = options.seed
         self.learned = 0
+        self.unlabelled = 0  # events without true classes
         self.counted = 0  # examples of a first pass
         self.born = 0
         self.evicted_features = 0
@@ -224,6 +225,7 @@ class Reference(Forgetting):
         values = self.prepare(instance)
         before = self.sizes
         self.learned += 1
+        self.unlabelled += not classes
         self.counted += is_first_epoch
         values = self.meet_features(values, is_first_epoch)
         true = self.meet_classes(dict.fromkeys(classes))

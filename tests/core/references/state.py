@@ -141,6 +141,7 @@ def dump(learner):
         "kept_demands_ahead": [class_id(ahead) for (ahead, _), _ in constraints],
         "kept_demands_behind": [class_id(behind) for (_, behind), _ in constraints],
         "kept_demands_multiplier": [float(multiplier) for _, multiplier in constraints],
+        "unlabelled": [learner.unlabelled] if learner.unlabelled else [],
         "kept_rejected": unless_all(0, [len(example.rejected) for example in past]),
         "kept_weights": unless_all(1, [example.weight for example in past]),
         **{name: array for name, array in dump_of_tree.items() if name != "counts"},

@@ -29,9 +29,10 @@ class VectorMachine(Signed):
 
     @property
     def mean_classes(self):
-        """Return the number of true classes of an event so far, without those forgotten since."""
+        """Return the mean number of true classes of events with some, of classes that remain."""
         named = sum(label.learned for label in self.labels.values())
-        return named / self.learned if self.learned else 0.0
+        labelled = self.learned - self.unlabelled
+        return named / labelled if labelled else 0.0
 
     @property
     def has_many_classes(self):

@@ -155,6 +155,16 @@ def test_when_a_start_goes_on_with_the_stored_options(stored, asked, differs):
     assert bool(before.differences(after)) == differs
 
 
+def test_a_name_alone_means_the_stored_primary_even_beside_the_new_default():
+    """So the default of this release can be tried as a shadow of that of an earlier one."""
+    former = Options.parse_logged("svm")
+    given = {"LEARNER": "svm", "SHADOWS": Options.of("svm").stored_specification}
+    asked = settings_of(given).model_set(ModelSet(former))
+    assert asked.learners == (former, Options.of("svm"))
+    again = settings_of({"LEARNER": "svm"}).model_set(asked)
+    assert again.learners == asked.learners
+
+
 def test_the_stored_learners_are_written_as_they_can_be_given():
     stored = ModelSet(
         Options.parse("svm(rating=3,C=2,max_bytes=2097152)"), (Options.of("pa", max_classes=7),)

@@ -19,7 +19,7 @@ def test_features_in_each_form_and_texts(read):
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b'{"text": "x"}', "missing required field `classes`"),
+        (b'{"text": "x"}', "it has no `classes`"),
         (b'{"text": "x", "classes": "a"}', "Expected `array`"),
         (b'{"classes": ["a"]}', "either `features` or `text`"),
         (b'{"classes": ["a"], "text": "x", "features": {}}', "either `features` or `text`"),
