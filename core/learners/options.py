@@ -87,10 +87,7 @@ class Options:
     def _logged(cls, learner: str, given: Mapping[str, Any]) -> Self:
         spec = learner_of(learner)
         values = {option.name: option.logged_default for option in spec.options}
-        present = _by_name(given, spec)
-        if present.get("budget"):
-            values["budget_floor"] = 0  # before it was an option, there was no floor
-        for name, value in present.items():
+        for name, value in _by_name(given, spec).items():
             option = option_of(name, spec)
             values[name] = (
                 nested.as_given_by_log(str(option.check(value))) if option.is_nested else value
@@ -189,6 +186,8 @@ class Options:
         learner = given.pop("learner", "ff")
         if learner == "ff":  # before `sublinear` was an option, it did not damp values
             given.setdefault("sublinear", False)
+        if given.get("budget"):  # before it was an option, a budget had no floor
+            given.setdefault("budget_floor", 0)
         return cls._logged(learner, given)
 
     def differences(self, other: "Options") -> dict[str, tuple[Any, Any]]:

@@ -23,10 +23,12 @@ class LearnerSettings:
 
     def check(self) -> None:
         """Raise OptionError for settings that are invalid with any stored learners."""
-        if self.learner is not None and not _is_name(self.learner):
+        # A name alone may mean a stored learner with other options than those of a shadow.
+        is_open = self.learner is None or _is_name(self.learner)
+        if not is_open or self.learner in (self.shadows or ()):
             self.model_set(None)
             return
-        self._primary(None)  # a name alone may mean a stored learner
+        self._primary(None)
         with self._about("shadows"):
             check_shadows([Options.parse(each) for each in self.shadows or ()])
 

@@ -106,7 +106,6 @@ def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
 
 
 def test_a_budget_without_a_floor_had_none():
-    assert Options.parse_logged("pa(budget=8)").budget_floor == 0
     assert Options.from_stored({"learner": "pa", "budget": 8.0}).budget_floor == 0
     stored = Options.of("pa", budget=8).stored()
     assert Options.from_stored(stored).budget_floor == stored["budget_floor"] > 0
