@@ -47,7 +47,7 @@ class LearnerSettings:
             if self.learner is None:
                 return (self._unnamed(stored) or Options.of(DEFAULT_LEARNER)).replace(**self.limits)
             former = None if stored is None else stored.primary
-            primary = self._read(self.learner, stored, limits_of(former))
+            primary = self._read(self.learner, self._beside_shadows(stored), limits_of(former))
             for name, value in self.limits.items():
                 if getattr(primary, name) != value:
                     raise OptionError(name, f"MANYCLASS_LEARNER says otherwise: {self.learner!r}")
@@ -57,17 +57,25 @@ class LearnerSettings:
         """Return the stored primary, or the one that the settings mean by their shadows."""
         if stored is None or self.shadows is None:
             return None if stored is None else stored.primary
-        return stored.beside(tuple(self._read(each, stored, {}) for each in self.shadows))
+        return stored.beside(tuple(self._read(each, stored.learners, {}) for each in self.shadows))
+
+    def _beside_shadows(self, stored: ModelSet | None) -> tuple[Options, ...]:
+        """Return the stored learners that the settings do not mean by a shadow."""
+        if stored is None:
+            return ()
+        shadows = [meant_by(each, stored.learners) for each in self.shadows or ()]
+        return tuple(each for each in stored.learners if each not in shadows)
 
     def _shadows(self, primary: Options, stored: ModelSet | None) -> tuple[Options, ...]:
         if self.shadows is None:
             left = () if stored is None else stored.without(primary)
             return tuple(each.replace(**self.limits) for each in left)
-        return tuple(self._read(each, stored, limits_of(primary)) for each in self.shadows)
+        known = () if stored is None else stored.learners
+        return tuple(self._read(each, known, limits_of(primary)) for each in self.shadows)
 
-    def _read(self, text: str, stored: ModelSet | None, inherited: dict[str, int]) -> Options:
+    def _read(self, text: str, stored: tuple[Options, ...], inherited: dict[str, int]) -> Options:
         """Return the options of a specification, which may mean a stored learner; OptionError."""
-        continued = None if stored is None else meant_by(text, stored)
+        continued = meant_by(text, stored)
         values = inherited if continued is None else dict(continued.values)
         return Options.parse(text, **{**values, **self.limits})
 
@@ -89,18 +97,18 @@ def as_variables(model_set: ModelSet) -> str:
     return f"MANYCLASS_LEARNER='{learner}' MANYCLASS_SHADOWS='{shadowing}'"
 
 
-def meant_by(text: str, stored: ModelSet) -> Options | None:
+def meant_by(text: str, stored: tuple[Options, ...]) -> Options | None:
     """Return the stored learner that a specification means, None without one; OptionError.
 
     It is the one of these options, with the defaults of this release or of former ones for the
-    others. A learner's name alone means the first stored one of this name, the primary before the
-    shadows.
+    others; for a learner's name alone, else the first of this name.
     """
-    options, formerly = Options.parse(text), Options.parse_logged(text)
-    if _is_name(text):
-        return next((each for each in stored.learners if each.learner == options.learner), None)
-    named = (stored.find(each.specification) for each in (options, formerly))
-    return next((each for each in named if each is not None), None)
+    for meant in (Options.parse(text), Options.parse_logged(text)):
+        for each in stored:
+            if each.specification == meant.specification:
+                return each
+    named = (each for each in stored if _is_name(text) and each.learner == text.strip())
+    return next(named, None)
 
 
 def _is_name(specification: str) -> bool:

@@ -161,8 +161,16 @@ def test_a_name_alone_means_the_stored_primary_even_beside_the_new_default():
     given = {"LEARNER": "svm", "SHADOWS": Options.of("svm").stored_specification}
     asked = settings_of(given).model_set(ModelSet(former))
     assert asked.learners == (former, Options.of("svm"))
-    again = settings_of({"LEARNER": "svm"}).model_set(asked)
-    assert again.learners == asked.learners
+    for again in (given, {"LEARNER": "svm"}):
+        assert settings_of(again).model_set(asked).after(asked).learners == asked.learners
+
+
+def test_a_name_alone_does_not_mean_a_learner_that_a_shadow_means():
+    """A shadow that was promoted stays a shadow in the settings."""
+    promoted = ModelSet(Options(rating=0), (Options(), Options.of("pa")))
+    asked = settings_of({"LEARNER": "ff", "SHADOWS": "pa,ff(rating=0)"}).model_set(promoted)
+    assert asked.after(promoted).primary == promoted.primary
+    assert {*asked.learners} == {*promoted.learners}
 
 
 def test_the_stored_learners_are_written_as_they_can_be_given():
