@@ -67,7 +67,7 @@ class Settings:
     shadows: tuple[str, ...] | None = _is(
         LEARNERS, None, "learners that learn and do not answer, separated by commas, or none"
     )
-    text: TextAnalysis | None = _is(  # noqa: RUF009
+    text: TextAnalysis | None = _is(  # noqa: RUF009 (makes a field, as for every setting)
         ANALYSIS, None, "how texts become features, of a new store: words+pairs+characters"
     )
     max_features: int | None = _is(WHOLE, None, "features of a learner; beyond, some are evicted")

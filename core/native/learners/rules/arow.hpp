@@ -56,7 +56,8 @@ private:
             variance += each.value * each.value * sum;
         });
         const double certainty =
-            1 / (variance + 1 / (C * example.weight)) / static_cast<double>(context.positives.size());
+            1 / (variance + 1 / (C * example.weight)) /
+            static_cast<double>(context.positives.size());
         each_known(active, [&](const ActiveFeature& each) {
             const double gain = loss * certainty * each.value;
             const double shrink = certainty * each.value * each.value;

@@ -83,7 +83,8 @@ private:
     public:
         Solver(const DualSvm& rule, const UpdateContext& context, double squares,
                Example& example)
-            : rule_(rule), context_(context), squares_(squares), weight_(example.weight), constraints_(example.constraints) {
+            : rule_(rule), context_(context), squares_(squares), weight_(example.weight),
+              constraints_(example.constraints) {
             for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
                                      &context.others})
                 for (const Ranked& each : *some) scores_.push_back({each.cls, each.score, NONE});
