@@ -264,7 +264,7 @@ def test_streams_of_many_classes_an_instance(data, max_classes):
     random = np.random.default_rng(data.draw(seeds))
     means = set()
     for number in range(120):
-        most = (3, 25, 25, 1)[number * 4 // 120]
+        most = (3, 40, 40, 1)[number * 4 // 120]
         true = random.permutation(40)[: random.integers(1, most + 1)]
         places = random.permutation(30)[: random.integers(1, 8)]
         instance = {MANY_FEATURES[place]: float(random.uniform(0.1, 2)) for place in places}

@@ -69,11 +69,11 @@ OptionValues options_of(const std::string& learner, double budget) {
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
              {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"mass_cap", 0}, {"budget", budget}, {"budget_floor", 0}, {"bias", budget > 0 ? 0.3 : 0}})
+             {"mass_cap", 0}, {"budget", budget}, {"bias", budget > 0 ? 0.3 : 0}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
-             {"negatives", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50},
+             {"negatives", 5}, {"replay", learner == "svm" ? 2 : 0}, {"replay_size", 50}, {"budget_floor", 0},
              {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
              {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
         options.set_count(name, value);
