@@ -35,13 +35,17 @@ class PlottingMissing(ImportError):
 
 @dataclass(frozen=True)
 class Series:
-    """Named points (x, y, deviation or None), at least one. `colour` is an index."""
+    """Named points (x, y, deviation or None), at least one. `colour` is an index.
+
+    A faint series is grey and not in the legend.
+    """
 
     name: str
     points: Sequence[tuple[float, float, float | None]]
     colour: int
     dashed: bool = False
     marked: bool = True
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Figure:
     """A plot of series with a title and a caption.
 
     `steps` names the places 0, 1, 2, ... of the x axis. With `scattered`, points are not joined.
+    `front` is a line through points of several series.
     """
 
     title: str
@@ -59,6 +64,7 @@ class Figure:
     steps: Sequence[str] = ()
     logarithmic: bool = False
     scattered: bool = False
+    front: Sequence[tuple[float, float]] = ()
 
     def svg(self) -> str:
         """Return the figure as an SVG document, the same for the same series.
@@ -71,12 +77,14 @@ class Figure:
         except ImportError as error:
             raise PlottingMissing from error
         with rc_context(STYLE):
-            crowded = len(self.series) > MOST_INSIDE
+            crowded = sum(not each.faint for each in self.series) > MOST_INSIDE
             size = WIDTH + BESIDE * crowded, HEIGHT
             canvas = Canvas(figsize=size, layout="constrained")
             axes = canvas.add_subplot(title=self.title, xlabel=self.x, ylabel=self.y)
             for each in self.series:
                 self._draw(axes, each)
+            if self.front:
+                axes.plot(*zip(*self.front, strict=True), color=NEUTRAL, linewidth=0.8, zorder=1)
             if self.logarithmic:
                 axes.set_xscale("log")
             if self.steps:
@@ -96,8 +104,9 @@ class Figure:
             x,
             y,
             [deviation or 0 for deviation in deviations] if any(deviations) else None,
-            label=series.name,
-            color=f"C{series.colour % 10}",
+            label="_" if series.faint else series.name,  # Matplotlib leaves "_" out of legends
+            color=NEUTRAL if series.faint else f"C{series.colour % 10}",
+            alpha=0.4 if series.faint else 1,
             linestyle="none" if self.scattered else "--" if series.dashed else "-",
             marker="osD^vP*X"[series.colour % 8] if series.marked else None,
             markersize=4,

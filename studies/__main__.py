@@ -24,7 +24,7 @@ from studies import (
 )
 from studies.declaration import Record, Study, Trial
 from studies.isolation import Failed
-from studies.runner import render, run, write
+from studies.runner import added, render, run, write
 from studies.tables import tables
 
 STUDIES: Final[dict[str, Study]] = {
@@ -81,6 +81,9 @@ def parser() -> ArgumentParser:
     made.add_argument(
         "--out", type=Path, metavar="FOLDER", help="write NAME.json, NAME.md and figures there"
     )
+    made.add_argument(
+        "--add", action="store_true", help="keep what NAME.json in --out has of other estimators"
+    )
     made.add_argument("--note", default="", help="a line for NAME.md: what was left out, and why")
     made.add_argument(
         "--render", action="store_true", help="write tables and figures of NAME.json in --out anew"
@@ -123,15 +126,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.name is None:
         parser().print_help()
         return
-    study = narrowed(STUDIES[given.name], given)
+    whole = STUDIES[given.name]
+    study = narrowed(whole, given)
+    if (given.render or given.add) and given.out is None:
+        raise SystemExit("--render and --add need --out FOLDER, the folder of NAME.json")
     if given.render:
-        if given.out is None:
-            raise SystemExit("--render needs --out FOLDER, the folder of NAME.json")
         render(given.out, given.name, study)
         return
     records = list[Record]()
     try:
         for records in run(study, given.data, given.seed, given.limit):
+            if given.add:
+                records = added(given.out, given.name, whole, records)
             if given.out is not None:
                 write(given.out, given.name, records, given.note)
     except Failed as error:

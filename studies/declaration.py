@@ -69,11 +69,23 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class Gaps:
+    """A table of an estimator beside the best of others, by each measure, on each data set."""
+
+    title: str
+    ours: str
+    peers: Sequence[str]
+    points: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Plot:
     """A figure for each data set, with a series for each estimator, or for those in `only`.
 
     Points are the means over the records with an equal value of the key `along`; without it there
-    is one point for each estimator.
+    is one point for each estimator. With `front`, the side of the better x, a line joins the points
+    that no other exceeds in both measures (the Pareto front), the others are faint, and those below
+    three quarters of the best y are left out.
     """
 
     title: str
@@ -82,6 +94,7 @@ class Plot:
     along: str = ""
     logarithmic: bool = False
     only: Sequence[str] = ()
+    front: Literal["left", "right"] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Study:
     about: str
     trials: Sequence[Trial]
     measure: Measure
-    tables: Sequence[Pivot | Beside]
+    tables: Sequence[Pivot | Beside | Gaps]
     plots: Sequence[Plot] = ()
     printed: Sequence[Record] = ()
     rows: int | None = None

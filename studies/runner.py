@@ -68,6 +68,23 @@ def write(folder: Path, name: str, records: Sequence[Record], note: str = "") ->
     (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
+def added(folder: Path, name: str, study: Study, records: Sequence[Record]) -> list[Record]:
+    """Return the records of NAME.json and these, in the order of the study's trials.
+
+    New records take the place of those of the same estimator on the same data set.
+    """
+    path = folder / f"{name}.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))["records"] if path.exists() else []
+    measured = {_trial_of(each) for each in records}
+    merged = [each for each in stored if _trial_of(each) not in measured] + [*records]
+    order = {(each.dataset, each.estimator): at for at, each in enumerate(study.trials)}
+    return sorted(merged, key=lambda each: order.get(_trial_of(each), len(order)))
+
+
+def _trial_of(record: Record) -> tuple[str, str]:
+    return record["dataset"], record["estimator"]
+
+
 def render(folder: Path, name: str, study: Study) -> None:
     """Write tables and figures of NAME.json to NAME.md and NAME-1.svg, NAME-2.svg, ..."""
     found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,14 +1,15 @@
 """Tables and figures of records."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from statistics import mean
-from typing import Any
+from typing import Any, Literal
 
 from manyclass.evaluation.comparison import SIGNIFICANT, Spread
-from manyclass.evaluation.figures import Figure, Series
+from manyclass.evaluation.figures import LEAST_OF_BEST, Figure, Series
 from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, short
-from studies.declaration import At, Beside, Pivot, Plot, Record, Study
+from studies.declaration import At, Beside, Gaps, Pivot, Plot, Record, Study
 
 WITH_DEVIATION = frozenset({"R1", "R5"})  # others would widen the tables
 SIZES = frozenset({"pass", "classes", "active", "features", "features a text"})
@@ -24,13 +25,16 @@ def tables(study: Study, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a study that have rows."""
     made = list[Table]()
     for declared in study.tables:
-        found = (
-            _pivoted(declared, records)
-            if isinstance(declared, Pivot)
-            else [_beside(declared, records)]
-        )
-        made += [table for table in found if table.rows]
+        made += [table for table in _declared(declared, records) if table.rows]
     return made
+
+
+def _declared(declared: Pivot | Beside | Gaps, records: Sequence[Record]) -> Iterable[Table]:
+    if isinstance(declared, Pivot):
+        return _pivoted(declared, records)
+    if isinstance(declared, Beside):
+        return [_beside(declared, records)]
+    return [_gaps(declared, records)]
 
 
 def figures(study: Study, records: Sequence[Record]) -> list[Figure]:
@@ -220,6 +224,36 @@ def _compared(declared: Beside, ours: Sequence[Record], theirs: Sequence[Record]
             yield Cell(f"{mine / max(other, 1e-9):.2g} x", mine / max(other, 1e-9))
 
 
+def _gaps(declared: Gaps, records: Sequence[Record]) -> Table:
+    """Return a row for each data set: our measure, the best peer by it, and the gap in points."""
+    latest = at_pass(records, "last")
+    rows = list[list[Cell]]()
+    for dataset in _values(latest, "dataset"):
+        here = [each for each in latest if each["dataset"] == dataset]
+        cells = [Cell(str(dataset))]
+        for measure in declared.points:
+            means = {
+                name: mean(found)
+                for name in (declared.ours, *declared.peers)
+                if (found := _numbers((r for r in here if r["estimator"] == name), measure))
+            }
+            ours = means.pop(declared.ours, None)
+            if ours is None or not means:
+                cells += [EMPTY, EMPTY, EMPTY]
+                continue
+            best = max(means, key=lambda name: means[name])
+            gap = 100 * (ours - means[best])
+            beside = Cell(f"{means[best]:.4f} ({best})", means[best])
+            cells += [Cell(f"{ours:.4f}", ours), beside, Cell(f"{gap:+.2f}", gap)]
+        rows.append(cells)
+    columns = [
+        heading
+        for measure in declared.points
+        for heading in (measure, f"the best peer's {measure}", "points")
+    ]
+    return Table(declared.title, ["dataset", *columns], rows, [-1] * (1 + len(columns)))
+
+
 def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
     used = [each for each in records if {plot.x, plot.y} <= each.keys()]
     if not plot.along:
@@ -234,11 +268,37 @@ def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
             spread = Spread.of(_numbers(here, plot.y))
             points.append((mean(_numbers(here, plot.x)), spread.mean, spread.deviation))
         series.append(Series(name, points, colour))
+    if plot.front:
+        best = max(map(_y, series), default=0.0)
+        series = [each for each in series if _y(each) >= LEAST_OF_BEST * best]
+    front = _front(series, plot.front) if plot.front else []
     return Figure(
         f"{dataset}: {plot.title}",
         plot.x,
         plot.y,
-        series,
+        _faint_beside(front, series) if plot.front else series,
         logarithmic=plot.logarithmic,
         scattered=not plot.along,
+        front=[each.points[0][:2] for each in front],
     )
+
+
+def _front(series: Sequence[Series], better: Literal["left", "right"]) -> list[Series]:
+    """Return the series of one point that no other exceeds in both measures, in the order of x."""
+    from_better = sorted(
+        series, key=lambda each: (each.points[0][0] * (1 if better == "left" else -1), -_y(each))
+    )
+    front = list[Series]()
+    for each in from_better:
+        if not front or _y(each) > _y(front[-1]):
+            front.append(each)
+    return front
+
+
+def _faint_beside(front: Sequence[Series], series: Sequence[Series]) -> list[Series]:
+    others = [replace(each, faint=True) for each in series if each not in front]
+    return [*others, *(replace(each, colour=at) for at, each in enumerate(front))]
+
+
+def _y(series: Series) -> float:
+    return series.points[0][1]

@@ -129,6 +129,19 @@ def test_tables_are_rendered_anew_without_a_run(named, tmp_path, monkeypatch):
     assert "| pa | 0.050" in (tmp_path / "made.md").read_text()
 
 
+def test_a_run_may_add_to_the_records_of_others(named, tmp_path):
+    main(["made", "--out", str(tmp_path)])
+    before = json.loads((tmp_path / "made.json").read_text())["records"]
+
+    main(["made", "--out", str(tmp_path), "--add", "--estimator", "ff", "--seed", "3"])
+
+    after = json.loads((tmp_path / "made.json").read_text())["records"]
+    others = [each for each in before if each["estimator"] != "ff"]
+    assert [each for each in after if each["estimator"] != "ff"] == others
+    assert {each["split"] for each in after if each["estimator"] == "ff"} == {3, 4}
+    assert [each["estimator"] for each in after] == [each["estimator"] for each in before]
+
+
 def test_without_a_name_the_studies_are_listed(capsys):
     main([])
 
@@ -140,7 +153,8 @@ def test_without_a_name_the_studies_are_listed(capsys):
     ("arguments", "said"),
     [
         (["made", "--datasets", "three"], "not in this study: three; it has one, two"),
-        (["made", "--render"], "--render needs --out"),
+        (["made", "--render"], "--render and --add need --out"),
+        (["made", "--add"], "--render and --add need --out"),
         (["made", "--estimator", "broken"], "a learner failed: ValueError: no room"),
     ],
 )

@@ -1,6 +1,7 @@
 import pytest
 
-from studies.declaration import Beside, Pivot, Plot, Study
+from manyclass.evaluation.report import EMPTY
+from studies.declaration import Beside, Gaps, Pivot, Plot, Study
 from studies.tables import at_pass, figures, tables
 
 
@@ -157,3 +158,42 @@ def test_a_figure_has_a_series_for_each_estimator_of_a_data_set():
     assert [each.name for each in line.series] == ["a"]
     assert line.series[0].points == [(1, 0.1, 0.0), (2, 0.2, 0.0)]
     assert cost.series[0].points == [(100, 0.5, None)]
+
+
+def test_gaps_are_points_to_the_best_peer_by_each_measure():
+    records = [
+        record("ours", R1=0.5, R5=0.9),
+        record("a", R1=0.6, R5=0.7),
+        record("b", R1=0.4, R5=0.8),
+        record("ours", "two", R1=0.5),
+        record("none of them", "two", R1=0.9),
+    ]
+
+    ((_, columns, rows),) = shown(Gaps("t", "ours", ["a", "b"], ["R1", "R5"]), records)
+
+    assert columns[:4] == ["dataset", "R1", "the best peer's R1", "points"]
+    assert rows == [
+        ["one", "0.5000", "0.6000 (a)", "-10.00", "0.9000", "0.8000 (b)", "+10.00"],
+        ["two", *[EMPTY.text] * 6],
+    ]
+
+
+@pytest.mark.parametrize(("side", "front"), [("left", ["a", "c"]), ("right", ["c", "d"])])
+def test_a_front_joins_what_no_other_exceeds_in_both_measures(side, front):
+    records = [
+        record("a", seconds=1, R1=0.8),
+        record("b", seconds=2, R1=0.79),
+        record("c", seconds=3, R1=0.9),
+        record("d", seconds=4, R1=0.85),
+        record("far below", seconds=0.1, R1=0.5),
+    ]
+    plot = Plot("t", "seconds", "R1", front=side)
+
+    (figure,) = figures(Study("about", [], lambda *_: (), [], [plot]), records)
+
+    bold = [each.name for each in figure.series if not each.faint]
+    assert sorted(bold) == front
+    assert {each.name for each in figure.series} == {"a", "b", "c", "d"}
+    assert sorted(figure.front) == sorted(
+        (each.points[0][0], each.points[0][1]) for each in figure.series if not each.faint
+    )
