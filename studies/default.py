@@ -51,7 +51,7 @@ ON_SMALL: Final = (
     "svm(tfidf=no)",
     "svm(sublinear=no,tfidf=no)",
     "svm(max_outdegree=100)",
-    "svm(max_outdegree=1000)",
+    "svm(max_outdegree=300)",
     "ff(tfidf=yes,margin_threshold=0.2)",
     "ff(margin_threshold=0,mass_cap=0)",
 )

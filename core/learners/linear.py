@@ -130,7 +130,7 @@ LEARNERS = (
         "svm",
         "signed weights | when a constraint is violated | dual coordinate descent, below",
         (
-            *(MARGIN.at(1.0), OUTDEGREE.at(300, logged=50), BUDGET.at(16.0, logged=0.0)),
+            *(MARGIN.at(1.0), OUTDEGREE.at(1000, logged=50), BUDGET.at(16.0, logged=0.0)),
             *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
             *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES),
             *(REPLAY.at(2), REPLAY_SIZE, *LAST),

@@ -141,7 +141,7 @@ def test_logs_and_snapshots_keep_the_former_names_of_options():
     committee = Options.of("committee", members=f"{PRESENT}+ff(mass_cap=9)")
     model_set = ModelSet(committee, (Options.parse(PRESENT), Options(binarize=True)))
     written = model_set.to_dict()
-    svm = "svm(aggressiveness=2,caution=0.5,max_outdegree=300,budget=16,demands=auto,bias=0.3)"
+    svm = "svm(aggressiveness=2,caution=0.5,max_outdegree=1000,budget=16,demands=auto,bias=0.3)"
     assert written["answering"]["members"] == f"{svm}+ff(feature_memory=9)"
     svm, ff = written["shadows"]
     assert (svm["aggressiveness"], svm["caution"], svm["demands"]) == (2.0, 0.5, "auto")

@@ -83,12 +83,14 @@ def test_the_former_names_of_options_parse_for_good():
     )
     assert Options.parse_logged(options.stored_specification) == options
     assert options.stored_specification == (
-        "svm(max_outdegree=300,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each"
+        "svm(max_outdegree=1000,budget=16,boolean=yes,aggressiveness=2,caution=0.5,demands=each"
         ",bias=0.3)"
     )
     committee = Options.parse("committee(members = svm(caution=2) + ff(feature_memory=0))")
     assert committee.members == "svm(C_negative=2)+ff(mass_cap=0)"
-    logged = "svm(caution=2,max_outdegree=300,budget=16,demands=auto,bias=0.3)+ff(feature_memory=0)"
+    logged = (
+        "svm(caution=2,max_outdegree=1000,budget=16,demands=auto,bias=0.3)+ff(feature_memory=0)"
+    )
     assert committee.stored()["members"] == logged
     assert Options.from_stored(committee.stored()) == committee
 

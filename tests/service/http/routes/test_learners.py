@@ -125,7 +125,7 @@ async def test_a_learner_is_found_under_the_former_names_of_options(label):
         assert answer.json() == {"seq": 1, "learner": "svm(C_negative=0.5)"}
         [event] = [Event.from_bytes(data) for _, data in call.store.read(0)]
         # the log has the names that older releases read, and their defaults
-        assert event.name == "svm(max_outdegree=300,budget=16,caution=0.5,demands=auto,bias=0.3)"
+        assert event.name == "svm(max_outdegree=1000,budget=16,caution=0.5,demands=auto,bias=0.3)"
 
 
 async def test_the_log_tells_of_a_promotion_that_changes_something(caplog):
