@@ -218,6 +218,7 @@ class Learner(msgspec.Struct, frozen=True):
     learn_seconds: float | None
     accuracy: dict[str, Accuracy]
     confidence: Confidence | None = None  # None from older services
+    neighbor_weight: float = 0.0  # of the vote of the nearest past instances
     primary: bool = False
     role: str = ""
 

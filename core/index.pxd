@@ -159,6 +159,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         bint can_sparsify()
         uint64_t sparsify(uint64_t wanted) except +raise_error
         const Inspection& inspection()
+        double neighbor_weight() except +raise_error
         StateLock& lock()
         vector[Section] measure(uint64_t& changes) except +raise_error
         bint dump(const vector[Section]& sections, uint64_t changes) except +raise_error

@@ -174,6 +174,10 @@ class Index:
     @property
     def evicted_classes(self) -> int: ...
     @property
+    def neighbor_weight(self) -> float:
+        """The weight of the vote of neighbors, by the outcomes so far; 0: it does not count."""
+
+    @property
     def learned(self) -> int:
         """Instances learned so far (N of tf-idf)."""
 

@@ -307,6 +307,10 @@ cdef class Index:
         return deref(self._native).inspection().sizes().evicted_classes
 
     @property
+    def neighbor_weight(self):
+        return deref(self._native).neighbor_weight()
+
+    @property
     def learned(self):
         return deref(self._native).inspection().sizes().learned
 

@@ -54,10 +54,17 @@ NEGATIVES = Option(
     "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
 )
 REPLAY = Option("replay", 0, "[0, 1000]", "Past instances learned again an event.", zero="off")
-REPLAY_SIZE = Option("replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay.")
+REPLAY_SIZE = Option(
+    "replay_size", 10_000, "[1, 16777216]", "Past instances kept for replay and as neighbors."
+)
+NEIGHBORS = Option(
+    "neighbors", 0, "[0, 1000]", "Nearest past instances that vote, if it helps.", zero="off"
+)
+
+BEST = {"replay": 8, "replay_size": 100_000, "neighbors": 20}
 
 LAST = (*STREAM, *LIMITS)
-REPLAYING = (REPLAY, REPLAY_SIZE, *LAST)
+REPLAYING = (REPLAY, REPLAY_SIZE, NEIGHBORS, *LAST)
 SIGNED = (OUTDEGREE.at(50), BUDGET, BUDGET_FLOOR, RATING)
 
 LEARNERS = (
@@ -133,9 +140,9 @@ LEARNERS = (
             *(MARGIN.at(1.0), OUTDEGREE.at(1000, logged=50), BUDGET.at(16.0, logged=0.0)),
             *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
             *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES),
-            *(REPLAY.at(2), REPLAY_SIZE, *LAST),
+            *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
-        presets={"fast": {"replay": 0}, "best": {"replay": 8, "replay_size": 100_000}},
+        presets={"fast": {"replay": 0}, "best": BEST},
         learns_weights=True,
         learns_rejections=True,
     ),

@@ -57,6 +57,11 @@ class Totals:
         return self._table.evicted_classes + of_members
 
     @property
+    def neighbor_weight(self) -> float:
+        """The weight of the vote of neighbors, as a mean over the members."""
+        return sum(each.index.neighbor_weight for each in self._members) / len(self._members)
+
+    @property
     def learned(self) -> int:
         """Instances that reached the committee so far."""
         return self._table.learned

@@ -23,6 +23,7 @@
 #include "pipeline/columns.hpp"
 #include "pipeline/eviction.hpp"
 #include "pipeline/example_reader.hpp"
+#include "pipeline/neighbors.hpp"
 #include "pipeline/preprocessing.hpp"
 #include "pipeline/replay.hpp"
 #include "pipeline/state_lock.hpp"
@@ -40,8 +41,9 @@ public:
     Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
         : tables_(hash_seed),
           learner_(registered(learner).make(tables_, seed_of(options), options)),
-          replay_(tables_, seed_of(options)) {
+          replay_(tables_, preprocessing_, seed_of(options)) {
         visit_options(options);
+        neighbors_.configured(true);
         trainer_.limit_replay();
     }
 
@@ -54,6 +56,7 @@ public:
         known("seed", seed);
         Limits().visit_options(known);
         Preprocessing().visit_options(known);
+        Neighbors::visit_options(known);
         type->visit_options(known);
         return known.names;
     }
@@ -61,9 +64,10 @@ public:
     // Take other options of the same learner: the state keeps its meaning.
     void configure(const OptionValues& options) {
         StateLock::Change change(lock_);
+        const Preprocessing before = preprocessing_;
         visit_options(options);
         learner_->configure(options);
-        trainer_.configured(scratch());
+        trainer_.configured(scratch(), preprocessing_.damps_as(before));
         change.done();
     }
 
@@ -116,6 +120,7 @@ public:
                 reader.prefetch_edges(coming[0]);
                 read_row(row + 2, coming[1]);
                 preprocessing_.apply(example.active, tables_);
+                neighbors_.vote(example);
                 learner_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
                 for (std::uint32_t i = 0; i < k; ++i) {
                     const bool there = i < best.size();
@@ -133,7 +138,9 @@ public:
         const Example& example = read(instance);
         for (const std::string_view name : classes) {
             Contributions& contributions = explained.emplace_back();
-            learner_->explain(example, tables_.classes.find(name), contributions);
+            const std::uint32_t cls = tables_.classes.find(name);
+            learner_->explain(example, cls, contributions);
+            neighbors_.explain(example, cls, contributions);
             keep_heaviest(contributions, limit);
         }
     }
@@ -264,6 +271,12 @@ public:
     // Sizes, counters, weights and listings.
     const Inspection& inspection() const { return inspection_; }
 
+    // The weight of the vote of neighbors; 0 without neighbors, or while they do not help.
+    double neighbor_weight() const {
+        const StateLock::Read lock(lock_);
+        return neighbors_.weight();
+    }
+
     StateLock& lock() { return lock_; }
 
     // --- state ---------------------------------------------------------------------------------
@@ -310,6 +323,7 @@ private:
     void visit_options(const OptionValues& options) {
         limits_.visit_options(options);
         preprocessing_.visit_options(options);
+        neighbors_.visit_options(options);
     }
 
     // Scratch memory of a thread. Not inlined, see LinearScratch.
@@ -320,11 +334,12 @@ private:
 
     ExampleReader reader() const { return {tables_, learner_->most_edges_read()}; }
 
-    // An instance, preprocessed.
+    // An instance, preprocessed, with the votes of its neighbors.
     const Example& read(std::string_view instance) const {
         Example& example = scratch();
         reader().read_wire(example.active, instance);
         preprocessing_.apply(example.active, tables_);
+        neighbors_.vote(example);
         return example;
     }
 
@@ -356,6 +371,7 @@ private:
                           learner_->check_row(row, edges);
                       });
         eviction_.visit(visitor);
+        neighbors_.visit(visitor);
         learner_->visit(visitor);
         if (visitor.is_loading()) trainer_.limit_replay();
         replay_.visit(visitor, learner_->has_constraints());
@@ -374,8 +390,10 @@ private:
     Tables tables_;
     std::unique_ptr<Learner> learner_;
     Replay replay_;
+    Neighbors neighbors_{tables_, replay_};
     Eviction eviction_{tables_, *learner_, replay_, limits_};
-    Trainer trainer_{tables_, *learner_, replay_, eviction_, limits_, preprocessing_};
+    Trainer trainer_{tables_, *learner_, replay_, neighbors_,
+                     eviction_, limits_, preprocessing_};
     Inspection inspection_{lock_, tables_, *learner_, replay_, eviction_};
 };
 

@@ -20,6 +20,7 @@ SPECIFICATIONS = [
     "pa(rivals=1,aggressiveness=0.1,normalize=none)",
     "pa(replay=4,replay_size=30,seed=7)",
     "pa(budget=5,budget_floor=0,max_outdegree=20)",
+    "pa(neighbors=3,replay_size=20)",
     "mmp",
     "mmp(max_outdegree=3,tfidf=yes)",
     "mmp(replay=2)",
@@ -35,6 +36,7 @@ SPECIFICATIONS = [
     "svm(budget=5,budget_floor=0,max_outdegree=300)",
     "svm(demands=each,bias=0.3,replay=1)",
     "svm(demands=auto,bias=0.3)",
+    "svm(neighbors=5,max_outdegree=4)",
     "iplt",
     "iplt(sample=40,arity=2,max_leaves=2)",
     "iplt(sample=30,tree=huffman,arity=3,max_leaves=1,policy=random,normalize=none)",
@@ -46,6 +48,7 @@ SPECIFICATIONS = [
     "committee(members=ff+ema(rate=0.5)+ind,vote=score)",
     "committee(members=pa(replay=2)+arow+mmp,vote=rarest)",
     "committee(members=frequency+pa,vote=score)",
+    "committee(members=pa(neighbors=5)+ff(neighbors=2,replay=1),vote=score)",
     "committee(members=oplt(arity=2,max_leaves=2)+iplt(sample=20)+ff,vote=score)",
     "committee(members=ff+pa(shuffle=15)+ff(subsample=0.5)+ooz(shuffle=3,subsample=0.8),seed=3)",
 ]
@@ -56,5 +59,6 @@ OF_MANY_EVENTS = [
     "pa(replay=4,replay_size=300,seed=7)",
     "arow(replay=2,replay_size=100,rivals=2)",
     "svm(demands=each,replay=3,replay_size=200)",
+    "svm(neighbors=20,max_outdegree=4,replay_size=300)",
     "iplt(sample=400,tree=huffman,arity=3,max_leaves=1,policy=random,normalize=none)",
 ]

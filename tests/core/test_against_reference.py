@@ -49,6 +49,7 @@ SOME_VALUES = {
     "rating": [10, 0, 1, 3],
     "replay": [0, 0, 1, 3],
     "replay_size": [10_000, 1, 2, 5],
+    "neighbors": [0, 1, 2, 20],
     "retrieval_window": [50, 1, 2, 3],
     "negatives": [5, 1, 2, 3],
     "sample": [0, 1, 5, 60],

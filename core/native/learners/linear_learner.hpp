@@ -54,7 +54,8 @@ public:
     void rank(const Example& example, std::uint32_t k, double threshold,
               std::vector<Ranked>& best) const override {
         ScoreTable& scores = LinearScratch::of_thread().scores;
-        retrieve(example.active, scores);
+        retrieve(example, scores);
+        add_votes(example, scores);
         select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
         scores.undo();
     }
@@ -62,7 +63,8 @@ public:
     void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
                     std::uint32_t k, double threshold, std::vector<Ranked>& best) const override {
         ScoreTable& scores = LinearScratch::of_thread().scores;
-        retrieve(example.active, scores);
+        retrieve(example, scores);
+        add_votes(example, scores);
         best.clear();
         for (const std::uint32_t cls : classes) {
             const double score = scores.score(cls);
@@ -99,9 +101,12 @@ public:
         if (!tables_.retired.empty())
             for (const ActiveFeature& each : example.active)
                 if (each.feature != NO_ID) remove_retired(tables_.postings[each.feature]);
-        retrieve(example.active, scores);
+        retrieve(example, scores);
         Outcome outcome = compare(example, scores, scratch.context);
-        if (is_counted && subtract_counted(example.active, scores))
+        if (!example.votes.empty()) take_own_scores(example, scores);
+        const bool is_mixed = add_votes(example, scores);
+        if (is_mixed) outcome.rank = best_rank(example, scores);
+        if ((is_counted && subtract_counted(example.active, scores)) || is_mixed)
             outcome.top_two = top_two_of(scores);
         scores.undo();
         const std::uint64_t made_before = postings().appended();
@@ -288,14 +293,15 @@ private:
 
     double rating_of(const Row& row) const { return LinearLearner::rating(row); }
 
-    void retrieve(const std::vector<ActiveFeature>& active, ScoreTable& scores) const {
+    void retrieve(const Example& example, ScoreTable& scores) const {
+        const std::vector<ActiveFeature>& active = example.active;
         std::size_t edges = 0, known = 0;
         for (const ActiveFeature& each : active) {
             if (each.feature == NO_ID) continue;
             edges += edges_scored(postings()[each.feature]);
             ++known;
         }
-        scores.start(edges, tables_.classes.end());
+        scores.start(edges + example.votes.size(), tables_.classes.end());
         for (const ActiveFeature& each : active) {
             if (each.feature == NO_ID) continue;
             const Row& row = postings()[each.feature];
@@ -309,6 +315,37 @@ private:
                 if (value > 0) scores.add_to_each(biases_, value);
             }
         work_.add(known, edges);
+    }
+
+    // Add the votes to the scores; false if there are none, or they do not count.
+    static bool add_votes(const Example& example, ScoreTable& scores) {
+        if (!(example.vote_scale > 0)) return false;
+        for (const Vote& each : example.votes)
+            scores.add(each.cls, example.vote_scale * each.share);
+        return !example.votes.empty();
+    }
+
+    // Fill in the learner's own scores of the classes with a vote, and the best of the others.
+    void take_own_scores(Example& example, ScoreTable& scores) const {
+        for (Vote& each : example.votes) each.own = scores.take(each.cls);
+        std::vector<Ranked> best;
+        select_top_k<Rule::SIGNED>(scores, tables_, 1, -std::numeric_limits<double>::infinity(),
+                                   best);
+        example.best_without_vote = best.empty() ? Ranked{0, NO_ID} : best[0];
+        for (const Vote& each : example.votes) scores.restore(each.cls, each.own);
+    }
+
+    // The best rank of a true class; 0 if none is retrieved.
+    std::uint32_t best_rank(const Example& example, const ScoreTable& scores) const {
+        std::uint32_t best = 0;
+        for (const std::uint32_t cls : example.classes) {
+            if (cls == NO_ID) continue;
+            const Ranked ranked{scores.score(cls), cls};
+            if (!is_retrieved(ranked.score)) continue;
+            const std::uint32_t rank = rank_of(ranked, scores);
+            if (best == 0 || rank < best) best = rank;
+        }
+        return best;
     }
 
     // --- the context of an update --------------------------------------------------------------

@@ -20,6 +20,17 @@ public:
         option("tfidf", tfidf_);
     }
 
+    // A value but for tf-idf and scaling, so that it does not change with the counts.
+    double damped(double value) const {
+        if (binarize_) return 1.0;
+        return sublinear_ && value > 1 ? 1 + natural_log(value) : value;
+    }
+
+    // True if `damped` differs from that of other options.
+    bool damps_as(const Preprocessing& other) const {
+        return binarize_ == other.binarize_ && sublinear_ == other.sublinear_;
+    }
+
     void apply(std::vector<ActiveFeature>& active, const Tables& tables) const {
         if (binarize_) {
             for (ActiveFeature& each : active) each.value = 1.0;

@@ -18,19 +18,26 @@ class Replay {
 public:
     static constexpr std::uint64_t BYTES_PER_BIRTH = 8;
 
-    Replay(const Tables& tables, std::uint64_t seed) : tables_(tables), buffer_(seed) {}
+    Replay(const Tables& tables, const Preprocessing& preprocessing, std::uint64_t seed)
+        : tables_(tables), preprocessing_(preprocessing), buffer_(seed) {}
 
     bool empty() const { return buffer_.empty(); }
     bool is_on() const { return most_ > 0; }
     std::uint64_t offered() const { return buffer_.offered(); }
     std::uint64_t bytes() const { return buffer_.bytes(); }
-    std::uint64_t bytes_per_feature() const { return is_on() ? BYTES_PER_BIRTH : 0; }
-    std::size_t resident_bytes() const { return buffer_.bytes() + births_.resident_bytes(); }
+    std::uint64_t bytes_per_feature() const {
+        return (is_on() ? BYTES_PER_BIRTH : 0) +
+               (buffer_.is_indexed() ? NeighborIndex::BYTES_PER_FEATURE : 0);
+    }
+    std::size_t resident_bytes() const {
+        return buffer_.resident_bytes() + births_.resident_bytes();
+    }
+    const ReplayBuffer& buffer() const { return buffer_; }
 
     // Store at most so many examples from here on; 0: none.
     void limit(std::uint64_t most, std::uint64_t most_bytes) {
         most_ = most;
-        buffer_.limit(most, most_bytes);
+        buffer_.limit(most, most_bytes, *this);
         if (!is_on()) {
             Arena<std::uint64_t>().swap(births_);
         } else if (const std::size_t known = births_.size(); known < tables_.features.end()) {
@@ -39,13 +46,22 @@ public:
         }
     }
 
+    // Index the stored examples by their features, to find neighbors, or no longer.
+    void index(bool is_indexed) {
+        buffer_.set_indexed(is_indexed, tables_.features.end(), *this);
+    }
+    bool is_indexed() const { return buffer_.is_indexed(); }
+    const NeighborIndex& index() const { return buffer_.index(); }
+
     void feature_added(std::uint32_t id) {
+        buffer_.feature_added(id);
         if (!is_on()) return;
         if (id == births_.size()) births_.extend(1);
         births_[id] = removals();
     }
 
     void feature_removed(std::uint32_t id) {
+        buffer_.feature_removed(id);
         if (is_on()) births_[id] = NEVER;
     }
 
@@ -79,17 +95,16 @@ public:
         return stored;
     }
 
-    void offer(StoredExample&& example) { buffer_.offer(std::move(example)); }
+    void offer(StoredExample&& example) { buffer_.offer(std::move(example), *this); }
 
     // Learn a random example again, if what was drawn has features and classes left.
     template <class F>
-    void relearn_one(Example& example, const ExampleReader& reader,
-                     const Preprocessing& preprocessing, F&& learn) {
+    void relearn_one(Example& example, const ExampleReader& reader, F&& learn) {
         const std::size_t at = buffer_.draw();
         if (!refresh(at)) return;
-        read(at, example, reader, preprocessing);
+        read(at, example, reader);
         learn(example);
-        buffer_.put_constraints(at, example.constraints);
+        buffer_.put_constraints(at, example.constraints, *this);
     }
 
     // Remove the examples that have no features or no classes left.
@@ -99,10 +114,9 @@ public:
 
     // Visit every example, after `refresh_all`.
     template <class F>
-    void each(Example& example, const ExampleReader& reader, const Preprocessing& preprocessing,
-              F&& visit) const {
+    void each(Example& example, const ExampleReader& reader, F&& visit) const {
         for (std::size_t at = 0; at < buffer_.size(); ++at) {
-            read(at, example, reader, preprocessing);
+            read(at, example, reader);
             visit(example);
         }
     }
@@ -122,6 +136,11 @@ public:
                tables_.class_records[id].creation_order >= example.classes_made;
     }
 
+    // A value for the index, and as the index has it.
+    double damped(float value) const { return preprocessing_.damped(static_cast<double>(value)); }
+
+    double indexed_value(float value) const { return NeighborIndex::stored_value(damped(value)); }
+
 private:
     static constexpr std::uint64_t NEVER = ~std::uint64_t{0};
 
@@ -135,16 +154,17 @@ private:
         return buffer_.refresh(at, removals(), tables_.classes_made, *this);
     }
 
-    void read(std::size_t at, Example& example, const ExampleReader& reader,
-              const Preprocessing& preprocessing) const {
+    void read(std::size_t at, Example& example, const ExampleReader& reader) const {
         const StoredExample& stored = buffer_[at];
         example.active.clear();
+        example.votes.clear();
+        example.vote_scale = 0;
         for (const auto& [feature, value] : stored.values) {
             tables_.postings.prefetch(feature);
             example.active.push_back({feature, 0, static_cast<double>(value), 0, {}});
         }
         reader.prefetch_edges(example.active);
-        preprocessing.apply(example.active, tables_);
+        preprocessing_.apply(example.active, tables_);
         const auto rejected = stored.classes.end() - stored.rejected;
         example.classes.assign(stored.classes.begin(), rejected);
         example.rejected.assign(rejected, stored.classes.end());
@@ -153,6 +173,7 @@ private:
     }
 
     const Tables& tables_;
+    const Preprocessing& preprocessing_;
     ReplayBuffer buffer_;
     std::uint64_t most_ = 0;
     Arena<std::uint64_t> births_;  // by feature id, `removals` when it was added

@@ -8,6 +8,7 @@
 
 #include "learners/learner.hpp"
 #include "pipeline/eviction.hpp"
+#include "pipeline/neighbors.hpp"
 #include "pipeline/preprocessing.hpp"
 #include "pipeline/replay.hpp"
 
@@ -16,11 +17,12 @@ namespace manyclass {
 // Threads: one at a time, with the engine's lock held for a change.
 class Trainer {
 public:
-    Trainer(Tables& tables, Learner& learner, Replay& replay, Eviction& eviction,
-            const Limits& limits, const Preprocessing& preprocessing)
+    Trainer(Tables& tables, Learner& learner, Replay& replay, Neighbors& neighbors,
+            Eviction& eviction, const Limits& limits, const Preprocessing& preprocessing)
         : tables_(tables),
           learner_(learner),
           replay_(replay),
+          neighbors_(neighbors),
           eviction_(eviction),
           limits_(limits),
           preprocessing_(preprocessing) {}
@@ -51,7 +53,11 @@ public:
             if (example.classes[at] != NO_ID) class_added(at, example.classes[at]);
         }
         drop_evicted(example.rejected);
-        if (!learns_first) outcome = learner_.learn(example, is_first_epoch);
+        if (!learns_first) {
+            neighbors_.vote_to_learn(example, is_first_epoch);
+            outcome = learner_.learn(example, is_first_epoch);
+            if (is_first_epoch) neighbors_.judge(example);
+        }
         store(example);
         eviction_.end_event();
         eviction_.sweep();
@@ -87,21 +93,24 @@ public:
     }
 
     // After other options were taken.
-    void configured(Example& example) {
+    void configured(Example& example, bool prepares_alike) {
+        neighbors_.configured(prepares_alike);
         if (const std::uint32_t wanted = learner_.sample_wanted();
             wanted > 0 && replay_.offered() >= wanted)
             build_from_sample(example);
         limit_replay();
     }
 
-    // Store examples to be replayed, or until the learner is built from them.
+    // Store examples to be replayed or found near, or until the learner is built from them.
     void limit_replay() {
         constexpr std::uint64_t SHARE = 4;  // they take at most one in so many of the bytes
-        replay_.limit(limits_.replay > 0 ? limits_.replay_size : learner_.sample_wanted(),
+        replay_.limit(stores() ? limits_.replay_size : learner_.sample_wanted(),
                       limits_.max_bytes / SHARE);
     }
 
 private:
+    bool stores() const { return limits_.replay > 0 || neighbors_.is_on(); }
+
     ExampleReader reader() const { return {tables_, learner_.most_edges_read()}; }
 
     void count_features(const Example& example, bool is_first_epoch) {
@@ -149,11 +158,11 @@ private:
 
     // Replay, and store the example just learned.
     void store(Example& example) {
-        if (limits_.replay > 0) {
+        if (stores()) {
             StoredExample stored = replay_.stored(example);
             const auto relearn = [this](Example& drawn) { learner_.learn(drawn, false); };
             for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
-                replay_.relearn_one(example, reader(), preprocessing_, relearn);
+                replay_.relearn_one(example, reader(), relearn);
             replay_.offer(std::move(stored));
         } else if (const std::uint32_t wanted = learner_.sample_wanted(); wanted > 0) {
             replay_.offer(replay_.stored(example));
@@ -165,7 +174,7 @@ private:
     void build_from_sample(Example& example) {
         replay_.refresh_all();
         const auto each = [&](const VisitExample& visit) {
-            replay_.each(example, reader(), preprocessing_, visit);
+            replay_.each(example, reader(), visit);
         };
         learner_.build(each, /*learns=*/true);
         limit_replay();
@@ -187,6 +196,7 @@ private:
     Tables& tables_;
     Learner& learner_;
     Replay& replay_;
+    Neighbors& neighbors_;
     Eviction& eviction_;
     const Limits& limits_;
     const Preprocessing& preprocessing_;

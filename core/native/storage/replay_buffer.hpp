@@ -13,6 +13,7 @@
 #include "pipeline/example.hpp"
 #include "pipeline/wire.hpp"
 #include "snapshot/visitor.hpp"
+#include "storage/neighbor_index.hpp"
 #include "storage/tables.hpp"
 
 namespace manyclass {
@@ -44,6 +45,8 @@ struct StoredExample {
     }
 };
 
+// `names` of a function says which features and classes are forgotten, and prepares a value for the
+// neighbor index.
 class ReplayBuffer {
 public:
     explicit ReplayBuffer(std::uint64_t seed) : random_(seed) {}
@@ -51,43 +54,50 @@ public:
     bool empty() const { return stored_.empty(); }
     std::size_t size() const { return stored_.size(); }
     std::uint64_t bytes() const { return bytes_; }
+    std::size_t resident_bytes() const { return bytes_ + index_.resident_bytes(); }
     const StoredExample& operator[](std::size_t at) const { return stored_[at]; }
     std::size_t draw() { return random_below(random_, stored_.size()); }
 
     // The constraints of an example have changed.
-    void put_constraints(std::size_t at, const std::vector<Constraint>& constraints) {
-        bytes_ -= stored_[at].bytes();
+    template <class N>
+    void put_constraints(std::size_t at, const std::vector<Constraint>& constraints,
+                         const N& names) {
+        bytes_ -= bytes_of(stored_[at]);
         stored_[at].constraints = std::vector<Constraint>(constraints);  // no spare capacity
-        bytes_ += stored_[at].bytes();
-        while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()));
+        bytes_ += bytes_of(stored_[at]);
+        while (bytes_ > most_bytes_) take_out(random_below(random_, stored_.size()), names);
     }
 
     // Limit the examples and bytes from here on.
-    void limit(std::size_t most, std::uint64_t most_bytes) {
+    template <class N>
+    void limit(std::size_t most, std::uint64_t most_bytes, const N& names) {
         most_ = most;
         most_bytes_ = most_bytes;
         while (stored_.size() > most_ || bytes_ > most_bytes_)
-            take_out(random_below(random_, stored_.size()));
+            take_out(random_below(random_, stored_.size()), names);
     }
 
     // Offer an example: it takes a free place, replaces another example, or is not stored.
-    void offer(StoredExample&& example) {
+    template <class N>
+    void offer(StoredExample&& example, const N& names) {
         if (example.values.empty() || example.classes.empty()) return;
         ++offered_;
-        if (example.bytes() > most_bytes_) return;
-        if (stored_.size() >= most_ || bytes_ + example.bytes() > most_bytes_) {
+        const std::uint64_t bytes = bytes_of(example);
+        if (bytes > most_bytes_) return;
+        if (stored_.size() >= most_ || bytes_ + bytes > most_bytes_) {
             const std::uint64_t at = random_below(random_, offered_);
             if (at >= stored_.size()) return;
-            take_out(at);
+            take_out(at, names);
         }
-        while (bytes_ + example.bytes() > most_bytes_)
-            take_out(random_below(random_, stored_.size()));
-        bytes_ += example.bytes();
+        while (bytes_ + bytes > most_bytes_)
+            take_out(random_below(random_, stored_.size()), names);
+        bytes_ += bytes;
         stored_.push_back(std::move(example));
+        if (is_indexed_) index_last(stored_.size() - 1, names);
     }
 
     // Remove forgotten features and classes from an example. Without features or without classes,
-    // remove the example too and return false. `names` says what is forgotten.
+    // remove the example too and return false.
     template <class N>
     bool refresh(std::size_t at, std::uint64_t removals, std::uint64_t classes_made,
                  const N& names) {
@@ -96,7 +106,7 @@ public:
             stored.classes_made = classes_made;  // none with the id of an earlier class
             return true;
         }
-        bytes_ -= stored.bytes();
+        bytes_ -= bytes_of(stored);
         const auto class_is_gone = [&](std::uint32_t cls) {
             return names.class_is_gone(stored, cls);
         };
@@ -111,10 +121,38 @@ public:
         });
         stored.removals = removals;
         stored.classes_made = classes_made;
-        bytes_ += stored.bytes();
-        if (!stored.values.empty() && !stored.classes.empty()) return true;
-        take_out(at);
+        bytes_ += bytes_of(stored);
+        if (!stored.values.empty() && !stored.classes.empty()) {
+            if (is_indexed_) index_.set_scale(at, scale_of(stored, names));
+            return true;
+        }
+        take_out(at, names);
         return false;
+    }
+
+    // --- neighbors -----------------------------------------------------------------------------
+
+    bool is_indexed() const { return is_indexed_; }
+    const NeighborIndex& index() const { return index_; }
+
+    // Index the stored examples, for features below `features`, or no longer. All of them are
+    // indexed at once: it is for options that have changed.
+    template <class N>
+    void set_indexed(bool is_indexed, std::uint32_t features, const N& names) {
+        index_.clear();
+        is_indexed_ = is_indexed;
+        bytes_ = 0;
+        for (const StoredExample& each : stored_) bytes_ += bytes_of(each);
+        if (!is_indexed_) return;
+        index_.fit(features);
+        for (std::size_t at = 0; at < stored_.size(); ++at) index_last(at, names);
+    }
+
+    void feature_added(std::uint32_t id) {
+        if (is_indexed_) index_.fit(id + 1);
+    }
+    void feature_removed(std::uint32_t id) {
+        if (is_indexed_) index_.drop(id);
     }
 
     // --- state ---------------------------------------------------------------------------------
@@ -152,7 +190,10 @@ public:
         runs.rejected = visitor.run<std::uint32_t>("kept_rejected", any_rejected ? examples : 0);
         runs.weights = visitor.run<float>("kept_weights", any_weighted ? examples : 0);
         if (visitor.is_dumping()) dump(runs, names);
-        if (visitor.is_loading()) load(runs, tables, has_constraints);
+        if (visitor.is_loading()) {
+            load(runs, tables, has_constraints);
+            set_indexed(is_indexed_, tables.features.end(), names);
+        }
     }
 
 private:
@@ -218,7 +259,6 @@ private:
             need(runs.constraints.data[i] == 0 || has_constraints, "kept_demanded",
                  "this learner makes no demands");
             constraint = load_constraints(runs, i, constraint, tables, example);
-            bytes_ += example.bytes();
             stored_.push_back(std::move(example));
         }
         need(value == runs.feature_ids.size, "kept_features",
@@ -311,10 +351,49 @@ private:
         from.shrink_to_fit();
     }
 
-    void take_out(std::size_t at) {
-        bytes_ -= stored_[at].bytes();
+    template <class N>
+    void take_out(std::size_t at, const N& names) {
+        bytes_ -= bytes_of(stored_[at]);
+        const bool is_worn = is_indexed_ && !index_.remove(at, features_of(stored_[at], names));
         if (at + 1 != stored_.size()) stored_[at] = std::move(stored_.back());
         stored_.pop_back();
+        if (is_worn) set_indexed(true, index_.end(), names);
+    }
+
+    std::uint64_t bytes_of(const StoredExample& example) const {
+        if (!is_indexed_) return example.bytes();
+        return example.bytes() + NeighborIndex::BYTES_PER_EXAMPLE +
+               NeighborIndex::BYTES_PER_VALUE * example.values.size();
+    }
+
+    template <class N>
+    void index_last(std::size_t at, const N& names) {
+        std::vector<std::pair<std::uint32_t, double>> values;
+        for (const auto& [feature, value] : stored_[at].values)
+            if (!names.feature_is_gone(stored_[at], feature))
+                values.emplace_back(feature, names.damped(value));
+        index_.add(values);
+        index_.set_scale(at, scale_of(stored_[at], names));
+    }
+
+    // 1 / the length of the prepared values, which those of forgotten features count for until the
+    // example is drawn.
+    template <class N>
+    static double scale_of(const StoredExample& example, const N& names) {
+        double squares = 0;
+        for (const auto& [feature, value] : example.values) {
+            const double stored = NeighborIndex::stored_value(names.damped(value));
+            squares += stored * stored;
+        }
+        return 1 / std::sqrt(squares);
+    }
+
+    template <class N>
+    static std::vector<std::uint32_t> features_of(const StoredExample& example, const N& names) {
+        std::vector<std::uint32_t> features;
+        for (const auto& value : example.values)
+            if (!names.feature_is_gone(example, value.first)) features.push_back(value.first);
+        return features;
     }
 
     std::deque<StoredExample> stored_;  // unlike a vector, with little spare capacity
@@ -323,6 +402,8 @@ private:
     std::uint64_t most_bytes_ = 0;
     std::uint64_t offered_ = 0;
     std::uint64_t random_;
+    bool is_indexed_ = false;
+    NeighborIndex index_;
 };
 
 }  // namespace manyclass

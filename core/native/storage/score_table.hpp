@@ -70,6 +70,21 @@ public:
         count_ = static_cast<std::size_t>(touched - touched_.data());
     }
 
+    // Add to the score of one class, which counts as one more edge.
+    void add(std::uint32_t cls, double gain) {
+        if (classes_ > 0) {
+            dense_[cls] += gain;
+            return;
+        }
+        std::uint32_t at = home(cls, shift_);
+        while (slots_[at].cls != cls && slots_[at].cls != NO_ID) at = (at + 1) & mask_;
+        if (slots_[at].cls == NO_ID) {
+            slots_[at].cls = cls;
+            touched_[count_++] = at;
+        }
+        slots_[at].score += gain;
+    }
+
     // Add coefficient * gains[class] to each score but 0.
     void add_to_each(const std::vector<float>& gains, double coefficient) {
         for (std::size_t cls = 0; cls < classes_; ++cls) {  // without a branch, for vectors

@@ -93,6 +93,7 @@ def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> 
         "resident_bytes": size + 966,
         "evicted_features": 0,
         "evicted_classes": 0,
+        "neighbor_weight": 0.0,
         "learn_seconds": 0.000041,
         "accuracy": _ACCURACY,
         "confidence": {

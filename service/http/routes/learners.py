@@ -99,6 +99,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         resident_bytes=learner.resident_bytes,
         evicted_features=learner.evicted_features,
         evicted_classes=learner.evicted_classes,
+        neighbor_weight=learner.neighbor_weight,
         learn_seconds=metrics.seconds_an_event(each.label),
         accuracy=_accuracy(each.progress),
         confidence=_confidence(each.calibration),

@@ -75,6 +75,9 @@ class LearnerStats(BaseModel):
     resident_bytes: int
     evicted_features: int
     evicted_classes: int
+    neighbor_weight: float = Field(
+        description="weight of the vote of the nearest past instances; 0: it does not count"
+    )
     learn_seconds: float | None
     accuracy: AccuracyByWindow = Field(description="by the number of last events")
     confidence: Confidence

@@ -126,7 +126,9 @@ def test_a_preset_names_several_options():
     assert Options.parse("svm(fast)") == Options.of("svm", replay=0)
     assert Options.parse("svm(fast, C=2)").specification == "svm(C=2,replay=0)"
     assert Options.parse("svm(fast, replay=1)") == Options.of("svm", replay=1)
-    assert Options.parse("svm(best)").specification == "svm(replay=8,replay_size=100000)"
+    assert (
+        Options.parse("svm(best)").specification == "svm(replay=8,replay_size=100000,neighbors=20)"
+    )
     assert Options.of("committee", members="svm(fast)+ff").members == "svm(replay=0)+ff"
 
 

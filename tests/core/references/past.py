@@ -40,10 +40,14 @@ class Past:
         self.kept = []
         self.came = 0
         self.most = self.most_bytes = 0
+        self.bytes_per_value = self.bytes_per_example = 0  # of an index of them
 
     @property
     def bytes(self):
-        return sum(example.bytes for example in self.kept)
+        return sum(map(self.bytes_of, self.kept))
+
+    def bytes_of(self, example):
+        return example.bytes + self.bytes_per_example + self.bytes_per_value * len(example.values)
 
     def limit(self, most, most_bytes):
         """Limit the number of kept instances; remove random ones."""
@@ -82,14 +86,14 @@ class Past:
         if not example.values or not (example.classes or example.rejected):
             return
         self.came += 1
-        if example.bytes > self.most_bytes:
+        if self.bytes_of(example) > self.most_bytes:
             return
-        if len(self.kept) >= self.most or self.bytes + example.bytes > self.most_bytes:
+        if len(self.kept) >= self.most or self.bytes + self.bytes_of(example) > self.most_bytes:
             place = self.random.below(self.came)
             if place >= len(self.kept):
                 return
             self.take_out(place)
-        self.hold_bytes(example.bytes)
+        self.hold_bytes(self.bytes_of(example))
         self.kept.append(example)
 
     def take_out(self, place):

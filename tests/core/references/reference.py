@@ -12,6 +12,12 @@ from numpy import float32
 from manyclass.core.outcome import Learned
 from tests.core.references.arithmetic import SMALLEST_VALUE, log, total
 from tests.core.references.forgetting import Forgetting
+from tests.core.references.neighbors import (
+    INDEXED_EXAMPLE_BYTES,
+    INDEXED_FEATURE_BYTES,
+    INDEXED_VALUE_BYTES,
+    Neighbors,
+)
 from tests.core.references.past import Past, StoredExample, is_gone
 from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
 
@@ -54,6 +60,8 @@ class Reference(Forgetting):
         self.feature_ids = Ids()
         self.class_ids = Ids()
         self.past = Past(options.seed)
+        self.neighbors = Neighbors()
+        self.votes_learned = {}  # by the neighbors of the example that is being learned
         self.seed_at_first = options.seed
         self.learned = 0
         self.unlabelled = 0  # events without true classes
@@ -71,16 +79,20 @@ class Reference(Forgetting):
 
     def configure(self, options):
         self.options = replace(options)
+        self.neighbors.configure(options.neighbors)
         self.limit_past()
 
     def limit_past(self):
+        is_indexed = self.options.neighbors > 0
+        self.past.bytes_per_value = INDEXED_VALUE_BYTES if is_indexed else 0
+        self.past.bytes_per_example = INDEXED_EXAMPLE_BYTES if is_indexed else 0
         self.past.limit(self.most_past(), self.options.max_bytes // PAST_SHARE)
 
     # --- overridden by learners -------------------------------------------------------------------
 
     def most_past(self):
         """Return the number of past instances to keep."""
-        return self.options.replay_size if self.options.replay else 0
+        return self.options.replay_size if self.options.replay or self.options.neighbors else 0
 
     def change(self, values, standing, constraints):
         """Learn the true classes of the standing; return true if anything changed.
@@ -194,12 +206,32 @@ class Reference(Forgetting):
         return sorted(scored, key=lambda each: (-each[1], self.labels[each[0]].born))
 
     def rank(self, instance, k=5, threshold=None, among=None):
-        ranked = self.retrieve(self.prepare(instance))
+        values = self.prepare(instance)
+        ranked = self.mixed(self.retrieve(values), self.votes_of_neighbors(values))
         if among is not None:
             ranked = [(name, score) for name, score in ranked if name in among]
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
+
+    def votes_of_neighbors(self, values):
+        """Return the votes of the neighbors of an instance, none while they do not count."""
+        if self.neighbors.scale == 0:
+            return {}
+        return self.neighbors.votes(values, self.past.kept, self.options)
+
+    def mixed(self, ranked, votes):
+        """Return the ranking with the votes added to the scores."""
+        if not votes or self.neighbors.scale == 0:
+            return ranked
+        scores = dict(ranked)
+        for name, vote in votes.items():
+            scores[name] = scores.get(name, 0.0) + self.neighbors.scale * vote
+        return self.in_order(
+            (name, score)
+            for name, score in scores.items()
+            if score > 0 or (self.signed and score < 0)
+        )
 
     def explain(self, instance, classes, limit=10):
         values = self.prepare(instance)
@@ -212,6 +244,9 @@ class Reference(Forgetting):
                 for to, vote in self.votes(self.rows[name], value)
                 if to == wanted
             ]
+            of_neighbors = self.neighbors.explain(values, self.past.kept, self.options, wanted)
+            reasons = [(name, vote + of_neighbors.pop(name, 0.0)) for name, vote in reasons]
+            reasons += [(name, of_neighbors[name]) for name in values if name in of_neighbors]
             reasons.sort(key=lambda reason: -abs(reason[1]))
             answer.append(reasons[:limit])
         return answer
@@ -222,7 +257,7 @@ class Reference(Forgetting):
 
     def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
         rejected = [name for name in dict.fromkeys(rejected) if name in self.labels]
-        values = self.prepare(instance)
+        values = prepared = self.prepare(instance)
         before = self.sizes
         self.learned += 1
         self.unlabelled += not classes
@@ -232,10 +267,20 @@ class Reference(Forgetting):
         rejected = [name for name in rejected if name in self.labels]  # or evicted for a new one
         constraints = {}
         self.forget_retired(feature for feature, _ in self.known(values))
+        self.votes_learned = {}
+        if self.neighbors.is_due(self.learned, is_first_epoch):
+            self.votes_learned = self.neighbors.votes(prepared, self.past.kept, self.options)
         first, second = self.before(values, is_first_epoch)
+        own = self.unworked(values) if self.votes_learned else []
         self.example_weight = float(float32(weight))
         outcome = self.improve(values, true, constraints, rejected)
         outcome = outcome._replace(first=first, second=second)
+        if self.votes_learned and self.neighbors.scale > 0:
+            names = [name for name, _ in self.mixed(own, self.votes_learned)]
+            rank = min((names.index(name) + 1 for name in true if name in names), default=0)
+            outcome = outcome._replace(rank=rank)
+        if is_first_epoch:
+            self.neighbors.judge(self.votes_learned, dict(own), self.in_order, true, self.learned)
         given = {name: float32(instance[name]) for name in values}
         self.keep(StoredExample(given, true, constraints, rejected, self.example_weight))
         self.keep_within_limits(before)
@@ -243,20 +288,25 @@ class Reference(Forgetting):
         return outcome
 
     def keep(self, example):
-        if self.options.replay:
+        if self.most_past():
             self.learn_again()
             self.past.offer(example)
 
+    def unworked(self, values):
+        """Return the ranking of the learner's own scores, as if nothing had been read for it."""
+        work = self.active_features_ranked, self.edges_touched
+        ranked = self.retrieve(values)
+        self.active_features_ranked, self.edges_touched = work
+        return ranked
+
     def before(self, values, counted):
         """Return the two best scores from before the features were counted."""
-        work = self.active_features_ranked, self.edges_touched
         features = [feature for feature, _ in self.known(values)] if counted else []
         for feature in features:
             feature.times_seen -= 1
-        two = best_two(self.retrieve(values))
+        two = best_two(self.mixed(self.unworked(values), self.votes_learned))
         for feature in features:
             feature.times_seen += 1
-        self.active_features_ranked, self.edges_touched = work
         return two
 
     def learn_again(self):
@@ -360,7 +410,8 @@ class Reference(Forgetting):
 
     @property
     def feature_bytes(self):
-        return FEATURE_BYTES + (BIRTH_BYTES if self.most_past() else 0)
+        indexed = INDEXED_FEATURE_BYTES if self.options.neighbors else 0
+        return FEATURE_BYTES + (BIRTH_BYTES if self.most_past() else 0) + indexed
 
     @property
     def class_bytes(self):
@@ -401,7 +452,10 @@ class Reference(Forgetting):
         return outdegrees(self)
 
     def dump(self):
-        return dump(self)
+        arrays = dump(self)
+        if self.options.neighbors:
+            arrays["neighbor_weights"] = self.neighbors.state
+        return arrays
 
 
 def page(counts, prefix, after, limit):

@@ -1,0 +1,252 @@
+// The vote of the nearest stored examples beside the scores of a learner, and the weight of this vote,
+// which is chosen by the outcomes so far.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "learners/learner.hpp"
+#include "pipeline/example.hpp"
+#include "pipeline/replay.hpp"
+#include "snapshot/visitor.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// A class has the share of the nearest examples with it, each counted by its similarity, times the
+// similarity of the nearest. Its score is the learner's own, and weight * usual * share: `usual` is
+// the learner's own best score on average, so that a weight means the same for all learners.
+//
+// For each weight the events are counted, decayed, whose first class would have been right. The best
+// weight is used once it leads the weight 0 by more than chance.
+//
+// Threads: as a learner.
+class Neighbors {
+public:
+    Neighbors(const Tables& tables, Replay& replay) : tables_(tables), replay_(replay) {}
+
+    template <class V>
+    static void visit_options(V&& option, std::uint32_t& most) {
+        option("neighbors", most);
+    }
+    static void visit_options(OptionNames& names) {
+        std::uint32_t most = 0;
+        visit_options(names, most);
+    }
+    void visit_options(const OptionValues& options) { visit_options(options, most_); }
+
+    bool is_on() const { return most_ > 0; }
+
+    // Take in options: `prepares_alike` if the stored examples are prepared as before.
+    void configured(bool prepares_alike) {
+        if (!is_on()) state_ = {};
+        choose();
+        if (replay_.is_indexed() != is_on() || (is_on() && !prepares_alike)) replay_.index(is_on());
+    }
+
+    // The weight of the vote.
+    double weight() const { return WEIGHTS[chosen_]; }
+
+    // --- voting --------------------------------------------------------------------------------
+
+    // Give an example that is ranked its votes.
+    void vote(Example& example) const {
+        example.votes.clear();
+        example.vote_scale = weight() * state_[USUAL];
+        if (example.vote_scale > 0) count_votes(example);
+    }
+
+    // Give an example that is learned its votes, if they count or are to be judged: while they do not
+    // count, for the first events and then for one in some.
+    void vote_to_learn(Example& example, bool is_first_epoch) const {
+        vote(example);
+        if (!is_on() || example.vote_scale > 0 || !is_first_epoch) return;
+        if (tables_.learned <= ALL_UNTIL || tables_.learned % ONE_IN == 0) count_votes(example);
+    }
+
+    // Compare the weights by an example with its votes, for which the learner has filled in its own
+    // scores. In later epochs the example may be among its own neighbors, and is not to be judged.
+    void judge(const Example& example) {
+        if (example.votes.empty() || example.classes.empty()) return;
+        std::array<bool, WEIGHTS.size()> is_right;
+        Ranked own{0, NO_ID};
+        for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
+            const Ranked first = first_of(example, WEIGHTS[i] * state_[USUAL]);
+            if (i == 0) own = first;
+            is_right[i] = first.cls != NO_ID &&
+                          std::find(example.classes.begin(), example.classes.end(), first.cls) !=
+                              example.classes.end();
+        }
+        for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
+            double& right = state_[i];
+            double& differs = state_[WEIGHTS.size() + i];
+            right = right * DECAY + (is_right[i] ? 1.0 : 0.0);
+            differs = differs * DECAY + (is_right[i] != is_right[0] ? 1.0 : 0.0);
+        }
+        if (own.cls != NO_ID) {
+            const double size = std::fabs(own.score);
+            double& usual = state_[USUAL];
+            if (usual == 0) usual = size;
+            usual += (size - usual) *
+                     std::max(LEAST_STEP, 1 / static_cast<double>(tables_.learned));
+        }
+        choose();
+    }
+
+    // Add to the contributions to a class what the features add to its vote.
+    void explain(const Example& example, std::uint32_t cls, Contributions& contributions) const {
+        const double scale = weight() * state_[USUAL];
+        if (!(scale > 0) || cls == NO_ID) return;
+        Found& found = Found::of_thread();
+        if (!search(example, found)) return;
+        std::vector<double> gains(example.active.size(), 0.0);
+        for (const Neighbor& near : found.nearest) {
+            const StoredExample& stored = replay_.buffer()[near.slot];
+            const auto end = stored.classes.end() - stored.rejected;
+            if (replay_.class_is_gone(stored, cls) ||
+                std::find(stored.classes.begin(), end, cls) == end)
+                continue;
+            const double factor = scale * (found.nearest[0].similarity / found.total) *
+                                  (static_cast<double>(stored.weight) * near.similarity *
+                                   near.similarity * near.similarity);
+            for (const SearchedFeature& each : found.searched)
+                for (const auto& [feature, value] : stored.values)
+                    if (feature == each.feature && !replay_.feature_is_gone(stored, feature))
+                        gains[each.at] += factor *
+                                          (each.value * replay_.indexed_value(value) *
+                                           replay_.index().scale(near.slot) / found.length);
+        }
+        for (std::size_t at = 0; at < gains.size(); ++at) {
+            if (gains[at] == 0) continue;
+            const std::string name(example.active[at].name);
+            const auto own = std::find_if(contributions.begin(), contributions.end(),
+                                          [&](const auto& each) { return each.first == name; });
+            if (own != contributions.end()) own->second += gains[at];
+            else contributions.emplace_back(name, gains[at]);
+        }
+    }
+
+    // --- state ---------------------------------------------------------------------------------
+
+    void visit(SnapshotVisitor& visitor) {
+        if (!is_on()) return;
+        const Run<double> run = visitor.matching<double>("neighbor_weights", state_.size());
+        if (visitor.is_dumping()) std::copy(state_.begin(), state_.end(), run.data);
+        if (!visitor.is_loading()) return;
+        for (std::size_t i = 0; i < state_.size(); ++i) {
+            const double most = i == USUAL ? LARGEST_USUAL : MOST_EVENTS;
+            need(run.data[i] >= 0 && run.data[i] <= most, "neighbor_weights",
+                 "it is not a count or a score");
+            state_[i] = run.data[i];
+        }
+        choose();
+    }
+
+private:
+    static constexpr std::array<double, 7> WEIGHTS{0, 0.25, 0.5, 1, 2, 4, 16};
+    static constexpr std::size_t USUAL = 2 * WEIGHTS.size();
+    static constexpr double DECAY = 0.9998, MOST_EVENTS = 5001;  // their sum is at most 1 / (1 - DECAY)
+    static constexpr double LEAST_STEP = 0.001, LARGEST_USUAL = 1e60;
+    static constexpr double LEAST_TOTAL = 1e-300;  // of similarities; below, numbers lose digits
+    static constexpr std::uint64_t ALL_UNTIL = 4096, ONE_IN = 8;
+
+    // The result of a search.
+    struct Found {
+        std::vector<SearchedFeature> searched;
+        std::vector<Neighbor> nearest;
+        double length = 0, total = 0;
+        std::vector<std::pair<std::uint32_t, double>> by_class;
+
+        [[gnu::noinline]] static Found& of_thread() {
+            static thread_local Found found;
+            return found;
+        }
+    };
+
+    // The vote of an example, to the fourth power: the nearest ones decide.
+    static double vote_of(const StoredExample& stored, double similarity) {
+        return static_cast<double>(stored.weight) * similarity * similarity * similarity *
+               similarity;
+    }
+
+    // Find the nearest examples; false if none is near.
+    bool search(const Example& example, Found& found) const {
+        double squares = 0;
+        found.searched.clear();
+        for (std::size_t at = 0; at < example.active.size(); ++at) {
+            const ActiveFeature& each = example.active[at];
+            squares += each.value * each.value;
+            if (each.feature != NO_ID)
+                found.searched.push_back(
+                    {each.feature, static_cast<std::uint32_t>(at), each.value, 0});
+        }
+        found.length = std::sqrt(squares);
+        replay_.index().search(found.searched, found.length, most_, found.nearest);
+        found.total = 0;
+        for (const Neighbor& near : found.nearest)
+            __builtin_prefetch(&replay_.buffer()[near.slot]);
+        for (const Neighbor& near : found.nearest)
+            __builtin_prefetch(replay_.buffer()[near.slot].classes.data());
+        for (const Neighbor& near : found.nearest)
+            found.total += vote_of(replay_.buffer()[near.slot], near.similarity);
+        return found.total >= LEAST_TOTAL;
+    }
+
+    void count_votes(Example& example) const {
+        Found& found = Found::of_thread();
+        if (!search(example, found)) return;
+        auto& by_class = found.by_class;
+        by_class.clear();
+        for (const Neighbor& near : found.nearest) {
+            const StoredExample& stored = replay_.buffer()[near.slot];
+            const double vote = vote_of(stored, near.similarity);
+            for (auto cls = stored.classes.begin(); cls != stored.classes.end() - stored.rejected;
+                 ++cls)
+                if (!replay_.class_is_gone(stored, *cls)) by_class.emplace_back(*cls, vote);
+        }
+        std::stable_sort(by_class.begin(), by_class.end(),
+                         [](const auto& one, const auto& other) { return one.first < other.first; });
+        for (const auto& [cls, vote] : by_class) {
+            if (example.votes.empty() || example.votes.back().cls != cls)
+                example.votes.push_back({cls, 0, 0});
+            example.votes.back().share += vote;
+        }
+        for (Vote& each : example.votes)
+            each.share = each.share / found.total * found.nearest[0].similarity;
+    }
+
+    // The first class with a weight of the vote; NO_ID if none has a score.
+    Ranked first_of(const Example& example, double scale) const {
+        Ranked first = example.best_without_vote;
+        for (const Vote& each : example.votes) {
+            const Ranked with{each.own + scale * each.share, each.cls};
+            if (with.score != 0 && (first.cls == NO_ID || tables_.precedes(with, first)))
+                first = with;
+        }
+        return first;
+    }
+
+    // Choose the first of the best weights, if it leads by a standard deviation of the difference.
+    void choose() {
+        chosen_ = 0;
+        for (std::size_t i = 1; i < WEIGHTS.size(); ++i)
+            if (state_[i] > state_[chosen_]) chosen_ = i;
+        const double lead = state_[chosen_] - state_[0];
+        if (lead < std::sqrt(std::max(state_[WEIGHTS.size() + chosen_], 1.0))) chosen_ = 0;
+    }
+
+    const Tables& tables_;
+    Replay& replay_;
+    std::uint32_t most_ = 0;
+    // For each weight the events with a right class in first place; for each, those in which it
+    // differs from weight 0; then the learner's usual best score.
+    std::array<double, 2 * WEIGHTS.size() + 1> state_{};
+    std::size_t chosen_ = 0;  // follows from the state
+};
+
+}  // namespace manyclass
