@@ -1,12 +1,11 @@
 """The ensemble: a committee of other learners, and how it parts its bytes among them."""
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.common import LIMITS, SEED
 from manyclass.core.learners.spec import Learner, Option
 from manyclass.core.learners.specification import parts, split
-from manyclass.core.learners.voting import Vote
 
 if TYPE_CHECKING:
     from manyclass.core.learners.options import Options
@@ -14,7 +13,12 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 64
 
 MEMBERS = Option("members", "", "", "Specifications of the members, joined by +.", is_nested=True)
-VOTE = Option("vote", "majority", " | ".join(get_args(Vote)), "How one ranking is made of several.")
+VOTE = Option(
+    "vote",
+    "majority",
+    "majority | rarest | score | probability",
+    "How one ranking is made of several.",
+)
 
 
 def members_of(options: "Options") -> "list[Options]":
