@@ -270,10 +270,15 @@ private:
             OfMember& own = scratch.of_members[at];
             own.clear();
             source.rank(member, at, depth, scratch.best, [&](const std::vector<Ranked>& best) {
-                for (const Ranked& each : best)
-                    if (const std::uint32_t id = links.id(each.cls, classes, known); id != NO_ID)
-                        own.nominated.push_back({each.score, id});
-                own.ends.push_back(own.nominated.size());
+                std::size_t end = own.nominated.size();
+                own.nominated.resize(end + best.size());
+                for (const Ranked& each : best) {
+                    const std::uint32_t id = links.id(each.cls, classes, known);
+                    own.nominated[end] = {each.score, id};
+                    end += id != NO_ID;
+                }
+                own.nominated.resize(end);
+                own.ends.push_back(end);
                 own.last.push_back(best.size() == depth ? best.back().score : -1);
             });
         }
