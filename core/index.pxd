@@ -172,3 +172,12 @@ cdef class Index:
 
     cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
                       bint is_first_epoch)
+
+    @staticmethod
+    cdef vector[string_view] names_of(list classes) except *
+
+    @staticmethod
+    cdef list list_of_names(object among)
+
+    @staticmethod
+    cdef list with_names(const vector[Ranked]& best, const string& names)

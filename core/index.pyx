@@ -15,7 +15,7 @@ cimport cython
 
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
-from manyclass.core.instance cimport Instance, bytes_of
+from manyclass.core.instance cimport Instance, as_instance, bytes_of
 
 import numpy as np
 
@@ -37,24 +37,6 @@ cdef string_view any_utf8(str text) except *:
     except UnicodeEncodeError:
         raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
     return string_view(data, size)
-
-
-cdef vector[string_view] names_of(list classes) except *:
-    """Return any names as UTF-8, valid as long as the list."""
-    cdef vector[string_view] names
-    for name in classes:
-        names.push_back(any_utf8(<str?>name))
-    return names
-
-
-cdef list list_of_names(object among):
-    if isinstance(among, (str, bytes)):
-        raise InstanceError("among must be an array of names", ("among",))
-    return list(among)
-
-
-cdef Instance as_instance(object given):
-    return <Instance>given if type(given) is Instance else Instance(given)
 
 
 cdef list weighted(const vector[pair[string, double]]& pairs):
@@ -98,6 +80,32 @@ cdef class Index:
         cdef bytes learner = options.learner.encode()
         self._native.reset(new Engine(learner, native(options), hash_seed))
 
+    @staticmethod
+    cdef vector[string_view] names_of(list classes) except *:
+        """Return any names as UTF-8, valid as long as the list."""
+        cdef vector[string_view] names
+        for name in classes:
+            names.push_back(any_utf8(<str?>name))
+        return names
+
+    @staticmethod
+    cdef list list_of_names(object among):
+        if isinstance(among, (str, bytes)):
+            raise InstanceError("among must be an array of names", ("among",))
+        return list(among)
+
+    @staticmethod
+    cdef list with_names(const vector[Ranked]& best, const string& names):
+        """Return (name, score) of ranked classes, whose names stand one behind the other."""
+        cdef const char* at = names.data()
+        cdef uint32_t size
+        cdef list ranked = []
+        for i in range(best.size()):
+            memcpy(&size, at, sizeof(size))
+            ranked.append((PyUnicode_DecodeUTF8(at + sizeof(size), size, NULL), best[i].score))
+            at += sizeof(size) + size
+        return ranked
+
     def configure(self, options):
         if options.learner != self.options.learner:
             raise OptionError(
@@ -113,36 +121,28 @@ cdef class Index:
         cdef double least = -INFINITY if threshold is None else threshold
         cdef vector[Ranked] best
         cdef string names
-        cdef const char* at
-        cdef uint32_t size
-        cdef list ranked = []
         cdef list kept
         if among is None:
             deref(self._native).rank(bytes_of(given), k, least, best, names)
         else:
-            kept = list_of_names(among)
+            kept = Index.list_of_names(among)
             deref(self._native).rank_among(
-                bytes_of(given), names_of(kept), k, least, best, names
+                bytes_of(given), Index.names_of(kept), k, least, best, names
             )
-        at = names.data()
-        for i in range(best.size()):
-            memcpy(&size, at, sizeof(size))
-            ranked.append((PyUnicode_DecodeUTF8(at + sizeof(size), size, NULL), best[i].score))
-            at += sizeof(size) + size
-        return ranked
+        return Index.with_names(best, names)
 
     def explain(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
         cdef vector[vector[pair[string, double]]] explained
         cdef list kept = list(classes)
-        deref(self._native).explain(bytes_of(given), names_of(kept), limit, explained)
+        deref(self._native).explain(bytes_of(given), Index.names_of(kept), limit, explained)
         return [weighted(explained[i]) for i in range(explained.size())]
 
     def paths(self, instance not None, classes, size_t limit=10):
         cdef Instance given = as_instance(instance)
         cdef vector[vector[PathNode]] found
         cdef list kept = list(classes)
-        deref(self._native).paths(bytes_of(given), names_of(kept), limit, found)
+        deref(self._native).paths(bytes_of(given), Index.names_of(kept), limit, found)
         return [
             [Node(each.classes, each.probability, each.bias, weighted(each.moved)) for each in path]
             for path in found
@@ -152,7 +152,7 @@ cdef class Index:
         cdef Instance given = as_instance(instance)
         cdef list kept = list(classes)
         cdef vector[double] found
-        deref(self._native).probabilities(bytes_of(given), names_of(kept), found)
+        deref(self._native).probabilities(bytes_of(given), Index.names_of(kept), found)
         return list(found)
 
     def learn(self, instance not None, classes, int epoch=0, rejected=(), double weight=1):

@@ -19,3 +19,7 @@ cdef class Instance:
 cdef inline string_view bytes_of(Instance instance) noexcept:
     """Return the bytes of an instance, valid as long as it."""
     return string_view(PyBytes_AS_STRING(instance._data), PyBytes_GET_SIZE(instance._data))
+
+
+cdef inline Instance as_instance(object given):
+    return <Instance>given if type(given) is Instance else Instance(given)

@@ -18,6 +18,7 @@ the rules of its own version only and raises RulesDiffer for any other.
    whose multiplier is subnormal is forgotten.
 3: a state may name its analysis of texts, learn events may have a weight and rejected classes. The
    results of other events are those of version 2.
+4: a committee counts events that only say which classes are wrong as learned, as its members do.
 """
 
-RULES = 3
+RULES = 4

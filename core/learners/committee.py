@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from manyclass.core.abilities import check_ability, check_weights, within_ability
 from manyclass.core.columns import Columns
+from manyclass.core.ensemble import Ensemble
 from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.event import Event
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
-from manyclass.core.learners.csr import arrays_of, instances_of
+from manyclass.core.learners.csr import Labelled, block_of, instances_of, names_of
 from manyclass.core.learners.ensemble import parts_of
 from manyclass.core.learners.member import Member
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.totals import Totals, Weighted, heaviest
-from manyclass.core.learners.voting import Ranking, Voting
 from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.progressive_validation import DEEPEST
 from manyclass.core.sections import Sections, within
@@ -26,6 +26,7 @@ from manyclass.core.sections import Sections, within
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 
 NOTHING = Instance({})
+BLOCK = 4096  # rows that are learned at once; a call of another thread gets its turn between them
 
 
 class Committee(Totals):
@@ -48,6 +49,11 @@ class Committee(Totals):
         self._table = Index(table, hash_seed)
         self._members = [Member(member, waiting_limit, hash_seed) for member in members]
         self._changing = Lock()
+        self._assemble()
+
+    def _assemble(self) -> None:
+        """Let the indexes of the members vote and learn together."""
+        self._ensemble = Ensemble(self._table, [each.index for each in self._members])
 
     @property
     def options(self) -> Options:
@@ -82,27 +88,14 @@ class Committee(Totals):
         k: int = 5,
         threshold: float | None = None,
         among: Iterable[str] | None = None,
-    ) -> Ranking:
+    ) -> list[tuple[str, float]]:
         """Return the k best classes (with a score above `threshold`), best first.
 
         Each member nominates 50 classes at most; for the vote by probability, as many as needed.
         With `among`, the members vote among the classes of these names alone, and each nominates
         all of them that it ranks.
         """
-        names = None if among is None or isinstance(among, str | bytes) else [*among]
-        self._table.rank(NOTHING, k, threshold, among if names is None else names)  # checks them
-        instance = _as_instance(instance)
-        if names is None:
-            _, ranked = self._voting.rank(instance, max(k, 1))
-        else:
-            ranked = self._voting.rank_among(instance, names)
-        if threshold is not None:
-            ranked = [(name, score) for name, score in ranked if score > threshold]
-        return ranked[:k]
-
-    @property
-    def _voting(self) -> Voting:
-        return Voting([each.index for each in self._members], self._table, self._options.vote)
+        return self._ensemble.rank(instance, self._options.vote, k, threshold, among)
 
     def explain(self, instance: Given, classes: Sequence[str], limit: int = 10) -> list[Weighted]:
         """Return for each class the part of each feature in the mean of shares, largest first.
@@ -114,7 +107,9 @@ class Committee(Totals):
         self._table.explain(NOTHING, classes, limit)  # checks the arguments
         instance = _as_instance(instance)
         gave: list[dict[str, float]] = [{} for _ in classes]
-        for member, span in zip(self._members, self._voting.spans(instance), strict=True):
+        is_mean = self._options.vote == "probability"
+        spans = [1.0] * len(self._members) if is_mean else self._ensemble.spans(instance)
+        for member, span in zip(self._members, spans, strict=True):
             if span == 0:
                 continue
             reasons = member.index.explain(instance, classes, len(instance))
@@ -150,19 +145,29 @@ class Committee(Totals):
         return self._learn(event, index(epoch) == 0)
 
     def _learn(self, event: Event, is_first_epoch: bool) -> Learned:
-        instance, classes = event.instance, event.classes
         with self._changing:
-            nominations, ranking = self._voting.rank(instance, DEEPEST)
             number = self._table.learned
-            if classes:
-                self._table.learn(NOTHING, classes)
-            updated = False
-            for member, nominated in zip(self._members, nominations, strict=True):
-                if is_first_epoch and classes:
-                    member.progress.add(_place(nominated, classes))
-                updated |= member.meet(number, event, is_first_epoch)
-            first, second, *_ = *(score for _, score in ranking[:2]), 0.0, 0.0
-            return Learned(_place(ranking, classes), updated, first, second)
+            takes = [each.takes(number) for each in self._members]
+            learned, places = self._ensemble.learn(
+                event.instance,
+                event.classes,
+                event.rejected,
+                event.weight,
+                is_first_epoch,
+                self._options.vote,
+                DEEPEST,
+                [
+                    is_taken and not each.is_shuffled
+                    for each, is_taken in zip(self._members, takes, strict=True)
+                ],
+            )
+            updated = learned.updated
+            for member, place, is_taken in zip(self._members, places, takes, strict=True):
+                if is_first_epoch and event.classes:
+                    member.progress.add(place)
+                if is_taken and member.is_shuffled:
+                    updated |= member.shuffle(event, is_first_epoch)
+            return learned._replace(updated=updated)
 
     def apply(self, event: Event) -> Learned:
         """Learn or forget, by the kind of the event; return NOTHING_LEARNED for any other kind.
@@ -210,12 +215,11 @@ class Committee(Totals):
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Return class ids (n, k), best first, -1 where there are fewer, and scores (n, k).
 
-        Ids are found after the last row is ranked: a class that another thread has forgotten by
-        then is -1, with the score it had.
+        Another thread may change the committee between blocks of 64 rows; a freed id may then stand
+        for another class in later rows.
         """
-        self._table.rank_csr(features, indptr, indices, values, k)  # checks the arguments
-        instances = instances_of(features, indptr, indices, values)
-        return arrays_of([self.rank(each, k) for each in instances], k, self.class_ids)
+        vote = self._options.vote
+        return self._ensemble.rank_csr(features, indptr, indices, values, vote, k)
 
     def learn_csr(
         self,
@@ -236,21 +240,65 @@ class Committee(Totals):
         """
         rows = (features, indptr, indices, values, classes, class_indptr, class_indices)
         self._table.build_csr(*rows)  # checks the arguments; the table is not a tree
-        if top_two is not None and top_two.shape != (len(indptr) - 1, 2):
-            raise ValueError(f"top_two must have the shape ({len(indptr) - 1}, 2)")
+        count = len(indptr) - 1
+        if top_two is not None and top_two.shape != (count, 2):
+            raise ValueError(f"top_two must have the shape ({count}, 2)")
         check_weights(weights, indptr, self._options)
-        ones = np.ones(len(class_indices), np.float32)
-        instances = instances_of(features, indptr, indices, values)
-        true = instances_of(classes, class_indptr, class_indices, ones)
+        ranks = np.empty(count, np.int32)
+        scores = np.empty((count, 2), np.float64) if top_two is None else top_two
+        for begin in range(0, count, BLOCK):
+            block = slice(begin, min(count, begin + BLOCK))
+            given = None if weights is None else weights[block]
+            some = block_of(rows, block.start, block.stop)
+            ranks[block] = self._learn_block(some, epoch, given, scores[block])
+        return ranks
+
+    def _learn_block(
+        self,
+        labelled: Labelled,
+        epoch: int,
+        weights: NDArray[np.float32] | None,
+        top_two: NDArray[np.float64],
+    ) -> NDArray[np.int32]:
+        """Learn rows, all before a change by another thread unless events are shuffled."""
+        if any(each.is_shuffled for each in self._members):
+            return self._learn_events(labelled, epoch, weights, top_two)
+        with self._changing:
+            takes = np.ones((len(top_two), len(self._members)), np.uint8)
+            first = self._table.learned
+            for place, member in enumerate(self._members):
+                if member.options.subsample < 1:
+                    numbers = range(first, first + len(top_two))
+                    takes[:, place] = [member.takes(number) for number in numbers]
+            ranks, places = self._ensemble.learn_csr(
+                *labelled,
+                weights=weights,
+                is_first_epoch=epoch == 0,
+                vote=self._options.vote,
+                deepest=DEEPEST,
+                takes=takes,
+                top_two=top_two,
+            )
+            if epoch == 0:
+                for member, of_member in zip(self._members, places.T, strict=True):
+                    member.progress.add_all(of_member)
+        return ranks
+
+    def _learn_events(
+        self,
+        labelled: Labelled,
+        epoch: int,
+        weights: NDArray[np.float32] | None,
+        top_two: NDArray[np.float64],
+    ) -> NDArray[np.int32]:
+        """Learn rows one by one, as events that a shuffle buffer can keep."""
+        instances = instances_of(*labelled[:4])
         given = [1.0] * len(instances) if weights is None else weights.tolist()
-        outcomes = [
-            self.learn(instance, [name for name, _ in of_row.items()], epoch, (), weight)
-            for instance, of_row, weight in zip(instances, true, given, strict=True)
-        ]
-        if top_two is not None:
-            scores = [(each.first, each.second) for each in outcomes]
-            top_two[:] = np.array(scores, np.float64).reshape(-1, 2)
-        return np.array([each.rank for each in outcomes], np.int32)
+        ranks = np.empty(len(instances), np.int32)
+        for row, (classes, weight) in enumerate(zip(names_of(*labelled[4:]), given, strict=True)):
+            learned = self.learn(instances[row], classes, epoch, (), weight)
+            ranks[row], top_two[row] = learned.rank, (learned.first, learned.second)
+        return ranks
 
     def build_csr(
         self,
@@ -294,6 +342,7 @@ class Committee(Totals):
         for n, member in enumerate(members):
             with within(sections, _prefix(n)) as own:
                 committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
+        committee._assemble()
         return committee
 
 
@@ -316,9 +365,3 @@ def _as_instance(given: Given) -> Instance:
     if given is None:
         raise TypeError("an instance is wanted, not None")
     return given if isinstance(given, Instance) else Instance(given)
-
-
-def _place(ranking: Ranking, true: Sequence[str]) -> int:
-    """Return the place of the best true class, 0 for none."""
-    places = (place for place, (name, _) in enumerate(ranking, start=1) if name in true)
-    return next(places, 0)

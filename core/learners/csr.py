@@ -1,13 +1,39 @@
-"""Rows of CSR arrays as instances with names, and rankings with names as arrays."""
+"""Labelled rows of CSR arrays: a block of them, and their instances and classes with names."""
 
-from collections.abc import Callable, Sequence
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
 from manyclass.core.instance import SMALLEST_VALUE, Instance
-from manyclass.core.learners.voting import Ranking
+
+# Columns and CSR arrays of instances, then of their true classes.
+Labelled = tuple[
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float32],
+    Columns,
+    NDArray[np.int64],
+    NDArray[np.int32],
+]
+
+
+def block_of(rows: Labelled, begin: int, end: int) -> Labelled:
+    """Return adjacent rows."""
+    features, indptr, indices, values, classes, class_indptr, class_indices = rows
+    part = slice(indptr[begin], indptr[end])
+    class_part = slice(class_indptr[begin], class_indptr[end])
+    return (
+        features,
+        indptr[begin : end + 1] - indptr[begin],
+        indices[part],
+        values[part],
+        classes,
+        class_indptr[begin : end + 1] - class_indptr[begin],
+        class_indices[class_part],
+    )
 
 
 def instances_of(
@@ -17,26 +43,20 @@ def instances_of(
     values: NDArray[np.float32],
 ) -> list[Instance]:
     """Return the rows as instances. An index has checked the arrays."""
-    name_of = {column: columns[column] for column in np.unique(indices).tolist()}
-    column_of, value_of = indices.tolist(), values.tolist()
+    left = iter(values.tolist())
     instances = []
-    for begin, end in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
-        active = zip(column_of[begin:end], value_of[begin:end], strict=True)
+    for names in names_of(columns, indptr, indices):
+        active = zip(names, islice(left, len(names)), strict=True)
         instances.append(
-            Instance({name_of[at]: value for at, value in active if value >= SMALLEST_VALUE})
+            Instance({name: value for name, value in active if value >= SMALLEST_VALUE})
         )
     return instances
 
 
-def arrays_of(
-    rankings: Sequence[Ranking], k: int, class_ids: Callable[[Columns], NDArray[np.int32]]
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return class ids (n, k), -1 where there are fewer, and scores (n, k), 0 there."""
-    names = sorted({name for ranking in rankings for name, _ in ranking})
-    id_of = dict(zip(names, class_ids(Columns(names)).tolist(), strict=True))
-    ids = np.full((len(rankings), k), -1, np.int32)
-    scores = np.zeros((len(rankings), k), np.float64)
-    for row, ranking in enumerate(rankings):
-        for place, (name, score) in enumerate(ranking):
-            ids[row, place], scores[row, place] = id_of[name], score
-    return ids, scores
+def names_of(
+    columns: Columns, indptr: NDArray[np.int64], indices: NDArray[np.int32]
+) -> list[list[str]]:
+    """Return the names of the columns of each row."""
+    name_of = {column: columns[column] for column in np.unique(indices).tolist()}
+    names = [name_of[column] for column in indices.tolist()]
+    return [names[begin:end] for begin, end in pairwise(indptr.tolist())]

@@ -1,12 +1,11 @@
 """The ensemble: a committee of other learners, and how it parts its bytes among them."""
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.common import LIMITS, SEED
 from manyclass.core.learners.spec import Learner, Option
 from manyclass.core.learners.specification import parts, split
-from manyclass.core.learners.voting import Vote
 
 if TYPE_CHECKING:
     from manyclass.core.learners.options import Options
@@ -14,10 +13,15 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 64
 
 MEMBERS = Option("members", "", "", "Specifications of the members, joined by +.", is_nested=True)
-VOTE = Option("vote", "majority", " | ".join(get_args(Vote)), "How one ranking is made of several.")
+VOTE = Option(
+    "vote",
+    "majority",
+    "majority | rarest | score | probability",
+    "How one ranking is made of several.",
+)
 
 
-def members_of(options: "Options") -> "list[Options]":
+def members_of(options: "Options") -> "tuple[Options, ...]":
     """Return the options of each member of a committee, in order; empty for other learners.
 
     A member that names no limit has the committee's; one that names no seed has the seed after
@@ -34,7 +38,7 @@ def members_of(options: "Options") -> "list[Options]":
         if member.members:
             raise OptionError("members", "a committee cannot be a member of another")
         members.append(member)
-    return members
+    return tuple(members)
 
 
 def parts_of(options: "Options") -> int:
@@ -42,7 +46,7 @@ def parts_of(options: "Options") -> int:
 
     They are its table of classes, its members, and the shuffle buffers of members that have one.
     """
-    members = members_of(options)
+    members = options.member_options
     return 1 + len(members) + sum(bool(member.shuffle) for member in members)
 
 
@@ -50,7 +54,7 @@ def _check(options: "Options") -> None:
     if not all(parts(options.members, "+")):
         message = "must name the members of a committee, as in ff+pa(replay=4)"
         raise OptionError("members", message)
-    members = members_of(options)
+    members = options.member_options
     if len(members) > MOST_MEMBERS:
         raise OptionError("members", f"must be {MOST_MEMBERS} at most")
     if options.vote == "probability" and not all(each.spec.is_probabilistic for each in members):

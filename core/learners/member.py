@@ -51,16 +51,25 @@ class Member:
         self.index.configure(options)
         self.waiting_limit = waiting_limit
 
-    def meet(self, number: int, event: Event, is_first_epoch: bool) -> bool:
-        """Take the committee's event of this number, or not, and learn the events that are due.
+    @property
+    def is_shuffled(self) -> bool:
+        """True if events pass through the shuffle buffer."""
+        return self.options.shuffle > 0 or len(self.waiting) > 0
+
+    def takes(self, number: int) -> bool:
+        """Return whether the member takes the committee's event of this number."""
+        options = self.options
+        if options.subsample == 1:
+            return True
+        drawn = draw("subsample", options.seed, number)
+        return bool(drawn < options.subsample * 2.0**64)
+
+    def shuffle(self, event: Event, is_first_epoch: bool) -> bool:
+        """Take an event into the shuffle buffer, and learn the events that are due.
 
         Return whether one of them made an update.
         """
         options = self.options
-        if draw("subsample", options.seed, number) >= options.subsample * 2.0**64:
-            return False
-        if options.shuffle == 0 and len(self.waiting) == 0:
-            return self._learn(event, is_first_epoch)
         self.waiting.add(event.without_id(), is_first_epoch)
         updated = False
         while len(self.waiting) > options.shuffle or self.waiting.bytes > self.waiting_limit:

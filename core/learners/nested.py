@@ -58,7 +58,7 @@ def _each(text: str, before: Default, after: Default) -> str:
 def _restated(text: str, before: Default, after: Default) -> str:
     """Return a specification by the defaults `after` that means what it means by those `before`."""
     try:
-        name, preset, given = specification.parse(text)
+        name, preset, given = specification.parse(text, is_logged=before is _logged)
         learner = LEARNERS.get(name)
         if learner is None:
             return text

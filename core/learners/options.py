@@ -7,6 +7,7 @@ A learner and its options can be written in one line, its specification:
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from manyclass.core.errors import OptionError
@@ -80,7 +81,7 @@ class Options:
     @classmethod
     def parse_logged(cls, text: str) -> Self:
         """Return the options of a specification in a log, whose defaults do not change."""
-        learner, named = _named(text)
+        learner, named = _named(text, is_logged=True)
         return cls._logged(learner, named)
 
     @classmethod
@@ -147,26 +148,26 @@ class Options:
 
         True of a label tree too: its biases alone are no reason to add a class.
         """
-        return all(each.spec.needs_features for each in self.member_options or [self])
+        return all(each.spec.needs_features for each in self.member_options or (self,))
 
     @property
     def learns_weights(self) -> bool:
         """Return whether the learner, or every member, can learn an event with a weight."""
-        return all(each.spec.learns_weights for each in self.member_options or [self])
+        return all(each.spec.learns_weights for each in self.member_options or (self,))
 
     @property
     def learns_rejections(self) -> bool:
         """Return whether the learner, or every member, can learn that classes are wrong."""
-        return all(each.spec.learns_rejections for each in self.member_options or [self])
+        return all(each.spec.learns_rejections for each in self.member_options or (self,))
 
     @property
     def builds_offline(self) -> bool:
         """Return whether offline training builds a tree of the learner, or of a member."""
         return any(each.spec.builds_offline for each in (self, *self.member_options))
 
-    @property
-    def member_options(self) -> "list[Options]":
-        """Return the options of each member of a committee, in order; empty for other learners."""
+    @cached_property
+    def member_options(self) -> "tuple[Options, ...]":
+        """The options of each member of a committee, in order; empty for other learners."""
         return members_of(self)
 
     def to_dict(self) -> dict[str, Value]:
@@ -197,9 +198,9 @@ class Options:
         return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _named(text: str) -> tuple[str, dict[str, Value]]:
+def _named(text: str, is_logged: bool = False) -> tuple[str, dict[str, Value]]:
     """Return the learner of a specification, and the options it names, by itself or by a preset."""
-    learner, preset, given = specification.parse(text)
+    learner, preset, given = specification.parse(text, is_logged)
     spec = learner_of(learner)
     read = {name: option_of(name, spec).read(value) for name, value in given.items()}
     return learner, {**spec.preset(preset), **_by_name(read, spec)}

@@ -86,27 +86,79 @@ public:
                     std::uint32_t k, double threshold, std::vector<Ranked>& best,
                     std::string& names) const {
         const StateLock::Read lock(lock_);
-        std::vector<std::uint32_t> ids;
-        for (const std::string_view name : among)
-            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID) ids.push_back(id);
-        std::sort(ids.begin(), ids.end());
-        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-        learner_->rank_among(read(instance), ids, k, threshold, best);
+        learner_->rank_among(read(instance), tables_.known_classes(among), k, threshold, best);
         append_names(best, names);
     }
 
-    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0. While one
-    // row is scored the edges of the next and the counters of the one after it are on their way.
+    // Rank all rows; class ids and scores are written k to a row, padded with -1 and 0.
     void rank_csr(const CsrRows& rows, std::uint32_t k, std::int32_t* ids, double* scores) const {
         constexpr std::int64_t BLOCK = 256;  // a waiting change gets its turn between blocks
-        std::vector<Ranked> best;
-        std::vector<ActiveFeature> coming[2];
         for (std::int64_t begin = 0; begin < rows.count; begin += BLOCK) {
-            const StateLock::Read lock(lock_);
+            const View view(*this);
+            std::int64_t at = begin * k;
+            view.rank_rows(rows, begin, std::min(rows.count, begin + BLOCK), k,
+                           [&](const std::vector<Ranked>& best) {
+                               for (std::uint32_t i = 0; i < k; ++i, ++at) {
+                                   const bool there = i < best.size();
+                                   ids[at] = there ? static_cast<std::int32_t>(best[i].cls) : -1;
+                                   scores[at] = there ? best[i].score : 0.0;
+                               }
+                           });
+        }
+    }
+
+    // The engine locked for reading, for several readings of one state.
+    class View {
+    public:
+        explicit View(const Engine& engine) : engine_(engine), lock_(engine.lock_) {}
+
+        const Tables& tables() const { return engine_.tables_; }
+
+        // An instance, preprocessed; valid until this thread reads another, of any engine.
+        const Example& read(std::string_view instance) const { return engine_.read(instance); }
+        const Example& read(const CsrRows& rows, std::int64_t row) const {
             Example& example = scratch();
-            const ExampleReader reader = this->reader();
-            const auto in_use = rows.columns->meet(2 * number_, tables_.features);
-            const std::int64_t end = std::min(rows.count, begin + BLOCK);
+            const auto in_use = rows.columns->meet(2 * engine_.number_, tables().features);
+            const ExampleReader reader = engine_.reader();
+            reader.read_csr(example.active, rows, row);
+            reader.prefetch_edges(example.active);
+            engine_.prepare(example);
+            return example;
+        }
+
+        // Set `ids` to those of the true classes of a row, NO_ID for an unknown one.
+        void read_classes(const CsrRows& classes, std::int64_t row,
+                          std::vector<std::uint32_t>& ids) const {
+            const auto in_use = classes.columns->meet(2 * engine_.number_ + 1, tables().classes);
+            engine_.read_classes(classes, row, ids);
+        }
+
+        void rank(const Example& example, std::uint32_t k, std::vector<Ranked>& best) const {
+            engine_.learner_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
+        }
+
+        // Of the given classes alone: ids, each once.
+        void rank_among(const Example& example, const std::vector<std::uint32_t>& classes,
+                        std::vector<Ranked>& best) const {
+            engine_.learner_->rank_among(example, classes, static_cast<std::uint32_t>(-1),
+                                         -std::numeric_limits<double>::infinity(), best);
+        }
+
+        std::vector<double> probabilities(const Example& example,
+                                          const std::vector<std::uint32_t>& classes) const {
+            return engine_.learner_->probabilities(example, classes);
+        }
+
+        // Rank rows in order: `visit` is called with the k best classes of each. While one row is
+        // scored the edges of the next and the counters of the one after it are on their way.
+        template <class F>
+        void rank_rows(const CsrRows& rows, std::int64_t begin, std::int64_t end, std::uint32_t k,
+                       F&& visit) const {
+            std::vector<Ranked> best;
+            std::vector<ActiveFeature> coming[2];
+            Example& example = scratch();
+            const ExampleReader reader = engine_.reader();
+            const auto in_use = rows.columns->meet(2 * engine_.number_, tables().features);
             const auto read_row = [&](std::int64_t row, std::vector<ActiveFeature>& active) {
                 if (row < end) reader.read_csr(active, rows, row);
                 else active.clear();
@@ -119,17 +171,16 @@ public:
                 coming[0].swap(coming[1]);
                 reader.prefetch_edges(coming[0]);
                 read_row(row + 2, coming[1]);
-                preprocessing_.apply(example.active, tables_);
-                neighbors_.vote(example);
-                learner_->rank(example, k, -std::numeric_limits<double>::infinity(), best);
-                for (std::uint32_t i = 0; i < k; ++i) {
-                    const bool there = i < best.size();
-                    ids[row * k + i] = there ? static_cast<std::int32_t>(best[i].cls) : -1;
-                    scores[row * k + i] = there ? best[i].score : 0.0;
-                }
+                engine_.prepare(example);
+                rank(example, k, best);
+                visit(best);
             }
         }
-    }
+
+    private:
+        const Engine& engine_;
+        const StateLock::Read lock_;
+    };
 
     // For each class what each active feature adds to its score, heaviest first, at most `limit`.
     void explain(std::string_view instance, const std::vector<std::string_view>& classes,
@@ -201,7 +252,8 @@ public:
         const auto classes_in_use = classes.columns->meet(2 * number_ + 1, tables_.classes);
         reader.read_csr(example.active, rows, row);
         reader.prefetch_edges(example.active);
-        read_classes(example, classes, row);
+        example.rejected.clear();
+        read_classes(classes, row, example.classes);
         example.weight = static_cast<double>(weight);
         const Outcome outcome = trainer_.learn(
             example, is_first_epoch,
@@ -225,7 +277,8 @@ public:
         const auto classes_in_use = classes.columns->meet(2 * number_ + 1, tables_.classes);
         const auto read_row = [&](std::int64_t row) {
             reader.read_csr(example.active, rows, row);
-            read_classes(example, classes, row);
+            example.rejected.clear();
+            read_classes(classes, row, example.classes);
         };
         const auto class_name = [&](std::int64_t row, std::size_t at) {
             return classes.columns->name(column(classes, row, at));
@@ -338,9 +391,14 @@ private:
     const Example& read(std::string_view instance) const {
         Example& example = scratch();
         reader().read_wire(example.active, instance);
+        prepare(example);
+        return example;
+    }
+
+    // Preprocess an instance that was read, and give it the votes of its neighbors.
+    void prepare(Example& example) const {
         preprocessing_.apply(example.active, tables_);
         neighbors_.vote(example);
-        return example;
     }
 
     void append_names(const std::vector<Ranked>& ranked, std::string& names) const {
@@ -357,12 +415,12 @@ private:
         return static_cast<std::size_t>(rows.indices[begin + static_cast<std::int64_t>(at)]);
     }
 
-    void read_classes(Example& example, const CsrRows& classes, std::int64_t row) const {
-        example.rejected.clear();
-        example.classes.clear();
+    void read_classes(const CsrRows& classes, std::int64_t row,
+                      std::vector<std::uint32_t>& ids) const {
+        ids.clear();
         for (std::int64_t at = classes.indptr[row]; at < classes.indptr[row + 1]; ++at)
-            example.classes.push_back(classes.columns->id(
-                static_cast<std::size_t>(classes.indices[at]), tables_.classes));
+            ids.push_back(classes.columns->id(static_cast<std::size_t>(classes.indices[at]),
+                                              tables_.classes));
     }
 
     void visit(SnapshotVisitor& visitor) {

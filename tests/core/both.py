@@ -82,7 +82,7 @@ class Both:
         ids, scores = self.learner.rank_csr(self.feature_columns, *rows, k)
         id_of = dict(zip(self.classes, self.learner.class_ids(self.class_columns), strict=True))
         for row, instance in enumerate(instances):
-            ranked = self.reference.rank(dict(Instance(instance).items()), k)
+            ranked = self.reference.rank(dict(Instance(instance).items()), k) if k else []
             gap = k - len(ranked)
             assert ids[row].tolist() == [id_of[name] for name, _ in ranked] + [-1] * gap
             assert scores[row].tolist() == [score for _, score in ranked] + [0.0] * gap

@@ -280,6 +280,23 @@ def test_streams_of_many_classes_an_instance(data, max_classes):
     assert True in means or max_classes == 10
 
 
+@pytest.mark.parametrize("apart", [1.0, 1e-9, 0.0])
+@pytest.mark.parametrize("outlier", [0, 1, 10_000])
+def test_long_lists_of_scores_that_lie_close_together(apart, outlier):
+    """Ranked lists of more than 32 classes are sorted in another way than short ones."""
+    specification = "ind(max_outdegree=200,min_weight=0,normalize=none,sublinear=no)"
+    both = Both(Options.parse(specification), MANY_FEATURES, MANY_CLASSES)
+    random = np.random.default_rng(7)
+    for number in random.permutation(150):
+        both.learn({"feature 0": 1.0 + apart * int(number % 40)}, [MANY_CLASSES[number]])
+    for _ in range(outlier and 3):
+        both.learn({"feature 0": float(outlier)}, ["class 7"])
+    for k in (33, 40, 60, 149, 150, MOST):
+        both.rank({"feature 0": 1.0}, k)
+    both.forget_class("class 20")
+    both.rank({"feature 0": 1.0}, 60)
+
+
 @pytest.mark.parametrize(
     "specification",
     [

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
@@ -20,15 +22,22 @@ namespace manyclass {
 class Columns {
 public:
     Columns(std::string bytes, std::vector<std::uint64_t> ends)
-        : bytes_(std::move(bytes)), ends_(std::move(ends)), ids_(ends_.size()) {
-        forget();
-    }
+        : Columns(std::make_shared<const Names>(Names{std::move(bytes), std::move(ends)})) {}
 
-    std::size_t size() const { return ends_.size(); }
+    std::size_t size() const { return ids_.size(); }
 
     std::string_view name(std::size_t column) const {
-        const std::uint64_t begin = column == 0 ? 0 : ends_[column - 1];
-        return std::string_view(bytes_).substr(begin, ends_[column] - begin);
+        const std::uint64_t begin = column == 0 ? 0 : names_->ends[column - 1];
+        return std::string_view(names_->bytes).substr(begin, names_->ends[column] - begin);
+    }
+
+    // The same names with the ids of one part of an ensemble, all of whose parts keep theirs at once.
+    // Valid as long as these columns.
+    Columns& of_part(std::size_t part) {
+        const std::lock_guard<std::mutex> lock(parts_mutex_);
+        std::unique_ptr<Columns>& found = parts_[part];
+        if (found == nullptr) found.reset(new Columns(names_));
+        return *found;
     }
 
     // Before use, with the index locked at least for reading: drop ids of another owner, which is
@@ -62,16 +71,27 @@ public:
     }
 
 private:
+    struct Names {
+        std::string bytes;
+        std::vector<std::uint64_t> ends;
+    };
+
+    explicit Columns(std::shared_ptr<const Names> names)
+        : names_(std::move(names)), ids_(names_->ends.size()) {
+        forget();
+    }
+
     void forget() {
         for (auto& id : ids_) id.store(NO_ID, std::memory_order_relaxed);
     }
 
-    std::string bytes_;
-    std::vector<std::uint64_t> ends_;
+    std::shared_ptr<const Names> names_;
     std::vector<std::atomic<std::uint64_t>> ids_;  // removals when it was found, id
     std::shared_mutex mutex_;
     std::uint64_t owner_ = 0;
     std::uint64_t era_ = 0;
+    std::mutex parts_mutex_;
+    std::map<std::size_t, std::unique_ptr<Columns>> parts_;
 };
 
 // Rows of CSR arrays over columns; rows of classes have no values. Ownership: the caller's.

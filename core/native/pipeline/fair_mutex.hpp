@@ -41,29 +41,37 @@ private:
 struct Interpreter {
     static inline void* (*release)() = [] { return static_cast<void*>(nullptr); };
     static inline void (*restore)(void*) = [](void*) {};
+
+    // Of this thread: the mutexes it holds, and what to restore when it unlocks the last of them.
+    static inline thread_local int mutexes = 0;
+    static inline thread_local void* released = nullptr;
 };
 
-// A held FairMutex. A thread that has to wait for the mutex first releases the interpreter lock,
-// and restores it only after the mutex is unlocked: no thread waits for one of the two locks while
-// it holds the other.
+// A held FairMutex. A thread that has to wait for a mutex first releases the interpreter lock, and
+// restores it only after every mutex that it holds is unlocked: no thread waits for the interpreter
+// lock while it holds a mutex, or the other way round.
 template <class Lock>
 class Held {
 public:
     explicit Held(FairMutex& mutex) : lock_(mutex, std::try_to_lock) {
-        if (lock_.owns_lock()) return;
-        released_ = Interpreter::release();
-        lock_.lock();
+        if (!lock_.owns_lock()) {
+            if (Interpreter::released == nullptr) Interpreter::released = Interpreter::release();
+            lock_.lock();
+        }
+        ++Interpreter::mutexes;
     }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() {
         lock_.unlock();
-        if (released_ != nullptr) Interpreter::restore(released_);
+        if (--Interpreter::mutexes > 0 || Interpreter::released == nullptr) return;
+        void* const released = Interpreter::released;
+        Interpreter::released = nullptr;
+        Interpreter::restore(released);
     }
 
 private:
     Lock lock_;
-    void* released_ = nullptr;
 };
 using Reading = Held<std::shared_lock<FairMutex>>;
 using Writing = Held<std::unique_lock<FairMutex>>;

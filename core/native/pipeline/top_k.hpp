@@ -22,6 +22,53 @@ void keep_first(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
     list.resize(static_cast<std::size_t>(kept));
 }
 
+// The same of a long list, by distribution into buckets of even spans of scores: linear time, unless
+// most scores lie close together. Only the buckets that hold the first k are sorted.
+template <class P>
+void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
+    constexpr std::size_t BUCKETS = 512, LEAST = 48;
+    constexpr std::uint32_t FEW = 24;  // are sorted by insertion
+    if (list.size() < LEAST) return keep_first(list, k, precedes);
+    double lowest = list[0].score, highest = lowest;
+    for (const Ranked& each : list) {
+        lowest = std::min(lowest, each.score);
+        highest = std::max(highest, each.score);
+    }
+    const double spread = highest - lowest, buckets_per_score = (BUCKETS - 1) / spread;
+    if (!std::isfinite(spread) || !std::isfinite(buckets_per_score))
+        return keep_first(list, k, precedes);
+    static thread_local std::vector<std::uint16_t> buckets;
+    static thread_local std::vector<Ranked> sorted;
+    buckets.resize(list.size());
+    sorted.resize(list.size() + 1);
+    std::uint32_t counts[BUCKETS] = {};
+    for (std::size_t at = 0; at < list.size(); ++at) {
+        // a lower score never has an earlier bucket: subtraction and product are monotonic
+        const double place = (highest - list[at].score) * buckets_per_score;
+        ++counts[buckets[at] = static_cast<std::uint16_t>(place)];
+    }
+    const std::size_t kept = std::min<std::size_t>(k, list.size());
+    std::uint32_t end = 0, most = 0;
+    std::size_t used = 0;  // buckets
+    for (; end < kept; ++used) {
+        most = std::max(most, counts[used]);
+        end += std::exchange(counts[used], end);  // where its next entry stands
+    }
+    for (std::size_t bucket = used; bucket < BUCKETS; ++bucket) counts[bucket] = end;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+        std::uint32_t& next = counts[buckets[at]];
+        sorted[next] = list[at];  // entries of other buckets overwrite each other behind the end
+        next += buckets[at] < used;
+    }
+    const auto begin = sorted.begin();
+    if (most > FEW) std::sort(begin, begin + end, precedes);
+    else
+        for (std::uint32_t at = 1; at < end; ++at)
+            for (std::uint32_t up = at; up > 0 && precedes(sorted[up], sorted[up - 1]); --up)
+                std::swap(sorted[up], sorted[up - 1]);
+    list.assign(begin, begin + static_cast<std::ptrdiff_t>(kept));
+}
+
 // Select the k best classes with a score above `threshold` that are not retired, best first. With
 // SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
 // do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
@@ -34,20 +81,30 @@ void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t 
     const auto precedes = [&tables](const Ranked& one, const Ranked& other) {
         return tables.precedes(one, other);
     };
-    best.clear();
     const double above = std::nextafter(SIGNED ? threshold : std::max(threshold, 0.0), INFINITE);
+    if (k > SHORT) {
+        best.resize(scores.size());
+        Ranked* at = best.data();
+        scores.each_at_least(above, [&](std::uint32_t cls, double score) {
+            *at = {score, cls};
+            at += !tables.retired.has(cls);
+            return above;
+        });
+        best.resize(static_cast<std::size_t>(at - best.data()));
+        keep_first_of_many(best, k, precedes);
+        return;
+    }
+    best.clear();
     double last = above;  // the k-th score so far; an equal one may stand before it
     scores.each_at_least(above, [&](std::uint32_t cls, double score) {
         if (tables.retired.has(cls)) return last;
         best.push_back({score, cls});
-        if (k > SHORT) return last;
         for (std::size_t at = best.size() - 1; at > 0 && precedes(best[at], best[at - 1]); --at)
             std::swap(best[at], best[at - 1]);
         if (best.size() > k) best.pop_back();
         if (best.size() == k && k > 0) last = best.back().score;
         return last;
     });
-    if (k > SHORT) keep_first(best, k, precedes);
 }
 
 }  // namespace manyclass

@@ -114,6 +114,9 @@ public:
         if (score != 0) *const_cast<double*>(find(cls)) = score;
     }
 
+    // No more classes than this have a score but 0.
+    std::size_t size() const { return classes_ > 0 ? classes_ : count_; }
+
     // Call the function with each class whose score is not 0 and at least a bound, in any order.
     // The function returns the bound from then on.
     template <class F>

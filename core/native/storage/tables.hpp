@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "pipeline/ranking.hpp"
@@ -49,6 +50,16 @@ struct Tables {
     bool precedes(const Ranked& one, const Ranked& other) const {
         if (one.score != other.score) return one.score > other.score;
         return class_records[one.cls].creation_order < class_records[other.cls].creation_order;
+    }
+
+    // The ids of the known classes of these names, each once.
+    std::vector<std::uint32_t> known_classes(const std::vector<std::string_view>& names) const {
+        std::vector<std::uint32_t> ids;
+        for (const std::string_view name : names)
+            if (const std::uint32_t id = classes.find(name); id != NO_ID) ids.push_back(id);
+        std::sort(ids.begin(), ids.end());
+        ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+        return ids;
     }
 
     // A new feature, seen once.

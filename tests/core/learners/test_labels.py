@@ -240,6 +240,18 @@ def test_learners_that_cannot_learn_them_refuse_in_words():
     make(Options.of("committee", members="svm+pa")).learn({"f": 1}, ["b"], 0, ["a"], 2)
 
 
+def test_a_committee_counts_it_as_learned_as_its_members_do():
+    committee = make(Options.parse("committee(members=pa+pa(shuffle=1))"))
+    alone = index_of("pa")
+    for learner in (committee, alone):
+        learner.learn({"f": 1.0}, ["a"])
+        learner.learn({"f": 1.0}, [], rejected=["a"])
+        learner.apply(learn(rejected=["unknown"]))
+    assert committee.learned == alone.learned == committee.members[0].index.learned == 3
+    assert committee.members[0].progress.examples == 1  # the others had no class to find
+    assert load(committee.options, committee.dump()).learned == 3
+
+
 def learn(classes=(), rejected=(), weight=1.0):
     return Event.learn(Instance({"f": 1.0}), list(classes), rejected=rejected, weight=weight)
 

@@ -107,6 +107,19 @@ def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
     assert member == Options.of("svm", replay=4, **FORMER_SVM)
 
 
+def test_an_empty_entry_in_a_log_of_an_earlier_release_is_none():
+    assert Options.parse_logged("ff(,rating=4,)") == Options.parse_logged("ff(rating=4)")
+    stored = {"learner": "committee", "members": "ff(,rating=4)+ema(rate=0.5,)"}
+    assert Options.from_stored(stored).members == "ff(rating=4)+ema(rate=0.5)"
+    assert Options.parse("svm()") == Options.parse("svm")
+
+
+def test_the_members_of_a_committee_are_parsed_once():
+    options = Options.of("committee", members="svm+pa")
+    assert options.member_options is options.member_options
+    assert replace(options, members="svm+arow").member_options[1].learner == "arow"
+
+
 def test_a_budget_without_a_floor_had_none():
     assert Options.from_stored({"learner": "pa", "budget": 8.0}).budget_floor == 0
     stored = Options.of("pa", budget=8).stored()
@@ -160,6 +173,11 @@ def test_a_preset_names_several_options():
         ("svm(fats)", "'fats' must be option=value, or the preset fast or best"),
         ("ff(fast)", "'fast' must be option=value$"),
         ("svm(C=2,fast)", "'fast' must be option=value, each option once"),
+        ("svm(,replay=4)", r"nothing before or after it: svm\(replay=4\)$"),
+        ("svm(fast,)", r"nothing before or after it: svm\(fast\)$"),
+        ("svm(C=2, ,replay=4)", r"nothing before or after it: svm\(C=2, replay=4\)$"),
+        ("svm(,)", "nothing before or after it: svm$"),
+        ("committee(members=ff+svm(fast,))", r"nothing before or after it: svm\(fast\)$"),
         ("committee(members=svm(fats)+ff)", "members: .*'fats' must be"),
         ("committee", r"members: must name the members of a committee, as in ff\+pa\(replay=4\)"),
         *(

