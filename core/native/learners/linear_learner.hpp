@@ -320,19 +320,19 @@ private:
     // Add the votes to the scores; false if there are none, or they do not count.
     static bool add_votes(const Example& example, ScoreTable& scores) {
         if (!(example.vote_scale > 0)) return false;
-        for (const Vote& each : example.votes)
+        for (const NeighborVote& each : example.votes)
             scores.add(each.cls, example.vote_scale * each.share);
         return !example.votes.empty();
     }
 
     // Fill in the learner's own scores of the classes with a vote, and the best of the others.
     void take_own_scores(Example& example, ScoreTable& scores) const {
-        for (Vote& each : example.votes) each.own = scores.take(each.cls);
+        for (NeighborVote& each : example.votes) each.own = scores.take(each.cls);
         std::vector<Ranked> best;
         select_top_k<Rule::SIGNED>(scores, tables_, 1, -std::numeric_limits<double>::infinity(),
                                    best);
         example.best_without_vote = best.empty() ? Ranked{0, NO_ID} : best[0];
-        for (const Vote& each : example.votes) scores.restore(each.cls, each.own);
+        for (const NeighborVote& each : example.votes) scores.restore(each.cls, each.own);
     }
 
     // The best rank of a true class; 0 if none is retrieved.

@@ -28,7 +28,7 @@ struct Constraint {
 
 // The vote of other examples for a class, beside the learner's own score, which it fills in when it
 // learns.
-struct Vote {
+struct NeighborVote {
     std::uint32_t cls;
     double share, own;
 };
@@ -40,7 +40,7 @@ struct Example {
     std::vector<std::uint32_t> rejected;  // classes that are said to be wrong, all of them known
     double weight = 1;                    // of the example beside others
     std::vector<Constraint> constraints;  // stored with the example from one learning to the next
-    std::vector<Vote> votes;              // by class id
+    std::vector<NeighborVote> votes;      // by class id
     double vote_scale = 0;  // the votes times this are added to the scores of a ranking
     Ranked best_without_vote{0, NO_ID};   // filled in with the votes
 };

@@ -216,14 +216,14 @@ private:
                 example.votes.push_back({cls, 0, 0});
             example.votes.back().share += vote;
         }
-        for (Vote& each : example.votes)
+        for (NeighborVote& each : example.votes)
             each.share = each.share / found.total * found.nearest[0].similarity;
     }
 
     // The first class with a weight of the vote; NO_ID if none has a score.
     Ranked first_of(const Example& example, double scale) const {
         Ranked first = example.best_without_vote;
-        for (const Vote& each : example.votes) {
+        for (const NeighborVote& each : example.votes) {
             const Ranked with{each.own + scale * each.share, each.cls};
             if (with.score != 0 && (first.cls == NO_ID || tables_.precedes(with, first)))
                 first = with;
