@@ -15,6 +15,7 @@ from studies import (
     estimates,
     few_shot,
     many_classes,
+    neighbors,
     options_of_ff,
     paper,
     techniques,
@@ -49,6 +50,7 @@ STUDIES: Final[dict[str, Study]] = {
     "text": text.STUDY,
     "many-classes-choice": many_classes.CHOICE,
     "many-classes": many_classes.STUDY,
+    "neighbors-choice": neighbors.CHOICE,
 }
 
 

@@ -137,6 +137,7 @@ public:
     void search(std::vector<SearchedFeature>& searched, double length, std::size_t most,
                 std::vector<Neighbor>& nearest) const {
         nearest.clear();
+        nearest.reserve(most);  // no error may leave sums behind
         keep_shortest(searched);
         Scratch& scratch = Scratch::of_thread();
         std::vector<double>& sums = scratch.sums;
