@@ -45,7 +45,7 @@ def texts(class_count: int, count: int) -> Rows:
     return rows_of(names, features, names_of("class", class_count), classes[:, None])
 
 
-def seconds_of(options: Options, training: Rows, test: Rows) -> Figures:
+def microseconds_of(options: Options, training: Rows, test: Rows) -> Figures:
     """Return CPU microseconds a row of each step, by a new learner."""
     learner = make(options)
     features, classes = Columns(training.features), Columns(training.classes)
@@ -76,9 +76,9 @@ def compared(options: Options, training: Rows, test: Rows, rounds: int) -> Seque
     """Return the median microseconds of a row by the members together, and by the committee."""
     together, committee = list[Figures](), list[Figures]()
     for _ in range(rounds):
-        members = [seconds_of(each, training, test) for each in options.member_options]
+        members = [microseconds_of(each, training, test) for each in options.member_options]
         together.append({step: sum(each[step] for each in members) for step in STEPS})
-        committee.append(seconds_of(options, training, test))
+        committee.append(microseconds_of(options, training, test))
     return [
         {step: median(each[step] for each in measured) for step in STEPS}
         for measured in (together, committee)

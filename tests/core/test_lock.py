@@ -1,15 +1,19 @@
 """No thread holds the GIL while it waits for the lock of an index."""
 
 import threading
+from collections.abc import Callable
 from time import sleep
 
+import numpy as np
 import pytest
 
 from manyclass.core.columns import Columns
 from manyclass.core.event import Event
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
+from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
+from tests.core.dumps import assert_equal_dumps
 
 WAITING = {
     "learn": lambda index: index.learn({"f1": 1.0}, ["c1"]),
@@ -55,11 +59,74 @@ def index() -> Index:
 
 @pytest.mark.parametrize("call", WAITING)
 def test_other_threads_go_on_while_one_waits_for_the_lock(index: Index, call: str) -> None:
+    assert_others_go_on(index, lambda: WAITING[call](index))
+
+
+ROWS = np.array([0, 1], np.int64), np.array([0], np.int32), np.array([1], np.float32)
+LABELS = ROWS[:2]
+OF_A_COMMITTEE = {
+    "rank": lambda committee: committee.rank({"f1": 1.0}),
+    "rank among": lambda committee: committee.rank({"f1": 1.0}, among=["c1"]),
+    "explain": lambda committee: committee.explain({"f1": 1.0}, ["c1"]),
+    "learn": lambda committee: committee.learn({"f1": 1.0}, ["c1"]),
+    "rank_csr": lambda committee: committee.rank_csr(Columns(["f1"]), *ROWS),
+    "learn_csr": lambda committee: committee.learn_csr(
+        Columns(["f1"]), *ROWS, Columns(["c1"]), *LABELS
+    ),
+}
+
+
+@pytest.mark.parametrize("call", OF_A_COMMITTEE)
+@pytest.mark.parametrize("part", ["table", "first", "last"])
+def test_they_go_on_while_one_waits_for_a_part_of_a_committee(call: str, part: str) -> None:
+    committee = Committee(Options.of("committee", members="ff+pa"))
+    committee.learn({"f1": 1.0}, ["c1"])
+    first, last = (member.index for member in committee.members)
+    held = {"table": committee._table, "first": first, "last": last}[part]
+    assert_others_go_on(held, lambda: OF_A_COMMITTEE[call](committee))
+
+
+@pytest.mark.parametrize("members", ["ff+pa+arow", "oplt+oplt(policy=random)"])
+def test_a_committee_ranks_while_it_learns_and_forgets(members: str) -> None:
+    vote = "probability" if "oplt" in members else "score"
+    specification = f"committee(members={members},vote={vote},max_classes=20)"
+    committee, alone = (Committee(Options.parse(specification)) for _ in range(2))
+    columns, is_over, faults = Columns(["f1", "f2"]), threading.Event(), []
+
+    def rank() -> None:
+        try:
+            while not is_over.is_set():
+                for name, score in committee.rank({"f1": 1.0, "f2": 1.0}, 60):
+                    assert name.startswith("c")
+                    assert score == score
+                committee.rank({"f3": 1.0}, 5, None, ["c1", "c2", "unknown"])
+                committee.rank_csr(columns, *ROWS, 5)
+        except BaseException as fault:
+            faults.append(fault)
+            raise
+
+    ranking = [threading.Thread(target=rank) for _ in range(2)]
+    for thread in ranking:
+        thread.start()
+    for learner in (committee, alone):
+        for number in range(1500):
+            learner.learn({f"f{number % 7}": 1.0, f"f{number % 3}": 2.0}, [f"c{number % 31}"])
+            if number % 11 == 0:
+                learner.forget_class(f"c{number % 13}")
+    is_over.set()
+    for thread in ranking:
+        thread.join()
+    assert not faults
+    assert_equal_dumps(committee.dump(), alone.dump())
+
+
+def assert_others_go_on(index: Index, call: Callable[[], object]) -> None:
+    """Assert that threads run while one is in a call that waits for the lock of the index."""
     began = threading.Event()
 
     def wait_for_the_lock() -> None:
         began.set()
-        WAITING[call](index)
+        call()
 
     holding = threading.Thread(target=index._hold, args=(LONGEST,))
     waiting = threading.Thread(target=wait_for_the_lock)

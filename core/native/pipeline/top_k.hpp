@@ -52,7 +52,7 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
     std::size_t used = 0;  // buckets
     for (; end < kept; ++used) {
         most = std::max(most, counts[used]);
-        end += std::exchange(counts[used], end);  // where its next entry stands
+        end += std::exchange(counts[used], end);  // from here on the place of its next entry
     }
     for (std::size_t bucket = used; bucket < BUCKETS; ++bucket) counts[bucket] = end;
     for (std::size_t at = 0; at < list.size(); ++at) {
