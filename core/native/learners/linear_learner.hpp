@@ -328,10 +328,9 @@ private:
     // Fill in the learner's own scores of the classes with a vote, and the best of the others.
     void take_own_scores(Example& example, ScoreTable& scores) const {
         for (NeighborVote& each : example.votes) each.own = scores.take(each.cls);
-        std::vector<Ranked> best;
-        select_top_k<Rule::SIGNED>(scores, tables_, 1, -std::numeric_limits<double>::infinity(),
-                                   best);
-        example.best_without_vote = best.empty() ? Ranked{0, NO_ID} : best[0];
+        select_top_k<Rule::SIGNED>(scores, tables_, example.places_compared(),
+                                   -std::numeric_limits<double>::infinity(),
+                                   example.best_without_vote);
         for (const NeighborVote& each : example.votes) scores.restore(each.cls, each.own);
     }
 

@@ -1,6 +1,7 @@
 // One instance with its true classes, by ids, on its way through the pipeline.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,14 @@ struct Example {
     std::vector<Constraint> constraints;  // stored with the example from one learning to the next
     std::vector<NeighborVote> votes;      // by class id
     double vote_scale = 0;  // the votes times this are added to the scores of a ranking
-    Ranked best_without_vote{0, NO_ID};   // filled in with the votes
+    std::vector<Ranked> best_without_vote;  // classes, best first, filled in with the votes
+
+    // The first places by which votes are judged: as many as there are true classes, at most five.
+    std::uint32_t places_compared() const {
+        const auto unknown = std::count(classes.begin(), classes.end(), NO_ID);
+        const std::size_t known = classes.size() - static_cast<std::size_t>(unknown);
+        return static_cast<std::uint32_t>(std::min<std::size_t>(known, 5));
+    }
 };
 
 }  // namespace manyclass

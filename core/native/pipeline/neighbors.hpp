@@ -22,8 +22,8 @@ namespace manyclass {
 // similarity of the nearest. Its score is the learner's own, and weight * usual * share: `usual` is
 // the learner's own best score on average, so that a weight means the same for all learners.
 //
-// For each weight the events are counted, decayed, whose first class would have been right. The best
-// weight is used once it leads the weight 0 by more than chance.
+// For each weight the share of the first places is added up, decayed, that true classes would have had.
+// The best weight is used once it leads the weight 0 by more than chance.
 //
 // Threads: as a learner.
 class Neighbors {
@@ -72,21 +72,20 @@ public:
     // Compare the weights by an example with its votes, for which the learner has filled in its own
     // scores. In later epochs the example may be among its own neighbors, and is not to be judged.
     void judge(const Example& example) {
-        if (example.votes.empty() || example.classes.empty()) return;
-        std::array<bool, WEIGHTS.size()> is_right;
+        if (example.votes.empty() || example.places_compared() == 0) return;
+        std::array<double, WEIGHTS.size()> share;
         Ranked own{0, NO_ID};
         for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
-            const Ranked first = first_of(example, WEIGHTS[i] * state_[USUAL]);
-            if (i == 0) own = first;
-            is_right[i] = first.cls != NO_ID &&
-                          std::find(example.classes.begin(), example.classes.end(), first.cls) !=
-                              example.classes.end();
+            const std::vector<Ranked>& first = first_of(example, WEIGHTS[i] * state_[USUAL]);
+            if (i == 0 && !first.empty()) own = first[0];
+            share[i] = share_right(example, first);
         }
         for (std::size_t i = 0; i < WEIGHTS.size(); ++i) {
             double& right = state_[i];
             double& differs = state_[WEIGHTS.size() + i];
-            right = right * DECAY + (is_right[i] ? 1.0 : 0.0);
-            differs = differs * DECAY + (is_right[i] != is_right[0] ? 1.0 : 0.0);
+            const double gain = share[i] - share[0];
+            right = right * DECAY + share[i];
+            differs = differs * DECAY + gain * gain;
         }
         if (own.cls != NO_ID) {
             const double size = std::fabs(own.score);
@@ -161,6 +160,7 @@ private:
         std::vector<Neighbor> nearest;
         double length = 0, total = 0;
         std::vector<std::pair<std::uint32_t, double>> by_class;
+        std::vector<Ranked> first;
 
         [[gnu::noinline]] static Found& of_thread() {
             static thread_local Found found;
@@ -220,15 +220,30 @@ private:
             each.share = each.share / found.total * found.nearest[0].similarity;
     }
 
-    // The first class with a weight of the vote; NO_ID if none has a score.
-    Ranked first_of(const Example& example, double scale) const {
-        Ranked first = example.best_without_vote;
-        for (const NeighborVote& each : example.votes) {
-            const Ranked with{each.own + scale * each.share, each.cls};
-            if (with.score != 0 && (first.cls == NO_ID || tables_.precedes(with, first)))
-                first = with;
-        }
+    // The first classes with a weight of the vote, best first: as many as places are compared, fewer
+    // if fewer have a score. Valid until the next call of this thread.
+    const std::vector<Ranked>& first_of(const Example& example, double scale) const {
+        std::vector<Ranked>& first = Found::of_thread().first;
+        first = example.best_without_vote;
+        for (const NeighborVote& each : example.votes)
+            if (const Ranked with{each.own + scale * each.share, each.cls}; with.score != 0)
+                first.push_back(with);
+        const auto places = std::min<std::size_t>(example.places_compared(), first.size());
+        std::partial_sort(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(places),
+                          first.end(), [this](const Ranked& one, const Ranked& other) {
+                              return tables_.precedes(one, other);
+                          });
+        first.resize(places);
         return first;
+    }
+
+    // The share of the places compared that true classes have.
+    static double share_right(const Example& example, const std::vector<Ranked>& first) {
+        const auto right = std::count_if(first.begin(), first.end(), [&](const Ranked& each) {
+            return std::find(example.classes.begin(), example.classes.end(), each.cls) !=
+                   example.classes.end();
+        });
+        return static_cast<double>(right) / static_cast<double>(example.places_compared());
     }
 
     // Choose the first of the best weights, if it leads by a standard deviation of the difference.
@@ -243,8 +258,8 @@ private:
     const Tables& tables_;
     Replay& replay_;
     std::uint32_t most_ = 0;
-    // For each weight the events with a right class in first place; for each, those in which it
-    // differs from weight 0; then the learner's usual best score.
+    // For each weight the sum of the shares of first places with true classes; for each, the sum of
+    // its squared differences from weight 0; then the learner's usual best score.
     std::array<double, 2 * WEIGHTS.size() + 1> state_{};
     std::size_t chosen_ = 0;  // follows from the state
 };

@@ -161,24 +161,26 @@ class Neighbors:
     # --- learning ---------------------------------------------------------------------------------
 
     def judge(self, votes, own, in_order, true, learned):
-        """Count whether the first class of each weight is right; `own` are the scores of classes.
+        """Add up the share of right first classes of each weight; `own` are the scores of classes.
 
         `in_order` sorts pairs (class, score), best first.
         """
         if not votes or not true:
             return
+        places = min(len(true), 5)
         firsts = []
         for weight in WEIGHTS:
             scored = dict(own)
             for name, vote in votes.items():
                 scored[name] = scored.get(name, 0.0) + weight * self.usual * vote
             ranked = in_order((name, score) for name, score in scored.items() if score != 0)
-            firsts.append(ranked[0] if ranked else (None, 0.0))
-        right = [name in true for name, _ in firsts]
-        for place, is_right in enumerate(right):
-            self.right[place] = self.right[place] * DECAY + is_right
-            self.differs[place] = self.differs[place] * DECAY + (is_right != right[0])
-        name, score = firsts[0]
+            firsts.append(ranked[:places])
+        shares = [sum(name in true for name, _ in first) / places for first in firsts]
+        for place, share in enumerate(shares):
+            gain = share - shares[0]
+            self.right[place] = self.right[place] * DECAY + share
+            self.differs[place] = self.differs[place] * DECAY + gain * gain
+        name, score = firsts[0][0] if firsts[0] else (None, 0.0)
         if name is not None:
             self.usual = self.usual or abs(score)
             self.usual += (abs(score) - self.usual) * max(LEAST_STEP, 1 / learned)
