@@ -97,8 +97,8 @@ public:
     // Store examples to be replayed, or until the learner is built from them.
     void limit_replay() {
         constexpr std::uint64_t SHARE = 4;  // they take at most one in so many of the bytes
-        replay_.limit(limits_.replay > 0 ? limits_.replay_size : learner_.sample_wanted(),
-                      limits_.max_bytes / SHARE);
+        const std::uint32_t replayed = limits_.replay > 0 ? limits_.replay_size : 0;
+        replay_.limit(std::max(replayed, learner_.sample_wanted()), limits_.max_bytes / SHARE);
     }
 
 private:
@@ -147,18 +147,16 @@ private:
         return id;
     }
 
-    // Replay, and store the example just learned.
+    // Replay, and store the example just learned: to be replayed, or for a learner that is built.
     void store(Example& example) {
-        if (limits_.replay > 0) {
-            StoredExample stored = replay_.stored(example);
-            const auto relearn = [this](Example& drawn) { learner_.learn(drawn, false); };
-            for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
-                replay_.relearn_one(example, reader(), preprocessing_, relearn);
-            replay_.offer(std::move(stored));
-        } else if (const std::uint32_t wanted = learner_.sample_wanted(); wanted > 0) {
-            replay_.offer(replay_.stored(example));
-            if (replay_.offered() >= wanted) build_from_sample(example);
-        }
+        const std::uint32_t wanted = learner_.sample_wanted();
+        if (limits_.replay == 0 && wanted == 0) return;
+        StoredExample stored = replay_.stored(example);
+        const auto relearn = [this](Example& drawn) { learner_.learn_again(drawn); };
+        for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
+            replay_.relearn_one(example, reader(), preprocessing_, relearn);
+        replay_.offer(std::move(stored));
+        if (wanted > 0 && replay_.offered() >= wanted) build_from_sample(example);
     }
 
     // Build the learner from the sample, which is then forgotten.
