@@ -20,6 +20,7 @@ LEARNERS: Final = (
     "oplt",
     "oplt(arity=2,max_leaves=100)",  # the shape of the paper
     "oplt(sublinear=no)",  # the values of a peer with +tfidf
+    "oplt(replay=2)",
     "svm",
     "ff",
     "iplt(tree=complete)",

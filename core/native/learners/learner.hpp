@@ -93,6 +93,9 @@ public:
     // event.
     virtual Outcome learn(Example& example, bool is_counted) = 0;
 
+    // Learn a past example again.
+    virtual void learn_again(Example& example) { learn(example, false); }
+
     // True if counts of classes are the scores: `learn` is then called before they are raised.
     virtual bool learns_before_counting() const { return false; }
 

@@ -104,8 +104,8 @@ public:
     // Store examples to be replayed or found near, or until the learner is built from them.
     void limit_replay() {
         constexpr std::uint64_t SHARE = 4;  // they take at most one in so many of the bytes
-        replay_.limit(stores() ? limits_.replay_size : learner_.sample_wanted(),
-                      limits_.max_bytes / SHARE);
+        const std::uint32_t stored = stores() ? limits_.replay_size : 0;
+        replay_.limit(std::max(stored, learner_.sample_wanted()), limits_.max_bytes / SHARE);
     }
 
 private:
@@ -156,18 +156,16 @@ private:
         return id;
     }
 
-    // Replay, and store the example just learned.
+    // Replay, and store the example just learned: to be replayed, or for a learner that is built.
     void store(Example& example) {
-        if (stores()) {
-            StoredExample stored = replay_.stored(example);
-            const auto relearn = [this](Example& drawn) { learner_.learn(drawn, false); };
-            for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
-                replay_.relearn_one(example, reader(), relearn);
-            replay_.offer(std::move(stored));
-        } else if (const std::uint32_t wanted = learner_.sample_wanted(); wanted > 0) {
-            replay_.offer(replay_.stored(example));
-            if (replay_.offered() >= wanted) build_from_sample(example);
-        }
+        const std::uint32_t wanted = learner_.sample_wanted();
+        if (!stores() && wanted == 0) return;
+        StoredExample stored = replay_.stored(example);
+        const auto relearn = [this](Example& drawn) { learner_.learn_again(drawn); };
+        for (std::uint32_t i = 0; i < limits_.replay && !replay_.empty(); ++i)
+            replay_.relearn_one(example, reader(), relearn);
+        replay_.offer(std::move(stored));
+        if (wanted > 0 && replay_.offered() >= wanted) build_from_sample(example);
     }
 
     // Build the learner from the sample, which is then forgotten.

@@ -87,7 +87,7 @@ def test_an_instance_learned_again_is_prepared_with_the_counts_of_today():
 @pytest.mark.parametrize("learner", REPLAYING)
 def test_the_same_events_and_seed_make_the_same_model(learner):
     def taught(seed):
-        index = Index(Options.of(learner, replay=2, replay_size=10, seed=seed))
+        index = Index(Options.of(learner, replay=2, replay_size=10, sample=0, seed=seed))
         for instance, classes in lessons(60):
             index.learn(instance, classes)
         return index

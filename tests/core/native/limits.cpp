@@ -73,8 +73,8 @@ OptionValues options_of(const std::string& learner, double budget) {
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
-             {"negatives", 5}, {"replay", learner == "svm" ? 2 : 0}, {"neighbors", learner == "svm" ? 3 : 0},
-             {"replay_size", 50}, {"budget_floor", 0},
+             {"negatives", 5}, {"replay", is_tree || learner == "svm" ? 2 : 0},
+             {"neighbors", learner == "svm" ? 3 : 0}, {"replay_size", 50}, {"budget_floor", 0},
              {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
              {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
         options.set_count(name, value);

@@ -106,11 +106,11 @@ class GrowingTree(Reference):
     # --- building a tree from the warm-start sample -----------------------------------------------
 
     def keep(self, example):
-        if self.is_built:
-            return
-        if self.options.sample:
+        if self.options.replay:
+            self.learn_again()
+        if self.most_past():
             self.past.offer(example)
-        if self.past.came >= self.options.sample:
+        if not self.is_built and self.past.came >= self.options.sample:
             self.is_built = True
             if self.options.sample:
                 self.build_from_sample()

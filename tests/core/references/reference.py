@@ -317,10 +317,11 @@ class Reference(Forgetting):
                     continue
                 values = {name: float(value) for name, value in example.values.items()}
                 self.example_weight = example.weight
-                self.improve(
-                    self.prepare(values), example.classes, example.constraints, example.rejected
-                )
+                self.improve_again(self.prepare(values), example)
                 self.past.hold_bytes()  # its constraints may have become more
+
+    def improve_again(self, values, example):
+        self.improve(values, example.classes, example.constraints, example.rejected)
 
     def improve(self, values, true, constraints, rejected=()):
         """Rank, then update the classes that violate their margins."""

@@ -36,7 +36,7 @@ class LabelTree(GrowingTree):
         self.limit_past()
 
     def most_past(self):
-        return 0 if self.is_built else self.options.sample
+        return max(super().most_past(), 0 if self.is_built else self.options.sample)
 
     # --- ranking ----------------------------------------------------------------------------------
 
@@ -138,6 +138,9 @@ class LabelTree(GrowingTree):
         self.add_leaves(inputs, [name for name in true if name not in self.home])
         self.take_step(inputs, true)
         return Learned(true_among(met[:window]), True, 0.0, 0.0)  # its two best: see before
+
+    def improve_again(self, values, example):
+        self.take_step(self.inputs(values), example.classes)
 
     def before(self, values, counted):
         """Return the two best scores; prepared values do not depend on feature counts."""

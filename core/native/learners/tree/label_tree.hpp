@@ -125,6 +125,11 @@ public:
         return outcome;
     }
 
+    // By the tree of today, in which its classes may have other places.
+    void learn_again(Example& example) override {
+        tree_.learn(input_of(example), example.classes, example.weight);
+    }
+
     std::uint32_t sample_wanted() const override {
         return counts_[IS_BUILT] == 0 ? options_.sample : 0;
     }
