@@ -19,7 +19,8 @@ CLASSES = [f"class {number}" for number in range(70)]  # more than a member nomi
 DEEPEST = 10  # places that learning looks at
 MOST = 2**32 - 1
 
-LEARNERS = ["ff", "ff(margin_threshold=100", "pa(max_outdegree=3", "arow", "svm(neighbors=3", "frequency"]
+NAMED = "ff", "ff(margin_threshold=100", "pa(max_outdegree=3", "arow", "svm(neighbors=3"
+LEARNERS = [*NAMED, "frequency"]
 TREES = ["oplt(policy=random", "oplt(arity=3,max_leaves=2", "oplt", "iplt"]
 
 
