@@ -29,6 +29,7 @@ MODEL_SETS = [
     ["ema(rate=0.5)", "ooz(rate=0.1,margin_threshold=0.5)"],
     ["arow", "pa(max_outdegree=3)"],
     ["frequency", "ff(tfidf=yes,normalize=none)"],
+    ["pa(neighbors=4,replay_size=20)", "svm(neighbors=3,replay_size=30)"],
     ["iplt(sample=30,arity=3,max_leaves=2)", "oplt(arity=2,max_leaves=1,policy=random)"],
     ["oplt(arity=3,max_leaves=2)", "frequency"],
     ["iplt(sample=500)", "ema"],  # its sample is not complete

@@ -187,13 +187,13 @@ public:
                  std::size_t limit, std::vector<Contributions>& explained) const {
         const StateLock::Read lock(lock_);
         const Example& example = read(instance);
+        std::vector<std::uint32_t> ids;
         for (const std::string_view name : classes) {
-            Contributions& contributions = explained.emplace_back();
-            const std::uint32_t cls = tables_.classes.find(name);
-            learner_->explain(example, cls, contributions);
-            neighbors_.explain(example, cls, contributions);
-            keep_heaviest(contributions, limit);
+            ids.push_back(tables_.classes.find(name));
+            learner_->explain(example, ids.back(), explained.emplace_back());
         }
+        neighbors_.explain(example, ids, explained);
+        for (Contributions& each : explained) keep_heaviest(each, limit);
     }
 
     // For each class its path, with at most `limit` features a node; none without a hierarchy.

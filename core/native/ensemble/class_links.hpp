@@ -26,6 +26,7 @@ public:
             if (links_.size() >= member.end() && era == era_) return lock;
             lock.unlock();
             const std::unique_lock<std::shared_mutex> change(mutex_);
+            if (links_.size() >= member.end() && era == era_) continue;  // by another thread
             // twice as many, so that a growing member rarely has to make room
             std::vector<std::atomic<std::uint64_t>>(2 * std::size_t{member.end()} + 16)
                 .swap(links_);

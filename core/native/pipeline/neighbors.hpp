@@ -6,7 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -88,7 +89,7 @@ public:
             differs = differs * DECAY + gain * gain;
         }
         if (own.cls != NO_ID) {
-            const double size = std::fabs(own.score);
+            const double size = std::min(std::fabs(own.score), LARGEST_USUAL);
             double& usual = state_[USUAL];
             if (usual == 0) usual = size;
             usual += (size - usual) *
@@ -97,37 +98,34 @@ public:
         choose();
     }
 
-    // Add to the contributions to a class what the features add to its vote.
-    void explain(const Example& example, std::uint32_t cls, Contributions& contributions) const {
+    // Add to the contributions to each class what the features add to its vote.
+    void explain(const Example& example, const std::vector<std::uint32_t>& classes,
+                 std::vector<Contributions>& explained) const {
         const double scale = weight() * state_[USUAL];
-        if (!(scale > 0) || cls == NO_ID) return;
         Found& found = Found::of_thread();
-        if (!search(example, found)) return;
-        std::vector<double> gains(example.active.size(), 0.0);
+        if (!(scale > 0) || !search(example, found)) return;
+        std::vector<SearchedFeature> searched = found.searched;
+        std::sort(searched.begin(), searched.end(), [](const auto& one, const auto& other) {
+            return one.feature < other.feature;
+        });
+        std::vector<std::vector<double>> gains(classes.size(),
+                                               std::vector<double>(example.active.size(), 0.0));
+        std::vector<std::size_t> voted;                        // places in `classes`
+        std::vector<std::pair<std::uint32_t, double>> shared;  // place of a feature, its product
         for (const Neighbor& near : found.nearest) {
             const StoredExample& stored = replay_.buffer()[near.slot];
-            const auto end = stored.classes.end() - stored.rejected;
-            if (replay_.class_is_gone(stored, cls) ||
-                std::find(stored.classes.begin(), end, cls) == end)
-                continue;
+            voted.clear();
+            for (std::size_t i = 0; i < classes.size(); ++i)
+                if (classes[i] != NO_ID && has_true_class(stored, classes[i])) voted.push_back(i);
+            if (voted.empty()) continue;
+            multiply(stored, near, searched, found.length, shared);
             const double factor = scale * (found.nearest[0].similarity / found.total) *
                                   (static_cast<double>(stored.weight) * near.similarity *
                                    near.similarity * near.similarity);
-            for (const SearchedFeature& each : found.searched)
-                for (const auto& [feature, value] : stored.values)
-                    if (feature == each.feature && !replay_.feature_is_gone(stored, feature))
-                        gains[each.at] += factor *
-                                          (each.value * replay_.indexed_value(value) *
-                                           replay_.index().scale(near.slot) / found.length);
+            for (const std::size_t i : voted)
+                for (const auto& [at, product] : shared) gains[i][at] += factor * product;
         }
-        for (std::size_t at = 0; at < gains.size(); ++at) {
-            if (gains[at] == 0) continue;
-            const std::string name(example.active[at].name);
-            const auto own = std::find_if(contributions.begin(), contributions.end(),
-                                          [&](const auto& each) { return each.first == name; });
-            if (own != contributions.end()) own->second += gains[at];
-            else contributions.emplace_back(name, gains[at]);
-        }
+        for (std::size_t i = 0; i < classes.size(); ++i) add(example, gains[i], explained[i]);
     }
 
     // --- state ---------------------------------------------------------------------------------
@@ -174,7 +172,52 @@ private:
                similarity;
     }
 
-    // Find the nearest examples; false if none is near.
+    bool has_true_class(const StoredExample& stored, std::uint32_t cls) const {
+        const auto end = stored.classes.end() - stored.rejected;
+        return std::find(stored.classes.begin(), end, cls) != end &&
+               !replay_.class_is_gone(stored, cls);
+    }
+    bool has_true_classes(const StoredExample& stored) const {
+        return std::any_of(stored.classes.begin(), stored.classes.end() - stored.rejected,
+                           [&](std::uint32_t cls) { return !replay_.class_is_gone(stored, cls); });
+    }
+
+    // Find the products that make up the similarity of a neighbor. `searched` is sorted by feature.
+    void multiply(const StoredExample& stored, const Neighbor& near,
+                  const std::vector<SearchedFeature>& searched, double length,
+                  std::vector<std::pair<std::uint32_t, double>>& shared) const {
+        shared.clear();
+        for (const auto& [feature, value] : stored.values) {
+            const auto each = std::lower_bound(searched.begin(), searched.end(), feature,
+                                               [](const SearchedFeature& one, std::uint32_t id) {
+                                                   return one.feature < id;
+                                               });
+            if (each == searched.end() || each->feature != feature ||
+                replay_.feature_is_gone(stored, feature))
+                continue;
+            shared.emplace_back(each->at, each->value * replay_.indexed_value(value) *
+                                              replay_.index().scale(near.slot) / length);
+        }
+    }
+
+    // Add gains by the place of a feature in the example.
+    static void add(const Example& example, const std::vector<double>& gains,
+                    Contributions& contributions) {
+        std::unordered_map<std::string_view, std::size_t> places;
+        for (std::size_t i = 0; i < contributions.size(); ++i)
+            places.emplace(contributions[i].first, i);
+        Contributions added;
+        for (std::size_t at = 0; at < gains.size(); ++at) {
+            if (gains[at] == 0) continue;
+            const std::string_view name = example.active[at].name;
+            if (const auto own = places.find(name); own != places.end())
+                contributions[own->second].second += gains[at];
+            else added.emplace_back(name, gains[at]);
+        }
+        contributions.insert(contributions.end(), added.begin(), added.end());
+    }
+
+    // Find the nearest examples; false if none is near that has a class.
     bool search(const Example& example, Found& found) const {
         double squares = 0;
         found.searched.clear();
@@ -192,8 +235,10 @@ private:
             __builtin_prefetch(&replay_.buffer()[near.slot]);
         for (const Neighbor& near : found.nearest)
             __builtin_prefetch(replay_.buffer()[near.slot].classes.data());
-        for (const Neighbor& near : found.nearest)
-            found.total += vote_of(replay_.buffer()[near.slot], near.similarity);
+        for (const Neighbor& near : found.nearest) {
+            const StoredExample& stored = replay_.buffer()[near.slot];
+            if (has_true_classes(stored)) found.total += vote_of(stored, near.similarity);
+        }
         return found.total >= LEAST_TOTAL;
     }
 

@@ -7,8 +7,9 @@
 //                                   |
 //   generations_, scales_, slots_                      of an example in the replay buffer, by place
 //
-// A removed example leaves its entries behind: their generation is over. A list is cleaned when more
-// than a quarter of it is dead, so that a removal costs about as much as an addition.
+// A removed example leaves its entries behind: their generation is over. A list is cleaned when an
+// eighth to three eighths of it are dead, by its feature, so that the features that all examples have
+// are not all cleaned in one event. On average a removal costs about as much as an addition.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +44,8 @@ class NeighborIndex {
 public:
     // By count, of what an example adds: for each value, with dead entries and spare room; for
     // itself; and for each feature that the tables know.
-    static constexpr std::uint64_t BYTES_PER_VALUE = 12, BYTES_PER_EXAMPLE = 24,
-                                   BYTES_PER_FEATURE = 16;
+    static constexpr std::uint64_t BYTES_PER_VALUE = 16, BYTES_PER_EXAMPLE = 24,
+                                   BYTES_PER_FEATURE = 24;
 
     // The features with the shortest lists are searched, which tell most, until so many entries were
     // read: a bound on the time of a search.
@@ -120,7 +121,7 @@ public:
         for (const std::uint32_t feature : features) {
             List& list = lists_[feature];
             ++list.dead;
-            if (std::uint64_t{4} * list.dead > list.size) clean(list);
+            if (std::uint64_t{256} * list.dead > dead_of_256(feature) * list.size) clean(list);
         }
         return generations_[place] != 0;
     }
@@ -228,6 +229,10 @@ private:
     }
     std::uint64_t entry(std::uint32_t place, std::uint16_t value) const {
         return std::uint64_t{generations_[place]} << 40 | std::uint64_t{place} << 16 | value;
+    }
+
+    static std::uint64_t dead_of_256(std::uint32_t feature) {
+        return 32 + (feature * 2654435761u >> 26);  // its highest 6 bits, by multiplicative hashing
     }
 
     // The room of a list of this size: four steps an octave.

@@ -192,3 +192,22 @@ def test_votes_that_count_are_those_of_the_reference(specification):
             both.reload(number)
     both.compare()
     assert len(weights - {0.0}) > 0
+
+
+def test_a_state_of_the_greatest_scores_loads():
+    index = Index(Options.parse("mmp(neighbors=5,normalize=none)"))
+    for number in range(6):
+        index.learn({each + str(number % 2): 1e30 for each in "abc"}, [f"c{number % 2}"])
+
+    loaded = Index.load(index.options, index.dump())
+
+    assert loaded.dump()["neighbor_weights"].tolist() == index.dump()["neighbor_weights"].tolist()
+
+
+def test_classes_are_explained_together_as_one_by_one():
+    index, _ = pairs_of(PAIRS)
+    assert index.neighbor_weight > 0
+    classes = [f"class {number}" for number in range(20)]
+    for instance, _ in pairs(20, seed=5):
+        together = index.explain(instance, [*classes, "unknown"])
+        assert together == [index.explain(instance, [name])[0] for name in [*classes, "unknown"]]

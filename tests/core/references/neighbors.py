@@ -15,11 +15,12 @@ WEIGHTS = [0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0]
 DECAY = 0.9998
 LEAST_STEP = 0.001
 LEAST_TOTAL = 1e-300
+LARGEST_USUAL = 1e60
 ALL_UNTIL, ONE_IN = 4096, 8  # events that are judged while the weight is 0
 
-INDEXED_VALUE_BYTES = 12
+INDEXED_VALUE_BYTES = 16
 INDEXED_EXAMPLE_BYTES = 24
-INDEXED_FEATURE_BYTES = 16
+INDEXED_FEATURE_BYTES = 24
 
 
 def cut_off(value):
@@ -121,7 +122,8 @@ class Neighbors:
         total = 0.0
         for each in nearest:
             each.similarity /= length
-            total += self.vote_of(each)
+            if any(not is_gone(name) for name in each.example.classes):
+                total += self.vote_of(each)
         return Found(nearest, searched, length, total) if total >= LEAST_TOTAL else None
 
     @staticmethod
@@ -182,5 +184,6 @@ class Neighbors:
             self.differs[place] = self.differs[place] * DECAY + gain * gain
         name, score = firsts[0][0] if firsts[0] else (None, 0.0)
         if name is not None:
-            self.usual = self.usual or abs(score)
-            self.usual += (abs(score) - self.usual) * max(LEAST_STEP, 1 / learned)
+            size = min(abs(score), LARGEST_USUAL)
+            self.usual = self.usual or size
+            self.usual += (size - self.usual) * max(LEAST_STEP, 1 / learned)
