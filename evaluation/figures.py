@@ -16,6 +16,7 @@ LEAST_OF_BEST = 0.75  # as a share of the best R1: worse results are left out of
 SMOOTHED = 5  # segments of a stream whose mean is one point of its curve
 WIDTH, HEIGHT = 4.8, 3.3  # inches
 MOST_INSIDE, BESIDE = 5, 2.2  # series of a legend in the plot; inches of one beside it
+LINE = 0.19  # inches of a name in a legend below the plot
 NEUTRAL = "#7f7f86"  # legible on a light and on a dark page
 COLOURED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
 STYLE: dict[Any, Any] = {  # Matplotlib's type of these names is private
@@ -77,8 +78,10 @@ class Figure:
         except ImportError as error:
             raise PlottingMissing from error
         with rc_context(STYLE):
-            crowded = sum(not each.faint for each in self.series) > MOST_INSIDE
-            size = WIDTH + BESIDE * crowded, HEIGHT
+            named = sum(not each.faint for each in self.series)
+            crowded = named > MOST_INSIDE and not self.front
+            below = LINE * named if self.front else 0.0
+            size = WIDTH + BESIDE * crowded, HEIGHT + below
             canvas = Canvas(figsize=size, layout="constrained")
             axes = canvas.add_subplot(title=self.title, xlabel=self.x, ylabel=self.y)
             for each in self.series:
@@ -90,7 +93,9 @@ class Figure:
             if self.steps:
                 axes.set_xticks(range(len(self.steps)), self.steps)
             axes.grid(alpha=0.25)
-            if crowded:
+            if self.front:
+                canvas.legend(loc="outside lower left", frameon=False, fontsize="small")
+            elif crowded:
                 canvas.legend(loc="outside right upper", frameon=False, fontsize="small")
             else:
                 axes.legend(frameon=False, fontsize="small")

@@ -9,7 +9,7 @@ from manyclass.core.model_set import ModelSet
 from manyclass.evaluation.datasets import DATASETS
 from studies import all_learners, default, estimates, text, trees, word_rules
 from studies.__main__ import STUDIES
-from studies.declaration import Beside, Pivot
+from studies.declaration import Gaps, Pivot
 from studies.held_out import ESTIMATORS, held_out
 from studies.peers import PEERS
 
@@ -42,8 +42,9 @@ def test_tables_have_the_keys_of_trials(study):
     for table in study.tables:
         if isinstance(table, Pivot):
             assert {table.rows, table.across, table.each} <= keys | of_measures | {""}
+        elif isinstance(table, Gaps):
+            assert {table.ours, *table.peers} <= estimators
         else:
-            assert isinstance(table, Beside)
             assert {name for pair in table.pairs for name in pair} <= estimators
 
 
