@@ -14,6 +14,7 @@ from studies.samples import affordable
 
 WARM_STARTS: Final = {"bibtex": 488, "delicious": 1_291, "eurlex": 4_500, "yso": 15_000}
 RANDOM: Final = "oplt(policy=random)"  # greedy trees are equal for all seeds
+SAMPLED: Final = "oplt(policy=sampled)"
 LEARNERS: Final = (
     "iplt",
     RANDOM,
@@ -27,6 +28,7 @@ LEARNERS: Final = (
     "iplt(tree=random)",
     "iplt(tree=huffman)",
     "oplt(sublinear=no,tfidf=no)",
+    f"committee(members={SAMPLED}+{SAMPLED}+{SAMPLED},vote=probability)",
     f"committee(members={RANDOM}+{RANDOM}+{RANDOM},vote=probability)",
     "committee(members=iplt+iplt+iplt,vote=probability)",
 )

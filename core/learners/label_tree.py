@@ -10,7 +10,12 @@ SHAPES = "complete | random | huffman | kmeans"
 EPSILON = Option("epsilon", 0.01, "[1e-9, 1e9]", "First sum of squared gradients (AdaGrad).", "ε")
 TREE = Option("tree", "kmeans", SHAPES, "Shape of a tree built at once.")
 SAMPLE = Option("sample", 0, "[0, 16777216]", "Instances to build a tree from.", zero="only grow")
-POLICY = Option("policy", "greedy", "greedy | random", "Where new classes go: best fit, or random.")
+POLICY = Option(
+    "policy",
+    "greedy",
+    "greedy | sampled | random",
+    "Where new classes go: best fit, best fit of a random half, or random.",
+)
 ALPHA = Option("alpha", 0.75, "[0, 1]", "Weight of balance in the greedy policy.")
 ARITY = Option("arity", 16, "[2, 1000]", "Children of an inner node, at most.", "b")
 MAX_LEAVES = Option("max_leaves", 16, "[1, 1000]", "Classes below a pre-leaf, at most.")

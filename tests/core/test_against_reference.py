@@ -44,7 +44,7 @@ SOME_VALUES = {
     "max_outdegree": [25, 1, 2, 3],
     "min_weight": [0.01, 0.0, 0.1, 0.3, 0.6, 0.99],
     "normalize": ["l2", "none"],
-    "policy": ["greedy", "random"],
+    "policy": ["greedy", "sampled", "random"],
     "rate": [0.1, 0.3, 0.9, 1.0],
     "rating": [10, 0, 1, 3],
     "replay": [0, 0, 1, 3],

@@ -1,5 +1,7 @@
 """A label tree as it grows class by class, or is built over the classes of a sample."""
 
+from math import inf
+
 from tests.core.references.arithmetic import log
 from tests.core.references.reference import Reference
 from tests.core.references.state import Class, Feature, Ids
@@ -59,6 +61,8 @@ class GrowingTree(Reference):
             (1 - alpha) * own + alpha * log(share / child.leaves)
             for own, child in zip(self.probabilities(node, inputs), node.children, strict=True)
         ]
+        if self.options.policy == "sampled":
+            worth = [each if self.random.below(2) else -inf for each in worth]
         return node.children[worth.index(max(worth))]
 
     def with_room(self, node):

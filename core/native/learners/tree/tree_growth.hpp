@@ -150,7 +150,8 @@ protected:
     // The child of a node that the policy leads to.
     std::uint32_t chosen_child(std::uint32_t id, const std::vector<Input>& input) {
         const Node& node = nodes_[id];
-        if (!options_.greedy) return node.children[random_below(random_, node.children.size())];
+        if (options_.policy == Policy::random)
+            return node.children[random_below(random_, node.children.size())];
         Work& work = workspace();
         probabilities(node, input, work);
         const double share =
@@ -158,6 +159,7 @@ protected:
         std::uint32_t chosen = node.children[0];
         double best = -1e300;
         for (std::size_t place = 0; place < node.children.size(); ++place) {
+            if (options_.policy == Policy::sampled && random_below(random_, 2) == 0) continue;
             const std::uint32_t child = node.children[place];
             const double leaves = static_cast<double>(nodes_[child].leaves);
             const double score = (1 - options_.alpha) * work.probabilities[place] +

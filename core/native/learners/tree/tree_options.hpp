@@ -8,11 +8,14 @@ namespace manyclass {
 // The shape in which a tree is built over classes that are known.
 enum class Shape : std::uint8_t { complete, random, huffman, kmeans };
 
+// The child that a new class goes to: the one that fits best, the best of some, or any.
+enum class Policy : std::uint8_t { greedy, sampled, random };
+
 struct TreeOptions {
     double rate = 1, epsilon = 0, min_weight = 0, alpha = 0;
     std::uint32_t arity = 2, max_leaves = 100, sample = 0, retrieval_window = 0;
     Shape shape = Shape::complete;
-    bool greedy = true;
+    Policy policy = Policy::greedy;
 
     template <class V>
     void visit_options(V&& option) {
@@ -24,7 +27,10 @@ struct TreeOptions {
         option("max_leaves", max_leaves);
         option("sample", sample);
         option("retrieval_window", retrieval_window);
-        option.choice("policy", greedy, {{"greedy", true}, {"random", false}});
+        option.choice("policy", policy,
+                      {{"greedy", Policy::greedy},
+                       {"sampled", Policy::sampled},
+                       {"random", Policy::random}});
         option.choice("tree", shape,
                       {{"complete", Shape::complete},
                        {"random", Shape::random},
