@@ -268,15 +268,17 @@ def _plotted(plot: Plot, dataset: str, records: Sequence[Record]) -> Figure:
             spread = Spread.of(_numbers(here, plot.y))
             points.append((mean(_numbers(here, plot.x)), spread.mean, spread.deviation))
         series.append(Series(name, points, colour))
+    front = list[Series]()
     if plot.front:
         best = max(map(_y, series), default=0.0)
         series = [each for each in series if _y(each) >= LEAST_OF_BEST * best]
-    front = _front(series, plot.front) if plot.front else []
+        front = _front(series, plot.front)
+        series = _faint_beside(front, series)
     return Figure(
         f"{dataset}: {plot.title}",
         plot.x,
         plot.y,
-        _faint_beside(front, series) if plot.front else series,
+        series,
         logarithmic=plot.logarithmic,
         scattered=not plot.along,
         front=[each.points[0][:2] for each in front],

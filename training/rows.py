@@ -10,19 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
+from manyclass.core.learners.csr import Labelled
 
 Instance = Mapping[str, float] | Iterable[str]
-
-# Arguments of `learn_csr`: columns and CSR arrays of instances, then of true classes.
-Labelled = tuple[
-    Columns,
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.float32],
-    Columns,
-    NDArray[np.int64],
-    NDArray[np.int32],
-]
 
 
 class Ids(dict[str, int]):

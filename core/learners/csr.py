@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from manyclass.core.columns import Columns
 from manyclass.core.instance import SMALLEST_VALUE, Instance
 
-# Columns and CSR arrays of instances, then of their true classes.
+# Arguments of `learn_csr`: columns and CSR arrays of instances, then of their true classes.
 Labelled = tuple[
     Columns,
     NDArray[np.int64],
