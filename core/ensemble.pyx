@@ -16,10 +16,9 @@ from manyclass.core.index cimport (
     Index,
     Outcome,
     Ranked,
-    raise_error,
-    release_gil_while_waiting,
 )
 from manyclass.core.instance cimport Instance, as_instance, bytes_of
+from manyclass.core.locking cimport raise_error, release_gil_while_waiting
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
-from libcpp.memory cimport unique_ptr
+from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
@@ -8,44 +8,9 @@ from libcpp.vector cimport vector
 
 from manyclass.core.columns cimport CsrRows, NativeColumns
 from manyclass.core.instance cimport Instance
+from manyclass.core.locking cimport raise_error
+from manyclass.core.taxonomy cimport NativeTaxonomy, Taxonomy
 
-
-cdef extern from *:
-    """
-    #include "core/native/engine.hpp"
-
-    static bool is_half_changed() {
-        try {
-            throw;
-        } catch (const manyclass::StateHalfChanged&) {
-            return true;
-        } catch (...) {
-            return false;
-        }
-    }
-    static void throw_again() { throw; }
-
-    // While a thread waits for the lock of an index it does not hold the GIL (fair_mutex.hpp).
-    static void* release_gil() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
-    static void restore_gil(void* state) {
-        PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-    }
-    static void release_gil_while_waiting() {
-        manyclass::Interpreter::release = release_gil;
-        manyclass::Interpreter::restore = restore_gil;
-    }
-    """
-    bint is_half_changed()
-    void throw_again() except +
-    void release_gil_while_waiting()
-
-# Raise the Python error of the C++ exception that was caught.
-cdef inline int raise_error() except -1:
-    if is_half_changed():
-        from manyclass.core.errors import IndexHalfChanged
-        raise IndexHalfChanged
-    throw_again()  # Cython translates the exceptions of the standard library
-    return 0
 
 cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
     cdef cppclass OptionValues:
@@ -130,8 +95,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         void class_ids(NativeColumns& columns, int32_t* ids) except +raise_error
 
     cdef cppclass Engine:
-        Engine(string_view learner, const OptionValues& options,
-               uint64_t hash_seed) except +raise_error
+        Engine(string_view learner, const OptionValues& options, uint64_t hash_seed,
+               shared_ptr[NativeTaxonomy] taxonomy) except +raise_error
 
         @staticmethod
         vector[string] option_names(string_view learner) except +raise_error
@@ -169,6 +134,7 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
 cdef class Index:
     cdef unique_ptr[Engine] _native
     cdef readonly object options
+    cdef readonly Taxonomy taxonomy
 
     cdef learn_unique(self, Instance instance, list classes, list rejected, float weight,
                       bint is_first_epoch)

@@ -9,6 +9,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.outcome import Learned, Node
+from manyclass.core.taxonomy import Taxonomy
 
 _Given = Instance | Mapping[str, float] | Iterable[str | int]  # as the constructor of Instance
 
@@ -25,7 +26,13 @@ class Index:
 
     members: ClassVar[tuple[()]]
 
-    def __new__(cls, options: Options, hash_seed: int = 0) -> Self: ...
+    def __new__(
+        cls, options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None
+    ) -> Self: ...
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy that was given, or one of its own. Only a learner of a tree reads it."""
+
     @property
     def options(self) -> Options: ...
     def configure(self, options: Options) -> None:
@@ -232,6 +239,10 @@ class Index:
 
     @classmethod
     def load(
-        cls, options: Options, sections: Mapping[str, NDArray[np.generic]], hash_seed: int = 0
+        cls,
+        options: Options,
+        sections: Mapping[str, NDArray[np.generic]],
+        hash_seed: int = 0,
+        taxonomy: Taxonomy | None = None,
     ) -> Index:
         """Return the dumped index; raise SnapshotError for arrays that are not a valid state."""

@@ -16,6 +16,8 @@ cimport cython
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
 from manyclass.core.instance cimport Instance, as_instance, bytes_of
+from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.taxonomy cimport Taxonomy
 
 import numpy as np
 
@@ -75,10 +77,13 @@ cdef class Index:
 
     members = ()  # of a committee alone
 
-    def __cinit__(self, options, uint64_t hash_seed=0):
+    def __cinit__(self, options, uint64_t hash_seed=0, Taxonomy taxonomy=None):
         self.options = options
+        self.taxonomy = Taxonomy(hash_seed) if taxonomy is None else taxonomy
         cdef bytes learner = options.learner.encode()
-        self._native.reset(new Engine(learner, native(options), hash_seed))
+        self._native.reset(
+            new Engine(learner, native(options), hash_seed, self.taxonomy._native)
+        )
 
     @staticmethod
     cdef vector[string_view] names_of(list classes) except *:
@@ -416,9 +421,9 @@ cdef class Index:
         return arrays
 
     @classmethod
-    def load(cls, options, sections, uint64_t hash_seed=0):
+    def load(cls, options, sections, uint64_t hash_seed=0, Taxonomy taxonomy=None):
         cdef uint64_t changes = 0
-        cdef Index index = Index(options, hash_seed)
+        cdef Index index = Index(options, hash_seed, taxonomy)
         cdef vector[Section] native = deref(index._native).measure(changes)
         declared = {each.name.decode(): "<" + each.type.decode() for each in native}
         known = {**index_sections.SECTIONS, **declared}

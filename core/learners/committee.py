@@ -22,6 +22,7 @@ from manyclass.core.learners.totals import Totals, Weighted, heaviest
 from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.progressive_validation import DEEPEST
 from manyclass.core.sections import Sections, within
+from manyclass.core.taxonomy import Taxonomy
 
 Given = Instance | Mapping[str, float] | Iterable[str | int]
 
@@ -42,18 +43,27 @@ class Committee(Totals):
     then have votes of members that have learned an event and of others that have not.
     """
 
-    def __init__(self, options: Options, hash_seed: int = 0) -> None:
+    def __init__(
+        self, options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None
+    ) -> None:
         """Begin empty. `hash_seed` salts the tables of names, not the state."""
         table, members, waiting_limit = _parts(options)
         self._options = options
-        self._table = Index(table, hash_seed)
-        self._members = [Member(member, waiting_limit, hash_seed) for member in members]
+        self._table = Index(table, hash_seed, taxonomy)
+        self._members = [
+            Member(member, waiting_limit, hash_seed, self.taxonomy) for member in members
+        ]
         self._changing = Lock()
         self._assemble()
 
     def _assemble(self) -> None:
         """Let the indexes of the members vote and learn together."""
         self._ensemble = Ensemble(self._table, [each.index for each in self._members])
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy of the classes, the same for every member."""
+        return self._table.taxonomy
 
     @property
     def options(self) -> Options:
@@ -333,15 +343,23 @@ class Committee(Totals):
         }
 
     @classmethod
-    def load(cls, options: Options, sections: Sections, hash_seed: int = 0) -> "Committee":
+    def load(
+        cls,
+        options: Options,
+        sections: Sections,
+        hash_seed: int = 0,
+        taxonomy: Taxonomy | None = None,
+    ) -> "Committee":
         """Return the dumped committee; raise SnapshotError for an invalid state."""
-        committee = cls(options, hash_seed)
+        committee = cls(options, hash_seed, taxonomy)
         table, members, waiting_limit = _parts(options)
         with within(sections, "table_") as own:
-            committee._table = Index.load(table, own, hash_seed)
+            committee._table = Index.load(table, own, hash_seed, committee.taxonomy)
         for n, member in enumerate(members):
             with within(sections, _prefix(n)) as own:
-                committee._members[n] = Member.load(member, waiting_limit, own, hash_seed)
+                committee._members[n] = Member.load(
+                    member, waiting_limit, own, hash_seed, committee.taxonomy
+                )
         committee._assemble()
         return committee
 

@@ -4,21 +4,27 @@ from manyclass.core.index import Index
 from manyclass.core.learners.committee import Committee
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
+from manyclass.core.taxonomy import Taxonomy
 
 # The same calls in the same order make the same state, byte for byte. Any number of threads may
 # rank at once; one at a time may change. Index documents each method.
 Learner = Index | Committee
 
 
-def make(options: Options, hash_seed: int = 0) -> Learner:
-    """Return an empty learner. `hash_seed` salts its tables of names, not its state."""
+def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None) -> Learner:
+    """Return an empty learner of classes in this taxonomy, or in one of its own.
+
+    `hash_seed` salts its tables of names, not its state.
+    """
     if options.members:
-        return Committee(options, hash_seed)
-    return Index(options, hash_seed)
+        return Committee(options, hash_seed, taxonomy)
+    return Index(options, hash_seed, taxonomy)
 
 
-def load(options: Options, sections: Sections, hash_seed: int = 0) -> Learner:
+def load(
+    options: Options, sections: Sections, hash_seed: int = 0, taxonomy: Taxonomy | None = None
+) -> Learner:
     """Return the learner that was dumped; SnapshotError when the arrays do not make one."""
     if options.members:
-        return Committee.load(options, sections, hash_seed)
-    return Index.load(options, sections, hash_seed)
+        return Committee.load(options, sections, hash_seed, taxonomy)
+    return Index.load(options, sections, hash_seed, taxonomy)

@@ -12,6 +12,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.learners.shuffle_buffer import ShuffleBuffer
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import Sections
+from manyclass.core.taxonomy import Taxonomy
 
 
 def draw(purpose: str, seed: int, number: int) -> int:
@@ -29,9 +30,11 @@ class Member:
     draws follow from the seed and from counts in the state.
     """
 
-    def __init__(self, options: Options, waiting_limit: int, hash_seed: int = 0) -> None:
+    def __init__(
+        self, options: Options, waiting_limit: int, hash_seed: int, taxonomy: Taxonomy
+    ) -> None:
         """Begin empty; `waiting_limit`: the bytes that the shuffle buffer may count."""
-        self.index = Index(options, hash_seed)
+        self.index = Index(options, hash_seed, taxonomy)
         self.waiting = ShuffleBuffer()
         self.progress = ProgressiveValidation()
         self.waiting_limit = waiting_limit
@@ -113,11 +116,16 @@ class Member:
 
     @classmethod
     def load(
-        cls, options: Options, waiting_limit: int, sections: Sections, hash_seed: int = 0
+        cls,
+        options: Options,
+        waiting_limit: int,
+        sections: Sections,
+        hash_seed: int,
+        taxonomy: Taxonomy,
     ) -> "Member":
         """Return the member that was dumped; SnapshotError when the arrays do not make one."""
-        member = cls(options, waiting_limit, hash_seed)
-        member.index = Index.load(options, sections, hash_seed)
+        member = cls(options, waiting_limit, hash_seed, taxonomy)
+        member.index = Index.load(options, sections, hash_seed, taxonomy)
         member.waiting = ShuffleBuffer.load(sections)
         member.progress = ProgressiveValidation.load(sections)
         return member

@@ -29,6 +29,7 @@
 #include "pipeline/state_lock.hpp"
 #include "pipeline/trainer.hpp"
 #include "storage/tables.hpp"
+#include "taxonomy/taxonomy.hpp"
 
 namespace manyclass {
 
@@ -38,8 +39,9 @@ namespace manyclass {
 class Engine {
 public:
     // Throws std::invalid_argument when there is no such learner, or an option is missing.
-    Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed)
-        : tables_(hash_seed),
+    Engine(std::string_view learner, const OptionValues& options, std::uint64_t hash_seed,
+           std::shared_ptr<Taxonomy> taxonomy)
+        : tables_(hash_seed, std::move(taxonomy)),
           learner_(registered(learner).make(tables_, seed_of(options), options)),
           replay_(tables_, preprocessing_, seed_of(options)) {
         visit_options(options);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pipeline/ranking.hpp"
@@ -13,6 +15,7 @@
 #include "storage/postings.hpp"
 #include "storage/retired_classes.hpp"
 #include "storage/vocabulary.hpp"
+#include "taxonomy/taxonomy.hpp"
 
 namespace manyclass {
 
@@ -24,12 +27,14 @@ struct ClassRecord {
 
 // Threads: as the engine that owns the tables, which holds its lock for each call.
 struct Tables {
-    explicit Tables(std::uint64_t hash_seed) : features(hash_seed), classes(hash_seed) {}
+    Tables(std::uint64_t hash_seed, std::shared_ptr<const Taxonomy> taxonomy_of_model)
+        : features(hash_seed), classes(hash_seed), taxonomy(std::move(taxonomy_of_model)) {}
 
     Vocabulary features, classes;
     Postings postings;                        // by feature id
     std::vector<ClassRecord> class_records;   // by class id
     RetiredClasses retired;
+    std::shared_ptr<const Taxonomy> taxonomy;  // of the model; no part of an engine's state
     mutable NameOrder feature_order, class_order;  // for listings; no state
     std::uint64_t learned = 0;       // events; also the clock by which idleness is measured
     std::uint64_t counted = 0;       // events of a first epoch: N of tf-idf
