@@ -25,7 +25,7 @@ class Taxonomy:
     def __len__(self) -> int:
         """Return the number of nodes."""
 
-    def __contains__(self, name: str) -> bool: ...
+    def __contains__(self, name: str, /) -> bool: ...
     def is_class(self, name: str) -> bool:
         """Return whether the name has a node that is a class."""
 
