@@ -28,6 +28,10 @@ class Enrolled:
 
     def apply(self, event: Event) -> Learned:
         """Learn the event; count the outcome, if the event has true classes."""
+        if event.classes and len(self.learner.taxonomy):
+            first = self.learner.rank(event.instance, 1)
+            edges = self._edges(first[0][0] if first else None, event.classes)
+            self.progress.taxonomic_loss.add(edges)
         if len(event.instance) == 0 and self.learner.options.needs_features:
             learned = self._apply_without_features(event)
         else:
@@ -37,6 +41,10 @@ class Enrolled:
         self.progress.add(learned.rank)
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
+
+    def _edges(self, first: str | None, classes: Sequence[str]) -> int:
+        """Return the edges from the class ranked first to the nearest true class."""
+        return min(self.learner.taxonomy.distance(first, name) for name in classes)
 
     def _apply_without_features(self, event: Event) -> Learned:
         """Learn the known classes only: a new class without features would never be ranked."""

@@ -1,7 +1,9 @@
 """Errors of the engine. Programs use their class and fields, people their text."""
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from difflib import get_close_matches
+from typing import Self
 
 LONGEST_COMPARED = 200  # characters of an unknown name, which can be of any length
 
@@ -35,16 +37,57 @@ class EventError(CoreError, ValueError):
     """Bytes that are not an event, or an event out of order."""
 
 
-class EventConflict(CoreError):
-    """The event id was used for another event. `position` is the place in the request."""
+class RequestConflict(CoreError):
+    """An event contradicts the state, so that no event of its request is applied.
+
+    `position` is the place of the event in the request, `where` that of the fault in the event.
+    """
+
+    hint = ""
+
+    def __init__(self, message: str, position: int, where: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.position = position
+        self.where = where
+
+    def at(self, position: int) -> Self:
+        """Return the same conflict of the event at another position."""
+        conflict = copy(self)
+        conflict.position = position
+        return conflict
+
+
+class EventConflict(RequestConflict):
+    """The event id was used for another event."""
 
     hint = "give every event an id of its own, and send a retry unchanged"
 
     def __init__(self, position: int, event_id: str, seq: int) -> None:
-        super().__init__(f"event_id {event_id!r} belongs to event {seq}, which is another")
-        self.position = position
+        message = f"event_id {event_id!r} belongs to event {seq}, which is another"
+        super().__init__(message, position, ("event_id",))
         self.event_id = event_id
         self.seq = seq
+
+
+class PlacementConflict(RequestConflict):
+    """A class has another parent in the taxonomy than the event names."""
+
+    hint = "send the parent that it has, or move the class: PUT /classes/{name} with move"
+
+    def __init__(self, position: int, name: str, has: str, given: str) -> None:
+        wanted = f"below {given!r}" if given else "at the top"
+        super().__init__(f"class {name!r} is below {has!r}, not {wanted}", position, _at(name))
+
+
+class PlacementFault(RequestConflict):
+    """A class cannot be placed there: there would be a circle, too long a path, or no room."""
+
+    def __init__(self, message: str, position: int, name: str) -> None:
+        super().__init__(message, position, _at(name))
+
+
+def _at(name: str) -> tuple[str, str]:
+    return ("parents", name)
 
 
 class UnknownName(CoreError, LookupError):

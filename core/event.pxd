@@ -9,6 +9,8 @@ cdef class Event:
     cdef readonly list classes
     cdef readonly list rejected
     cdef readonly double weight
+    cdef readonly dict parents
+    cdef readonly bint moves
     cdef readonly str name
     cdef readonly dict options
     cdef readonly unsigned long long restored

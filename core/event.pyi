@@ -4,11 +4,12 @@ from typing import Literal, final
 from manyclass.core.instance import Instance
 
 _Kind = Literal[
-    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
+    "learn", "place", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"
 ]
 
 SMALLEST_WEIGHT: float
 LARGEST_WEIGHT: float
+MOST_PLACEMENTS: int
 
 def class_names(names: Sequence[str | int], place: str = "classes") -> list[str]:
     """Return the names of classes, each once.
@@ -36,13 +37,22 @@ class Event:
         fingerprint: int = 0,
         rejected: Sequence[str | int] = (),
         weight: float = 1.0,
+        parents: Mapping[str, str | int] | None = None,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 
         `rejected` are classes that are said to be wrong; `weight` says how much the event counts,
-        from SMALLEST_WEIGHT to LARGEST_WEIGHT. Raise InstanceError without any class, for a class
-        in both lists, for another weight, and for a class name that is empty, overlong or not valid
-        Unicode.
+        from SMALLEST_WEIGHT to LARGEST_WEIGHT; `parents` places classes in the taxonomy, each below
+        its parent. Raise InstanceError without any class, for a class in both lists, for another
+        weight, and for a class name that is empty, overlong or not valid Unicode.
+        """
+
+    @classmethod
+    def place(cls, parents: Mapping[str, str | int | None], moves: bool = False) -> Event:
+        """Return an event that places each class below its parent, None for the root.
+
+        A class that has another parent `moves`, or the event is refused. Raise InstanceError for
+        no or more than MOST_PLACEMENTS classes, and for an invalid name.
         """
 
     @classmethod
@@ -103,6 +113,14 @@ class Event:
     @property
     def weight(self) -> float:
         """The weight of a "learn" event; 1 for other kinds."""
+
+    @property
+    def parents(self) -> dict[str, str]:
+        """The parent of each class that the event places, empty for the root."""
+
+    @property
+    def moves(self) -> bool:
+        """True if a placed class leaves the parent that it has."""
 
     @property
     def name(self) -> str:

@@ -4,6 +4,8 @@ An event's bytes, little-endian:
     kind u8 (| 0x80: joined), fingerprint u64, event id (u16 size, UTF-8; 0: none), then by kind
     learn           u32 count, the classes (u16 size, UTF-8 each), the instance (wire.hpp)
     learn, weighted u32 count, the classes, u32 count, the rejected ones, weight f64, the instance
+    learn, placing  the same with the placements before the instance
+    place           moves u8, the placements: u32 count, the classes, u32 count, the parent of each
     forget_...      the name's UTF-8
     promote         the learner's specification, in UTF-8
     configure       the options as JSON
@@ -13,6 +15,7 @@ An event's bytes, little-endian:
 
 import json
 import struct
+from collections.abc import Mapping
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint16_t, uint32_t
@@ -26,17 +29,21 @@ from manyclass.core.instance cimport Instance
 from manyclass.core.errors import EventError, InstanceError
 
 cdef tuple KINDS = (
-    "learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules", "learn"
+    *("learn", "forget_class", "forget_feature", "configure", "restore", "promote", "rules"),
+    *("learn", "place", "learn"),
 )
 cdef enum:
     LEARN, FORGET_CLASS, FORGET_FEATURE, CONFIGURE, RESTORE, PROMOTE, RULES  # places in KINDS
     WEIGHTED  # a learn event with a weight or rejected classes; older releases refuse it
+    PLACE
+    PLACING  # a learn event with placements
     JOINED = 0x80
 cdef dict NAMED = {FORGET_CLASS: "class", FORGET_FEATURE: "feature", PROMOTE: "learner"}
 _HEAD = struct.Struct("<BQH")
 
 SMALLEST_WEIGHT = 0.001
 LARGEST_WEIGHT = 1000.0
+MOST_PLACEMENTS = 1000  # of an event, which is applied without a pause
 
 
 cdef bytes head(int kind, str event_id, unsigned long long fingerprint):
@@ -59,18 +66,44 @@ def class_names(names, str place="classes"):
     return list(unique)
 
 
+cdef dict placements(parents, bint to_root):
+    """Return the parent of each class, empty for the root; InstanceError for a bad name."""
+    cdef dict placed = {}
+    if not isinstance(parents, Mapping):
+        raise InstanceError("parents must be an object: the parent of each class", ("parents",))
+    if len(parents) > MOST_PLACEMENTS:
+        raise InstanceError(f"an event places at most {MOST_PLACEMENTS} classes", ("parents",))
+    for given, parent in parents.items():
+        name = Instance.as_name(given, "class", ("parents", given))
+        Instance.utf8(name, "class", ("parents", name))
+        if parent is None and to_root:
+            placed[name] = ""
+            continue
+        above = Instance.as_name(parent, "parent", ("parents", name))
+        Instance.utf8(above, "parent", ("parents", name))
+        placed[name] = above
+    return placed
+
+
+cdef bytes wire_of_placements(dict parents):
+    return wire_of(list(parents)) + wire_of(list(parents.values()))
+
+
 cdef bytes wire_of(list names):
-    """Return the number of names, then each with its size."""
+    """Return the number of names, then each with its size; an empty one stands for the root."""
     cdef string out
     cdef string_view name
     cdef uint16_t size
     cdef uint32_t count = <uint32_t>len(names)
     out.append(<const char*>&count, sizeof(count))
     for each in names:
-        name = Instance.utf8(<str>each, "class", ())
-        size = <uint16_t>name.size()
+        size = 0
+        if <str>each != "":
+            name = Instance.utf8(<str>each, "class", ())
+            size = <uint16_t>name.size()
         out.append(<const char*>&size, sizeof(size))
-        out.append(name.data(), name.size())
+        if size > 0:
+            out.append(name.data(), size)
     return PyBytes_FromStringAndSize(out.data(), out.size())
 
 
@@ -95,6 +128,7 @@ cdef class Event:
         self.classes = []
         self.rejected = []
         self.weight = 1
+        self.parents = {}
         self.name = ""
         self.options = {}
 
@@ -103,7 +137,7 @@ cdef class Event:
 
     @classmethod
     def learn(cls, Instance instance not None, classes, str event_id=None,
-              unsigned long long fingerprint=0, rejected=(), double weight=1):
+              unsigned long long fingerprint=0, rejected=(), double weight=1, parents=None):
         cdef list names = class_names(classes)
         cdef list wrong = class_names(rejected, "not") if rejected else []
         if not names and not wrong:
@@ -114,9 +148,11 @@ cdef class Event:
             raise InstanceError(
                 f"a weight must be from {SMALLEST_WEIGHT} to {LARGEST_WEIGHT:g}", ("weight",)
             )
-        cdef bint is_plain = not wrong and weight == 1
+        cdef dict placed = placements(parents, to_root=False) if parents else {}
+        cdef bint is_plain = not wrong and weight == 1 and not placed
         cdef Event event = Event.__new__(Event)
         event.kind = "learn"
+        event.parents = placed
         event.rejected = wrong
         event.weight = weight
         event.event_id = event_id
@@ -124,11 +160,22 @@ cdef class Event:
         event.classes = names
         event._instance = instance
         event._data = b"".join((
-            head(LEARN if is_plain else WEIGHTED, event_id, fingerprint),
+            head(LEARN if is_plain else PLACING if placed else WEIGHTED, event_id, fingerprint),
             wire_of(names),
             b"" if is_plain else wire_of(wrong) + struct.pack("<d", weight),
+            wire_of_placements(placed) if placed else b"",
             instance._data,
         ))
+        return event
+
+    @classmethod
+    def place(cls, parents not None, bint moves=False):
+        cdef dict placed = placements(parents, to_root=True)
+        if not placed:
+            raise InstanceError("an event places at least one class", ("parents",))
+        cdef Event event = event_of(PLACE, bytes([moves]) + wire_of_placements(placed))
+        event.parents = placed
+        event.moves = moves
         return event
 
     @classmethod
@@ -186,6 +233,8 @@ cdef class Event:
         event.classes = self.classes
         event.rejected = self.rejected
         event.weight = self.weight
+        event.parents = self.parents
+        event.moves = self.moves
         event.name = self.name
         event.options = self.options
         event.restored = self.restored
@@ -240,12 +289,20 @@ cdef Event parse(bytes data):
     if kind == LEARN:
         classes, at = names_at(data, at)
         event = Event.learn(Instance.from_bytes(data[at:]), classes, event_id, fingerprint)
-    elif kind == WEIGHTED:
+    elif kind == WEIGHTED or kind == PLACING:
         classes, at = names_at(data, at)
         rejected, at = names_at(data, at)
         weight = struct.unpack_from("<d", data, at)[0]
-        instance = Instance.from_bytes(data[at + 8:])
-        event = Event.learn(instance, classes, event_id, fingerprint, rejected, weight)
+        parents = {}
+        at += 8
+        if kind == PLACING:
+            parents, at = placements_at(data, at)
+        instance = Instance.from_bytes(data[at:])
+        event = Event.learn(instance, classes, event_id, fingerprint, rejected, weight, parents)
+    elif kind == PLACE:
+        moves = take(data, at, 1) == b"\x01"
+        parents, at = placements_at(data, at + 1)
+        event = Event.place({name: parent or None for name, parent in parents.items()}, moves)
     elif kind in NAMED:
         event = named_event(kind, data[at:].decode("utf-8"))
     elif kind == CONFIGURE:
@@ -276,6 +333,15 @@ cdef tuple names_at(bytes data, Py_ssize_t at):
         names.append(take(data, at + 2, size).decode("utf-8"))
         at += 2 + size
     return names, at
+
+
+cdef tuple placements_at(bytes data, Py_ssize_t at):
+    """Return the parents that begin there, and the place behind them."""
+    names, at = names_at(data, at)
+    parents, at = names_at(data, at)
+    if len(names) != len(parents):
+        raise EventError("not every placed class has a parent")
+    return dict(zip(names, parents)), at
 
 
 cdef bytes take(bytes data, Py_ssize_t at, Py_ssize_t size):

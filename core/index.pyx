@@ -198,6 +198,12 @@ cdef class Index:
             self.forget_feature(event.name)
         return NOTHING_LEARNED
 
+    def placed(self, list names not None):
+        pass
+
+    def removed(self, list names not None):
+        pass
+
     def forget_class(self, str name not None):
         cdef string_view encoded = any_utf8(name)
         cdef bint known

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from manyclass.core import rules, snapshot
+from manyclass.core import rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
@@ -11,6 +11,7 @@ from manyclass.core.errors import (
     EventConflict,
     EventError,
     OptionError,
+    RequestConflict,
     RulesDiffer,
     UnknownName,
 )
@@ -31,13 +32,16 @@ from manyclass.core.model_state import (
     text_of,
 )
 from manyclass.core.outcome import NOTHING_LEARNED, Answer, EventKey, Node, Outcome, ShadowOutcome
+from manyclass.core.placements import check_placements
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import need
+from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 
 
 class Model:
-    """Learners and their progressive accuracy, recent event ids and the number of the last event.
+    """Learners and their progressive accuracy, the taxonomy of the classes, recent event ids and
+    the number of the last event.
 
     One learner, the primary, answers. The others are shadows: they rank and learn every event too,
     so that their accuracy can be compared.
@@ -61,6 +65,7 @@ class Model:
             model_set = ModelSet(model_set)
         self.seq = 0
         self.recent = DedupWindow()
+        self.taxonomy = Taxonomy(hash_seed)
         self.restores: list[tuple[int, int]] = []
         self.rules = rules.RULES  # the version in force, see rules.py
         self.text = text
@@ -79,6 +84,7 @@ class Model:
         the calibration.
         """
         model = cls(learner.options, text=text)
+        model.taxonomy = learner.taxonomy
         enrolled = Enrolled.begun(learner.options.specification, learner)
         if calibration is not None:
             enrolled.calibration = calibration
@@ -163,12 +169,23 @@ class Model:
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
-        """Raise UnknownName, OptionError or InstanceError if the event cannot be applied now."""
+        """Raise UnknownName, OptionError, InstanceError, PlacementConflict or PlacementFault if the
+        event cannot be applied now.
+        """
+        self.check_all([event])
+
+    def check_all(self, events: Sequence[Event]) -> None:
+        """Raise what `check` raises if the events of one request cannot be applied now."""
+        for event in events:
+            self._check(event)
+        check_placements(self.taxonomy, events)
+
+    def _check(self, event: Event) -> None:
         if event.kind == "learn":
             if event.rejected or event.weight != 1:
                 check_ability(event, (each.learner.options for each in self.enrolled))
         elif event.kind == "forget_class":
-            if not any(each.learner.has_class(event.name) for each in self.enrolled):
+            if not self.has_class(event.name):
                 raise UnknownName("class", event.name)
         elif event.kind == "forget_feature":
             if not any(each.learner.has_feature(event.name) for each in self.enrolled):
@@ -178,6 +195,12 @@ class Model:
                 raise UnknownName("learner", event.name)
         elif event.kind == "configure":
             self.agreed(ModelSet.from_dict(event.options))
+
+    def has_class(self, name: str) -> bool:
+        """Return whether a learner or the taxonomy has the class."""
+        return self.taxonomy.is_class(name) or any(
+            each.learner.has_class(name) for each in self.enrolled
+        )
 
     def check_rules(self) -> None:
         """Raise RulesDiffer unless the rules in force are those of this release."""
@@ -229,12 +252,13 @@ class Model:
         """Apply the events of one request, which come next in the log: all of them, or none.
 
         Yield the outcome of each event, or for a retry, which changes nothing, the seq of the
-        repeated event. Raise EventConflict before the first event is applied; the request then
+        repeated event. Raise RequestConflict before the first event is applied; the request then
         has no effect.
         """
         try:
             repeated = self.repeats(events)
-        except EventConflict:
+            check_placements(self.taxonomy, events, repeated)
+        except RequestConflict:
             self.pass_over(len(events))
             raise
         for position, event in enumerate(events):
@@ -260,7 +284,10 @@ class Model:
         shadows: tuple[ShadowOutcome, ...] = ()
         seconds = 0.0
         answering = self.answering
+        if event.parents:
+            self._place(event)
         if event.kind == "learn":
+            self.taxonomy.note_classes(event.classes)
             clock = clock or _no_time
             began = clock()
             learned = answering.apply(event)
@@ -299,9 +326,27 @@ class Model:
             self._configure(ModelSet.from_dict(event.options))
         elif event.kind == "promote":
             self._promote(event.name)
-        elif event.kind != "rules":
+        elif event.kind in ("forget_class", "forget_feature"):
             for each in self.enrolled:
                 each.learner.apply(event)
+        if event.kind == "forget_class":
+            self._remove(self.taxonomy.forget(event.name))
+
+    def _place(self, event: Event) -> None:
+        """Place classes in the taxonomy. One that has another parent keeps it unless it moves."""
+        gone = []
+        for name, parent in event.parents.items():
+            gone += self.taxonomy.place(name, parent or None, event.moves)
+        placed = list(dict.fromkeys([*event.parents, *filter(None, event.parents.values())]))
+        for each in self.enrolled:
+            each.learner.placed(placed)
+        self._remove(gone)
+
+    def _remove(self, nodes: list[str]) -> None:
+        """Let the learners forget nodes that are no longer in the taxonomy."""
+        if nodes:
+            for each in self.enrolled:
+                each.learner.removed(nodes)
 
     def _configure(self, asked: ModelSet) -> None:
         before = self.model_set
@@ -327,7 +372,8 @@ class Model:
             self._enroll([everyone[each] for each in model_set.labels])
 
     def _begun(self, options: Options) -> Enrolled:
-        return Enrolled.begun(options.specification, make(options, self._hash_seed))
+        learner = make(options, self._hash_seed, self.taxonomy)
+        return Enrolled.begun(options.specification, learner)
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
         """Replace the learners; the first is the primary one."""
@@ -359,7 +405,7 @@ class Model:
             facts["rules"] = self.rules
         if self.text != WORDS_AND_PAIRS:
             facts["text"] = str(self.text)
-        arrays: snapshot.Arrays = {}
+        arrays: snapshot.Arrays = self.taxonomy.dump()
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}
             sections = {**each.learner.dump(), **score}
@@ -380,13 +426,16 @@ class Model:
         seq, restores = marks_of(facts)
         model_set = model_set_of(facts)
         model = cls(model_set, hash_seed, text_of(facts))
-        known = {*model.freeze().arrays}  # an empty model has arrays of the same names
+        known = {*model.freeze().arrays, *taxonomy.SECTIONS}  # an empty model has the same arrays
+        for place in range(len(model_set.learners)):
+            known |= {prefix_of(place) + name for name in taxonomic_loss.SECTIONS}
         for name in arrays:
             today = name.replace("class_hung", "class_turns")  # its first name
             need(today in known, name, "no learner of the snapshot has it")
+        model.taxonomy = Taxonomy.load(arrays, hash_seed)
         model._enroll(
             [
-                enrolled_of(options, place, arrays, hash_seed)
+                enrolled_of(options, place, arrays, hash_seed, model.taxonomy)
                 for place, options in enumerate(model_set.learners)
             ]
         )

@@ -17,6 +17,7 @@ from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import LARGEST_COUNT, need, within
+from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import WORDS_AND_PAIRS, TextAnalysis
 
 OF_SHADOW = re.compile(r"shadow\d+\.")  # see prefix_of
@@ -117,10 +118,12 @@ def recent_of(arrays: snapshot.Arrays, seq: int) -> DedupWindow:
         raise SnapshotError(str(error), name) from error
 
 
-def enrolled_of(options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int) -> Enrolled:
+def enrolled_of(
+    options: Options, place: int, arrays: snapshot.Arrays, hash_seed: int, taxonomy: Taxonomy
+) -> Enrolled:
     own = arrays if place else of_primary(arrays)
     with within(own, prefix_of(place)) as sections:
-        learner = load(options, sections, hash_seed)
+        learner = load(options, sections, hash_seed, taxonomy)
         # releases without calibration have none of its arrays
         is_calibrated = any(name.startswith("calibration_") for name in sections)
         calibration = Calibration.load(sections) if is_calibrated else Calibration()

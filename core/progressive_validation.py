@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
+from manyclass.core.taxonomic_loss import TaxonomicLoss
 
 HITS_AT = (1, 5, 10)
 DEEPEST = max(HITS_AT)  # largest k of a recall at k
@@ -28,6 +29,7 @@ class ProgressiveValidation:
         self.examples = 0
         self.hits = dict.fromkeys(HITS_AT, 0)
         self.reciprocal_rank_sum = 0.0
+        self.taxonomic_loss = TaxonomicLoss()
         self._ranks = np.zeros(_LONGEST, np.uint32)
 
     def add(self, rank: int) -> None:
@@ -72,6 +74,7 @@ class ProgressiveValidation:
             "progress_counts": np.array(counts, "<u8"),
             "progress_reciprocal_ranks": np.array([self.reciprocal_rank_sum], "<f8"),
             "progress_ranks": self._ranks[: min(self.examples, _LONGEST)].astype("<u4"),
+            **self.taxonomic_loss.dump(),
         }
 
     @classmethod
@@ -95,4 +98,5 @@ class ProgressiveValidation:
         progress.hits = dict(zip(HITS_AT, hits, strict=True))
         progress.reciprocal_rank_sum = sums[0]
         progress._ranks[: len(ranks)] = ranks
+        progress.taxonomic_loss = TaxonomicLoss.load(sections)
         return progress

@@ -19,6 +19,7 @@ the rules of its own version only and raises RulesDiffer for any other.
 3: a state may name its analysis of texts, learn events may have a weight and rejected classes. The
    results of other events are those of version 2.
 4: a committee counts events that only say which classes are wrong as learned, as its members do.
+5: events may place classes in a taxonomy. The results of other events are those of version 4.
 """
 
-RULES = 4
+RULES = 5

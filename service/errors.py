@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from manyclass.core.errors import EventConflict, RulesDiffer
+from manyclass.core.errors import RequestConflict, RulesDiffer
 from manyclass.service.store.errors import (
     LogDamaged,
     SnapshotDamaged,
@@ -105,7 +105,7 @@ class OptionsDiffer(Exception):
 
 def with_hint(error: Exception) -> str:
     """Return the error and its hint. For the log: the text may hold the place of the store."""
-    hint = error.hint if isinstance(error, StoreError | QueueFull | EventConflict) else ""
+    hint = error.hint if isinstance(error, StoreError | QueueFull | RequestConflict) else ""
     return f"{error}; {hint}" if hint else str(error)
 
 

@@ -197,6 +197,12 @@ class Committee(Totals):
             self.forget_feature(event.name)
         return NOTHING_LEARNED
 
+    def placed(self, names: list[str]) -> None:
+        """x"""
+
+    def removed(self, names: list[str]) -> None:
+        """x"""
+
     def forget_class(self, name: str) -> bool:
         """Remove the class from every member and shuffle buffer; return whether it was there."""
         with self._changing:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from heapq import heapify, heappop, heappush
 from time import perf_counter
 
-from manyclass.core.errors import EventConflict, EventError, RulesDiffer
+from manyclass.core.errors import RequestConflict, EventError, RulesDiffer
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome
@@ -215,18 +215,18 @@ class ApplyLoop:
     def _request(
         self,
         events: Sequence[Event],
-        on_applied: Callable[[list[Result] | EventConflict], None] | None = None,
+        on_applied: Callable[[list[Result] | RequestConflict], None] | None = None,
     ) -> Iterator[float]:
         self._amid = True
         results: list[Result] = []
-        outcome: list[Result] | EventConflict = results
+        outcome: list[Result] | RequestConflict = results
         if events and events[0].kind == "restore":
             yield from self._go_back(events[0])
             results.append(Result(self._live.model.seq, False, None, False))
             events = events[1:]
         try:
             yield from self._apply_events(events, results)
-        except EventConflict as conflict:
+        except RequestConflict as conflict:
             outcome = conflict
             yield perf_counter()
         self._amid = False

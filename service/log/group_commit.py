@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.errors import NotReady, QueueFull, with_hint
@@ -90,14 +90,16 @@ class GroupCommit:
         """Return a future of a Result for each entry, in order; all entries are admitted, or none.
 
         A Result among the entries stands for a recognised retry. Raises the errors of
-        `Model.check`, QueueFull and NotReady; the answer may be EventConflict, StoreUnavailable or
-        NotReady.
+        `Model.check`, QueueFull and NotReady; the answer may be RequestConflict, StoreUnavailable
+        or NotReady.
         """
         if self.failure is not None:
             raise NotReady("failed", self.failure)
         submission = Submission(entries, self._loop.time(), self._loop.create_future())
-        for event in submission.new:
-            self._live.model.check(event)
+        try:
+            self._live.model.check_all(submission.new)
+        except RequestConflict as conflict:
+            raise submission.placed(conflict) from None
         # An empty queue admits any submission, otherwise a large one could never be admitted.
         if self.events and (
             self.events + submission.count > self._max_events
@@ -187,7 +189,7 @@ class GroupCommit:
                 continue  # it has waited too long
             try:
                 submission.set_aside(self._live.model)
-            except EventConflict as conflict:
+            except RequestConflict as conflict:
                 self.conflicts += 1
                 self._refuse(submission, conflict)
                 continue
@@ -295,7 +297,7 @@ class GroupCommit:
     # --- answer ----------------------------------------------------------------------------------
 
     def _request(self, submission: Submission) -> Request:
-        def on_applied(outcome: list[Result] | EventConflict) -> None:
+        def on_applied(outcome: list[Result] | RequestConflict) -> None:
             submission.outcome = outcome
             self._settle(submission)
 
@@ -306,8 +308,8 @@ class GroupCommit:
         if submission.durable and submission.outcome is not None:
             self._answer(submission, submission.outcome)
 
-    def _answer(self, submission: Submission, outcome: list[Result] | EventConflict) -> None:
-        if isinstance(outcome, EventConflict):
+    def _answer(self, submission: Submission, outcome: list[Result] | RequestConflict) -> None:
+        if isinstance(outcome, RequestConflict):
             self.conflicts += 1
             self._refuse(submission, submission.placed(outcome))
         elif self._close(submission):

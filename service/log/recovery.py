@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
-from manyclass.core.errors import EventConflict, EventError, OptionError, RulesDiffer, UnknownName
+from manyclass.core.errors import RequestConflict, EventError, OptionError, RulesDiffer, UnknownName
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -242,6 +242,6 @@ def _requests(store: Store, after: int) -> Iterator[list[tuple[int, Event]]]:
 
 def _apply(model: Model, events: list[Event]) -> None:
     """Apply a request as the ApplyLoop does, without a break."""
-    with suppress(EventConflict):  # the model then applies no event of the request
+    with suppress(RequestConflict):  # the model then applies no event of the request
         for _ in model.apply_request(events):
             pass

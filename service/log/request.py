@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 
 
@@ -30,4 +30,4 @@ class Request:
     """
 
     events: Sequence[Event]
-    on_applied: Callable[[list[Result] | EventConflict], None]
+    on_applied: Callable[[list[Result] | RequestConflict], None]

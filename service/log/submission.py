@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.service.log.request import Result
@@ -19,6 +19,7 @@ class Submission:
 
     __slots__ = (
         "_entries",
+        "_is_joined",
         "_known",
         "answer",
         "arrived_at",
@@ -42,6 +43,7 @@ class Submission:
         self._known = {at: each for at, each in enumerate(entries) if isinstance(each, Result)}
         self.new = [each for each in entries if isinstance(each, Event)]
         self.has_ids = any(event.event_id is not None for event in self.new)
+        self._is_joined = self.has_ids or any(event.parents for event in self.new)
         self.count = len(self.new)  # of events, when they came
         self.size = sum(len(bytes(event)) for event in self.new)
         self.arrived_at = arrived_at
@@ -49,10 +51,10 @@ class Submission:
         self.closed = False  # answered, or given up
         self.sent = False  # to the store
         self.durable = False
-        self.outcome: list[Result] | EventConflict | None = None  # of the new events, once applied
+        self.outcome: list[Result] | RequestConflict | None = None  # of the new events, once applied
 
     def set_aside(self, model: Model) -> None:
-        """Keep retries of applied events out of the log. Raises EventConflict.
+        """Keep retries of applied events out of the log. Raises RequestConflict.
 
         Retries of events that are still on their way are recognised when they are applied.
         """
@@ -60,7 +62,7 @@ class Submission:
             return
         try:
             repeated = model.repeats(self.new)
-        except EventConflict as conflict:
+        except RequestConflict as conflict:
             raise self.placed(conflict) from None
         applied = {at: seq for at, seq in repeated.items() if seq <= model.seq}
         if applied:
@@ -71,8 +73,8 @@ class Submission:
     def payloads(self) -> Iterator[bytes]:
         """Yield the new events as bytes for the log. They may be many: not for the event loop."""
         for at, event in enumerate(self.new):
-            # A conflict of one event with an id keeps the whole request out.
-            yield bytes(event.join() if self.has_ids and at else event)
+            # A conflict of one event with an id or placements keeps the whole request out.
+            yield bytes(event.join() if self._is_joined and at else event)
 
     def in_order(self, results: list[Result]) -> list[Result]:
         """Return the results of all entries in their order, given those of the new events."""
@@ -81,10 +83,9 @@ class Submission:
         of_new = iter(results)
         return [self._known.get(at) or next(of_new) for at in range(len(self._entries))]
 
-    def placed(self, conflict: EventConflict) -> EventConflict:
+    def placed(self, conflict: RequestConflict) -> RequestConflict:
         """Return a conflict among the new events with its position among all entries."""
-        position = self._places()[conflict.position]
-        return EventConflict(position, conflict.event_id, conflict.seq)
+        return conflict.at(self._places()[conflict.position])
 
     def _places(self) -> list[int]:
         """Return the positions of the new events among all entries."""

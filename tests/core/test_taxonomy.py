@@ -79,7 +79,12 @@ def apply(taxonomy: Any, change: tuple[str, str, str | None, bool]) -> None:
 
 def described(taxonomy: Taxonomy) -> dict[str, Any]:
     return {
-        name: (taxonomy.path(name), taxonomy.children(name), taxonomy.is_class(name))
+        name: (
+            taxonomy.path(name),
+            taxonomy.parent(name),
+            taxonomy.children(name),
+            taxonomy.is_class(name),
+        )
         for name in "abcdefgh"
         if name in taxonomy
     }
@@ -92,7 +97,12 @@ def test_the_same_as_a_slow_one(changes: list[Any]) -> None:
         apply(taxonomy, change)
         apply(slow, change)
         assert described(taxonomy) == {
-            name: (slow.path(name), slow.children(name), name in slow.classes)
+            name: (
+                slow.path(name),
+                slow.parents[name],
+                slow.children(name),
+                name in slow.classes,
+            )
             for name in sorted(slow.parents)
         }
 

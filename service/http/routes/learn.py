@@ -6,7 +6,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -142,7 +142,7 @@ class Learn(HotCall):
                 await time_slice.renew()
         try:
             results = await self._engine.submit(events)
-        except EventConflict as conflict:
+        except RequestConflict as conflict:
             raise problem_of(conflict).within("events", conflict.position) from conflict
         duplicates = sum(result.duplicate for result in results)
         self._metrics.learn_events["duplicate"] += duplicates

@@ -7,7 +7,7 @@ from contextlib import aclosing
 
 import msgspec
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import RequestConflict
 from manyclass.core.event import Event
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -142,7 +142,7 @@ class _Stream:
         while batch:
             try:
                 results = await self._engine.submit([event for _, event in batch], wait=True)
-            except EventConflict as conflict:
+            except RequestConflict as conflict:
                 line, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))
             else:

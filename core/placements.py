@@ -1,0 +1,72 @@
+"""Checks whether the classes of a request can be placed in a taxonomy."""
+
+from collections.abc import Container, Iterable, Sequence
+
+from manyclass.core.errors import PlacementConflict, PlacementFault
+from manyclass.core.event import Event
+from manyclass.core.taxonomy import LONGEST_PATH, MOST_PLACED, Taxonomy
+
+
+def check_placements(
+    taxonomy: Taxonomy, events: Sequence[Event], without: Container[int] = ()
+) -> None:
+    """Raise PlacementConflict or PlacementFault unless the events can place all their classes, in
+    this order, but those at the places `without`. The taxonomy stays as it is.
+    """
+    if any(event.parents for event in events):
+        trial = _Trial(taxonomy)
+        for position, event in enumerate(events):
+            if position not in without:
+                trial.place_all(position, event)
+
+
+class _Trial:
+    """The parents that classes would have, beside those that they have."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self._taxonomy = taxonomy
+        self._parents: dict[str, str] = {}  # empty: the root
+        self._children: dict[str, list[str]] = {}
+        self._new: set[str] = set()
+
+    def place_all(self, position: int, event: Event) -> None:
+        for name, parent in event.parents.items():
+            before = self._parent(name)
+            if before == parent and (before or name in self._taxonomy):
+                continue
+            if before and not event.moves:
+                raise PlacementConflict(position, name, before, parent)
+            fault = self._fault(name, parent)
+            if fault is not None:
+                raise PlacementFault(fault, position, name)
+            self._parents[name] = parent
+            self._children.setdefault(parent, []).append(name)
+
+    def _fault(self, name: str, parent: str) -> str | None:
+        """Return the reason why a class cannot be placed there, else count it as placed."""
+        above = [*self._path(parent)]
+        if name in above:
+            circle = "itself" if name == parent else f"{parent!r}, which is below it"
+            return f"class {name!r} cannot be below {circle}"
+        longest = len(above) + 1 + self._height(name)
+        if longest > LONGEST_PATH:
+            return f"a path would have {longest} classes; it may have {LONGEST_PATH}"
+        self._new |= {each for each in (name, parent) if each and each not in self._taxonomy}
+        if len(self._taxonomy) + len(self._new) > MOST_PLACED:
+            return f"the taxonomy is full: it may have {MOST_PLACED} classes"
+        return None
+
+    def _parent(self, name: str) -> str:
+        if name in self._parents:
+            return self._parents[name]
+        return self._taxonomy.parent(name) or ""
+
+    def _path(self, name: str) -> Iterable[str]:
+        while name:
+            yield name
+            name = self._parent(name)
+
+    def _height(self, name: str) -> int:
+        """Return the edges down from a class, at most; of a class that moves away too."""
+        below = (1 + self._height(child) for child in self._children.get(name, ()))
+        return max(self._taxonomy.height(name), *below, 0)
