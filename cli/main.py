@@ -12,6 +12,7 @@ from manyclass.cli.commands.demo import demo
 from manyclass.cli.commands.evaluate import evaluate
 from manyclass.cli.commands.export import export
 from manyclass.cli.commands.learn import learn
+from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
 from manyclass.cli.commands.serve import serve
 from manyclass.cli.commands.train import train
@@ -46,6 +47,7 @@ def options(
 app.command()(serve)
 app.command()(learn)
 app.command()(rank)
+app.command()(place)
 app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
 app.add_typer(store.app, name="store", no_args_is_help=True)

@@ -139,8 +139,23 @@ class Client:
             parameters["after"] = answer.next
 
     def class_(self, name: str, limit: int = 100) -> ClassDetail:
-        """Return a class and the features that vote most for it; 404 if it was never learned."""
+        """Return a class, the features that vote most for it, and its place in the taxonomy.
+
+        404 if it was never learned nor placed.
+        """
         return self._get(path_of("classes", name), ClassDetail, {"limit": limit})
+
+    def place(self, name: str, parent: str | int | None, move: bool = False) -> int:
+        """Place a class below its parent in the taxonomy, None for the top; return the number of
+        the event that did. 409 if the class has another parent and may not `move`.
+        """
+        return self._place("PUT", path_of("classes", name), {"parent": parent, "move": move})
+
+    def place_many(self, parents: Mapping[str, str | int | None], move: bool = False) -> int:
+        """Place up to 1,000 classes, each below its parent, all or none; return the number of the
+        event that did.
+        """
+        return self._place("POST", "/classes", {"parents": parents, "move": move})
 
     def feature(self, name: str) -> FeatureDetail:
         """Return a feature and the classes it votes for; 404 if it was never learned."""
@@ -224,6 +239,12 @@ class Client:
     def _post(self, path: str, body: object, answer: type[Answer]) -> Answer:
         content = msgspec.json.encode(body)
         return self._ask("POST", path, answer, content=content, repeatable=True)
+
+    def _place(self, method: str, path: str, body: Mapping[str, object]) -> int:
+        # A move that arrives twice may undo another one between the two.
+        repeatable = not body["move"]
+        content = msgspec.json.encode(body)
+        return self._ask(method, path, EventNumber, content=content, repeatable=repeatable).seq
 
     def _ask(
         self,

@@ -24,10 +24,12 @@ _Rejection = TypedDict("_Rejection", {"not": Sequence[str | int]}, total=False) 
 
 class EventBody(InstanceBody, _Rejection, total=False):
     """A labelled event: an instance, or the `id` of one that was ranked, and its true classes, or
-    `not`: classes that are wrong. `weight` says how much the event counts."""
+    `not`: classes that are wrong. `weight` says how much the event counts, `parents` places classes
+    in the taxonomy."""
 
     classes: Sequence[str | int]
     weight: float
+    parents: Mapping[str, str | int]
     event_id: str
 
 
@@ -139,11 +141,16 @@ class FeatureWeight(msgspec.Struct, frozen=True):
 
 
 class ClassDetail(msgspec.Struct, frozen=True):
-    """A class, and the features with an edge to it, heaviest first."""
+    """A class, the features with an edge to it, heaviest first, and its place in the taxonomy:
+    `path` has the names from the top down to the class. There are more children after `next`."""
 
     name: str = msgspec.field(name="class")
     learned: int
     features: tuple[FeatureWeight, ...]
+    parent: str | None = None
+    path: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    next: str | None = None
 
 
 class ClassWeight(msgspec.Struct, frozen=True):
@@ -179,6 +186,7 @@ class Accuracy(msgspec.Struct, frozen=True):
     r5: float
     r10: float
     mrr: float
+    taxonomic_loss: float | None = None
 
 
 class ReliabilityBin(msgspec.Struct, frozen=True):

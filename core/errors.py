@@ -1,9 +1,7 @@
 """Errors of the engine. Programs use their class and fields, people their text."""
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from difflib import get_close_matches
-from typing import Self
 
 LONGEST_COMPARED = 200  # characters of an unknown name, which can be of any length
 
@@ -49,12 +47,6 @@ class RequestConflict(CoreError):
         super().__init__(message)
         self.position = position
         self.where = where
-
-    def at(self, position: int) -> Self:
-        """Return the same conflict of the event at another position."""
-        conflict = copy(self)
-        conflict.position = position
-        return conflict
 
 
 class EventConflict(RequestConflict):

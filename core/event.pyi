@@ -37,7 +37,7 @@ class Event:
         fingerprint: int = 0,
         rejected: Sequence[str | int] = (),
         weight: float = 1.0,
-        parents: Mapping[str, str | int] | None = None,
+        parents: Mapping[str, str | int | None] | None = None,
     ) -> Event:
         """Return an event to learn `instance` with its true classes; repeated ones count once.
 

@@ -178,7 +178,11 @@ class Model:
         """Raise what `check` raises if the events of one request cannot be applied now."""
         for event in events:
             self._check(event)
-        check_placements(self.taxonomy, events)
+        retries = {at for at, event in enumerate(events) if self._is_retry(event)}
+        check_placements(self.taxonomy, events, retries)
+
+    def _is_retry(self, event: Event) -> bool:
+        return event.event_id is not None and self.seen(event.event_id) is not None
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":

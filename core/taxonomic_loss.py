@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
 from manyclass.core.taxonomy import LONGEST_PATH
 
-WINDOWS = (100, 1_000, 10_000)
-_LONGEST = max(WINDOWS)
+LONGEST_WINDOW = 10_000  # examples
 MOST_EDGES = 2 * LONGEST_PATH
 
 SECTIONS = {"taxonomic_totals": "<u8", "taxonomic_edges": "u1"}
@@ -22,26 +21,21 @@ class TaxonomicLoss:
     def __init__(self) -> None:
         self.examples = 0
         self.edges = 0
-        self._last = np.zeros(_LONGEST, np.uint8)
+        self._last = np.zeros(LONGEST_WINDOW, np.uint8)
 
     def add(self, edges: int) -> None:
         """Count an example, by the edges between the two classes."""
-        self._last[self.examples % _LONGEST] = edges
+        self._last[self.examples % LONGEST_WINDOW] = edges
         self.examples += 1
         self.edges += edges
 
-    @property
-    def total(self) -> float:
-        """The sum over all examples."""
-        return self.edges / 2
-
-    def windows(self) -> dict[int, float]:
-        """Return the mean of the last examples by the size of the window, 0 without any."""
-        return {size: self._mean(min(size, self.examples)) for size in WINDOWS}
-
-    def _mean(self, size: int) -> float:
-        last = self._last[np.arange(self.examples - size, self.examples) % _LONGEST]
-        return float(last.sum()) / 2 / max(size, 1)
+    def mean(self, window: int) -> float | None:
+        """Return the mean of the last examples, at most `window` and 10,000; None without any."""
+        size = min(window, self.examples, LONGEST_WINDOW)
+        if size == 0:
+            return None
+        last = self._last[np.arange(self.examples - size, self.examples) % LONGEST_WINDOW]
+        return float(last.sum()) / 2 / size
 
     def dump(self) -> dict[str, NDArray[np.generic]]:
         """Return the sections of a snapshot, none without examples."""
@@ -49,7 +43,7 @@ class TaxonomicLoss:
             return {}
         return {
             "taxonomic_totals": np.array([self.examples, self.edges], "<u8"),
-            "taxonomic_edges": self._last[: min(self.examples, _LONGEST)].copy(),
+            "taxonomic_edges": self._last[: min(self.examples, LONGEST_WINDOW)].copy(),
         }
 
     @classmethod
@@ -65,8 +59,8 @@ class TaxonomicLoss:
         examples, edges = totals
         need(0 < examples <= LARGEST_COUNT, "taxonomic_totals", "there can be no such count")
         need(edges <= examples * MOST_EDGES, "taxonomic_totals", "paths are not as long")
-        need(len(last) == min(examples, _LONGEST), "taxonomic_edges", "examples are missing")
-        need(int(last.max()) <= MOST_EDGES, "taxonomic_edges", "paths are not as long")  # type: ignore[arg-type]
+        need(len(last) == min(examples, LONGEST_WINDOW), "taxonomic_edges", "examples are missing")
+        need(int(last.max()) <= MOST_EDGES, "taxonomic_edges", "paths are not as long")
         loss.examples, loss.edges = examples, edges
         loss._last[: len(last)] = last
         return loss

@@ -356,6 +356,12 @@ LEARNING = [
         "How far confidence is from what comes true, over the last 10,000 outcomes.",
     ),
     Panel(
+        "Taxonomic loss by learner",
+        "none",
+        {"{{learner}}": f"max by (learner) ({series('progressive_taxonomic_loss')})"},
+        "Half the edges from the class ranked first to the true class: 1 between siblings.",
+    ),
+    Panel(
         "Learner that answers",
         "short",
         {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='primary')})"},

@@ -167,7 +167,7 @@ class Engine:
         """Return a Result for each entry, in order, when all events are durable and applied.
 
         A Result among the entries stands for a recognised retry. All entries are learned, or none.
-        Raise the errors of `Model.check`, RequestConflict, StoreUnavailable, NotReady and QueueFull;
+        Raise the errors of `Model.check`, RequestConflict, StoreUnavailable, NotReady, QueueFull;
         with `wait`, wait for room in the queue instead of raising QueueFull.
         """
         while wait:

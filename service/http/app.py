@@ -40,6 +40,7 @@ from manyclass.service.http.routes import (
 from manyclass.service.http.routes.contract import require_known_parameters
 from manyclass.service.http.routes.learn import Learn
 from manyclass.service.http.routes.learn_stream import LearnStream
+from manyclass.service.http.routes.place import PlaceClass, PlaceClasses
 from manyclass.service.http.routes.rank import Rank
 from manyclass.service.http.routes.state import StateDownloads
 from manyclass.service.ingest.peer_lookup import PeerLookup
@@ -98,6 +99,8 @@ class App(HotPath):
         calls = [
             Rank(settings, self.engine, keys, pending, metrics, self.limits),
             Learn(settings, self.engine, keys, builder, metrics, stream, self.limits.budget),
+            PlaceClass(settings, self.engine, keys, self.limits.budget),
+            PlaceClasses(settings, self.engine, keys, self.limits.budget),
         ]
         self.api = _api(self.engine, peers, calls)
         self.api.state.hot_calls = {call.path: call for call in calls}

@@ -1,7 +1,7 @@
 """Decodes JSON bodies into the types of schemas/, and names what does not fit."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import UNSET
 from manyclass.core.errors import did_you_mean
 from manyclass.service.http.problems import Place, Problem, invalid, parted
 from manyclass.service.http.schemas.learn import LearnEvent, LearnRequest
-from manyclass.service.http.schemas.parts import Names
+from manyclass.service.http.schemas.parts import Name, Names
 from manyclass.service.http.schemas.rank import RankInstance, RankRequest
 
 Body = TypeVar("Body")
@@ -24,6 +24,9 @@ _TAKES: Final = {
     "classes": 'a list of names, 1 to 1000: ["hockey"]',
     "not": 'a list of names, 1 to 1000: ["hockey"]',
     "weight": "a number from 0.001 to 1000, such as 2.5",
+    "parents": 'an object, at most 1000 names and the parent of each: {"hockey": "sports"}',
+    "parent": 'a name, or null for the top of the taxonomy: "sports"',
+    "move": "true or false",
     "id": 'a string of 1 to 200 characters: "q-1"',
     "event_id": 'a string of 1 to 200 characters: "e-1"',
     "among": 'a list of names, 1 to 1000, or null: ["hockey"]',
@@ -37,6 +40,7 @@ _TAKES: Final = {
 }
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<key>.*)`")
 _GOT = re.compile(r", got `(?P<got>[^`]*)`$")
 
 
@@ -74,6 +78,9 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
         if shown == key:  # else the place is that of the object, which is shorter
             place = (*place, key)
         return invalid(f"There is no key `{shown}` here; {hint}", *place)
+    if missing := _MISSING.fullmatch(detail):
+        key = missing["key"]
+        return invalid(f"The key `{key}` is missing: {_TAKES[key]}", *place, key)
     keys = [step for step in place if isinstance(step, str)]
     got = _GOT.search(detail)
     ending = f" (got {got['got']})" if got else ""
@@ -133,6 +140,16 @@ def names_of(given: Names, place: str) -> list[str | int]:
         whole(name, place, position) if isinstance(name, float) else name
         for position, name in enumerate(given)
     ]
+
+
+def parents_of(given: Mapping[str, Name | None]) -> dict[str, str | int | None]:
+    """Return the parent of each class; 5.0 is the integer 5. Raises Problem for other floats."""
+    return {name: name_of(parent, "parents", name) for name, parent in given.items()}
+
+
+def name_of(given: Name | None, *place: str | int) -> str | int | None:
+    """Return a name; 5.0 is the integer 5. Raises Problem for any other float."""
+    return whole(given, *place) if isinstance(given, float) else given
 
 
 def whole(number: float, *place: str | int) -> int:

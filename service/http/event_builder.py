@@ -11,7 +11,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.outcome import EventKey
 from manyclass.service.engine import Engine
-from manyclass.service.http.decoding import names_of
+from manyclass.service.http.decoding import names_of, parents_of
 from manyclass.service.http.instances import instance_of, is_large, large_instance_of
 from manyclass.service.http.problems import Fault, Problem, invalid, unavailable
 from manyclass.service.http.schemas.learn import MOST_PAIRS, LearnEvent, LearnRequest
@@ -117,7 +117,13 @@ class EventBuilder:
                 "classes" if labels.classes else "not",
             )
         event = Event.learn(
-            instance, labels.classes, event_id, fingerprint, labels.rejected, labels.weight
+            instance,
+            labels.classes,
+            event_id,
+            fingerprint,
+            labels.rejected,
+            labels.weight,
+            labels.parents,
         )
         self._engine.model.check(event)  # here the place of a refusal is known
         return event
@@ -145,11 +151,12 @@ def is_without_features(event: Event | Result) -> bool:
 
 
 class Labels(NamedTuple):
-    """The true and the wrong classes of an event, and its weight."""
+    """The true and the wrong classes of an event, its weight, and the classes that it places."""
 
     classes: list[str | int]
     rejected: list[str | int]
     weight: float
+    parents: dict[str, str | int | None]
 
     @classmethod
     def of(cls, form: LearnEvent | LearnRequest) -> Self:
@@ -160,6 +167,7 @@ class Labels(NamedTuple):
             [] if form.classes is UNSET else names_of(form.classes, "classes"),
             [] if form.rejected is UNSET else names_of(form.rejected, "not"),
             1.0 if form.weight is UNSET else form.weight,
+            {} if form.parents is UNSET else parents_of(form.parents),
         )
 
     def fingerprint(self, instance: list[tuple[str, float]] | str) -> int:
@@ -167,6 +175,8 @@ class Labels(NamedTuple):
         parts: list[object] = [instance, _sorted(self.classes)]
         if self.rejected or self.weight != 1:
             parts += _sorted(self.rejected), self.weight
+        if self.parents:
+            parts.append(sorted((name, str(parent)) for name, parent in self.parents.items()))
         content = msgspec.json.encode(parts)
         return int.from_bytes(blake2b(content, digest_size=8).digest(), "little")
 

@@ -1,4 +1,4 @@
-"""Hot calls: POST routes that read and write their bodies themselves.
+"""Hot calls: routes that read and write their bodies themselves.
 
 One declaration serves the OpenAPI document and the answer: HotPath answers the call without
 FastAPI, whose way from a request to a route costs more than ranking does. A request that FastAPI
@@ -21,7 +21,12 @@ from manyclass.service.http.headers import headers_of
 from manyclass.service.http.memory_budget import MemoryBudget, Reservation
 from manyclass.service.http.problems import ClientGone, no_parameters
 from manyclass.service.http.request_body import read_body, require_json
-from manyclass.service.http.routes.contract import described, one_of
+from manyclass.service.http.routes.contract import (
+    NAME_PARAMETER,
+    described,
+    name_in_path,
+    one_of,
+)
 
 
 @dataclass(slots=True)
@@ -32,6 +37,7 @@ class HotRequest:
     receive: Receive
     send: Send
     reservation: Reservation
+    name: str  # at the end of the path, if the path of the call has one
 
     def json_body(self, most_bytes: int, *other_types: str) -> Awaitable[bytes]:
         """Return the whole body; see `require_json` and `read_body` for the refusals."""
@@ -40,13 +46,17 @@ class HotRequest:
 
 
 class HotCall(ABC):
-    """A POST to `path`, for keys of `scope`; the docstring of `answer` describes the operation.
+    """A request to `path`, for keys of `scope`; the docstring of `answer` describes the operation.
 
-    `reads` and `writes` name the components of the bodies by media type, `statuses` the errors
-    beyond those of every hot call.
+    HotPath knows the calls without a name in their path; FastAPI routes to the others. `title` is
+    the operation's name in the document, `tag` its group. `reads` and `writes` name the components
+    of the bodies by media type, `statuses` the errors beyond those of every hot call.
     """
 
+    method: ClassVar[str] = "POST"
     path: ClassVar[str]
+    title: ClassVar[str]
+    tag: ClassVar[str]
     scope: ClassVar[Scope]
     statuses: ClassVar[tuple[int, ...]]
     reads: ClassVar[dict[str, list[str]]]
@@ -75,7 +85,8 @@ class HotCall(ABC):
             if query := scope.get("query_string"):
                 raise no_parameters(query)
             self._keys.require(self.scope, headers.get(b"authorization"))
-            body = await self.answer(HotRequest(headers, receive, send, reservation))
+            name = name_in_path(scope)
+            body = await self.answer(HotRequest(headers, receive, send, reservation, name))
             if body is not None:
                 await send_json(body, send)
             return body is not None
@@ -84,16 +95,22 @@ class HotCall(ABC):
 
     def router(self) -> APIRouter:
         """Return the route of the call, for FastAPI and the OpenAPI document."""
-        name = self.path.removeprefix("/")
         route = described(self.scope, 413, 415, *self.statuses)
+        if "{name:" in self.path:
+            route["openapi_extra"]["parameters"] = [NAME_PARAMETER]
         content = {media: one_of(*names) for media, names in self.reads.items()}
         route["openapi_extra"]["requestBody"] = {"required": True, "content": content}
         content = {media: one_of(*names) for media, names in self.writes.items()}
         route["responses"][200] = {"description": "Successful Response", "content": content}
-        router = APIRouter(tags=[name])
+        router = APIRouter(tags=[self.tag])
         description = cleandoc(self.answer.__doc__ or "")
         router.add_api_route(
-            self.path, _endpoint, methods=["POST"], name=name, description=description, **route
+            self.path,
+            _endpoint,
+            methods=[self.method],
+            name=self.title,
+            description=description,
+            **route,
         )
         return router
 

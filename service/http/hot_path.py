@@ -34,7 +34,7 @@ class HotPath:
         csrf: CsrfGuard,
         metrics: Metrics,
     ) -> None:
-        self._calls = calls
+        self._calls = {path: call for path, call in calls.items() if "{" not in path}
         self._application = application
         self._csrf = csrf
         self._metrics = metrics
@@ -88,7 +88,7 @@ class HotPath:
 
         try:
             self._csrf.require(scope["method"], headers_of(scope["headers"]))
-            if scope["method"] in CHANGING:
+            if scope["method"] in CHANGING and not _reads_body(scope):
                 # No route acts on a request before it is known to be whole and well framed.
                 await discard_body(receive)
                 receive = _without_body(receive)
@@ -101,6 +101,12 @@ class HotPath:
             # Starlette has answered this with a problem before raising it.
             logger.exception("%s %s failed", scope["method"], _endpoint(scope))
         self._metrics.request(_endpoint(scope), status, perf_counter() - began)
+
+
+def _reads_body(scope: AsgiScope) -> bool:
+    """Return whether FastAPI routes the request to a hot call, which reads the body."""
+    path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+    return scope["method"] == "PUT" and path.startswith("/classes/")
 
 
 def _without_body(receive: Receive) -> Receive:

@@ -16,6 +16,8 @@ from manyclass.core.errors import (
     IndexHalfChanged,
     InstanceError,
     OptionError,
+    PlacementConflict,
+    PlacementFault,
     UnknownName,
 )
 from manyclass.service.errors import NotReady, QueueFull, with_hint, without_place
@@ -152,6 +154,10 @@ def problem_of(error: BaseException) -> Problem:
         case EventConflict():
             detail = f"event_id {error.event_id!r} was seen with other content; {error.hint}"
             return Problem(409, detail, [Fault(detail, "#/event_id")])
+        case PlacementConflict():
+            return Problem(409, with_hint(error), [Fault(str(error), pointer(error.where))])
+        case PlacementFault():
+            return invalid(str(error), *error.where)
         case QueueFull() | NotReady():
             return unavailable(with_hint(error), error.retry_after)
         case SnapshotMissing():

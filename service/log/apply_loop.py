@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from heapq import heapify, heappop, heappush
 from time import perf_counter
 
-from manyclass.core.errors import RequestConflict, EventError, RulesDiffer
+from manyclass.core.errors import EventError, RequestConflict, RulesDiffer
 from manyclass.core.event import Event
 from manyclass.core.model import Model
 from manyclass.core.outcome import Outcome

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from manyclass.core import rules
-from manyclass.core.errors import RequestConflict, EventError, OptionError, RulesDiffer, UnknownName
+from manyclass.core.errors import EventError, OptionError, RequestConflict, RulesDiffer, UnknownName
 from manyclass.core.event import Event
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model

@@ -51,7 +51,7 @@ class Submission:
         self.closed = False  # answered, or given up
         self.sent = False  # to the store
         self.durable = False
-        self.outcome: list[Result] | RequestConflict | None = None  # of the new events, once applied
+        self.outcome: list[Result] | RequestConflict | None = None  # of `new`, applied
 
     def set_aside(self, model: Model) -> None:
         """Keep retries of applied events out of the log. Raises RequestConflict.
@@ -85,7 +85,8 @@ class Submission:
 
     def placed(self, conflict: RequestConflict) -> RequestConflict:
         """Return a conflict among the new events with its position among all entries."""
-        return conflict.at(self._places()[conflict.position])
+        conflict.position = self._places()[conflict.position]
+        return conflict
 
     def _places(self) -> list[int]:
         """Return the positions of the new events among all entries."""

@@ -9,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from manyclass.core.model import Model
 from manyclass.core.reliability import calibration_error
+from manyclass.core.taxonomic_loss import LONGEST_WINDOW
 from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady
@@ -87,6 +88,12 @@ class EngineCollector(Collector):
             if error is not None and sum(one.outcomes for one in bins) >= LEAST_OUTCOMES:
                 errors.add_metric([each.label, role], error)
         yield errors
+        losses = labelled(GaugeMetricFamily, "progressive_taxonomic_loss", labels)
+        for role, each in model.roles:
+            loss = each.progress.taxonomic_loss.mean(LONGEST_WINDOW)
+            if loss is not None:
+                losses.add_metric([each.label, role], loss)
+        yield losses
         examples, ranks, seconds = (
             labelled(CounterMetricFamily, name, labels)
             for name in (

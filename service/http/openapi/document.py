@@ -7,12 +7,13 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from manyclass.core.event import MOST_PLACEMENTS
 from manyclass.core.instance import LARGEST_VALUE, LONGEST_NAME
 from manyclass.service.config.settings import Settings
 from manyclass.service.http.openapi.examples import add_examples, general_problems
 from manyclass.service.http.problems import ProblemDocument
 from manyclass.service.http.routes.contract import REFERENCE
-from manyclass.service.http.schemas import learn, rank
+from manyclass.service.http.schemas import learn, place, rank
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
@@ -31,7 +32,7 @@ _TYPES = [
     ProblemDocument,
     *(
         each
-        for module in (rank, learn)
+        for module in (rank, learn, place)
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, msgspec.Struct)
     ),
@@ -42,7 +43,7 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
-_LABELS = ["classes", "not", "weight", "event_id"]
+_LABELS = ["classes", "not", "weight", "parents", "event_id"]
 _RANKING = ["k", "threshold", "among", "min_confidence", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
@@ -84,7 +85,7 @@ place of each fault; a refused request changes nothing.
 _TAGS = {
     "rank": "The classes that fit an instance.",
     "learn": "Labelled events, one, many, or a stream.",
-    "names": "The classes and features the service knows.",
+    "names": "The classes and features the service knows, and the taxonomy of the classes.",
     "learners": "The primary learner, and its shadows.",
     "stats": "Contents, accuracy and settings of the service.",
     "snapshots": "Stored states, and their restore.",
@@ -120,7 +121,7 @@ def document(app: FastAPI, settings: Settings, open_to_all: bool) -> Schema:
 
 def _ours(settings: Settings) -> Schema:
     _, read = msgspec.json.schema_components(_TYPES, ref_template=REFERENCE)
-    for name in _UNIONS:
+    for name in (*_UNIONS, "PlaceClassRequest", "PlaceClassesRequest"):
         _set_limits(read[name]["properties"], settings)
     unions = {
         name: {
@@ -146,7 +147,7 @@ def _ours(settings: Settings) -> Schema:
     for name in _UNIONS["LearnEvent"]:
         forms[name] |= _LABELLED
     written = {name: schema for name, schema in read.items() if name not in _UNIONS}
-    return {**unions, **forms, **written, **_features(settings), **_lines()}
+    return {**unions, **forms, **written, **_features(settings), **_parents(), **_lines()}
 
 
 def _reference(name: str) -> Schema:
@@ -183,6 +184,27 @@ def _features(settings: Settings) -> Schema:
             "items": _reference("Name"),
             "maxItems": most,
             "examples": [["goal", "ice", "goal"]],
+        },
+    }
+
+
+def _parents() -> Schema:
+    placed = {"type": "object", "propertyNames": _NAME, "maxProperties": MOST_PLACEMENTS}
+    to_top = {"anyOf": [_reference("Name"), {"type": "null"}]}
+    return {
+        "Parents": {
+            "description": "Places classes in the taxonomy, each below its parent. 409 if one has"
+            " another parent.",
+            **placed,
+            "additionalProperties": _reference("Name"),
+            "examples": [{"hockey": "sports"}],
+        },
+        "Placements": {
+            "description": "The parent of each class, null for the top of the taxonomy.",
+            **placed,
+            "minProperties": 1,
+            "additionalProperties": to_top,
+            "examples": [{"hockey": "sports", "sports": None}],
         },
     }
 
@@ -284,6 +306,11 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
         for form in properties["among"]["anyOf"]:
             if form["type"] == "array":
                 form["items"] = _reference("Name")
+    if "parent" in properties:
+        properties["parent"] = {"anyOf": [_reference("Name"), {"type": "null"}]}
+    if "parents" in properties:
+        is_body = "minProperties" in properties["parents"]
+        properties["parents"] = _reference("Placements" if is_body else "Parents")
     if "features" in properties:
         properties["features"] = _reference("Features")
 

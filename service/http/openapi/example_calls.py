@@ -75,9 +75,14 @@ _RECOVERY = {
     "seconds": 0.004,
 }
 _ACCURACY = {
-    window: {"examples": 5, "r1": 0.4, "r5": 0.6, "r10": 0.6, "mrr": 0.5}
+    window: {"examples": 5, "r1": 0.4, "r5": 0.6, "r10": 0.6, "mrr": 0.5, "taxonomic_loss": None}
     for window in ("100", "1000", "10000")
 }
+
+
+def _class(name: str, **known: Json) -> Json:
+    empty = {"learned": 0, "features": [], "parent": None, "path": [], "children": []}
+    return {"class": name, **empty, **known, "next": None}
 
 
 def _learner(name: str, primary: bool, options: Json, edges: int, size: int) -> Json:
@@ -125,6 +130,7 @@ _STATS = {
     "resident_bytes": 3496,
     "evicted_features": 0,
     "evicted_classes": 0,
+    "taxonomy": 0,
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
@@ -298,7 +304,7 @@ CALLS: Final = (
     Call(
         "get_class",
         "a class and its heaviest features",
-        {"class": "hockey", "learned": 3, "features": _weights("feature", goalie=0.501, ice=0.489)},
+        _class("hockey", learned=3, features=_weights("feature", goalie=0.501, ice=0.489)),
         parameters={"name": "hockey", "limit": 2},
     ),
     _unknown("get_class", "class", "cricket"),
@@ -347,8 +353,48 @@ CALLS: Final = (
         404,
         parameters={"name": "pa"},
     ),
-    Call("forget_class", "forgotten", {"seq": 8}, parameters={"name": "baseball"}),
+    Call(
+        "place_class",
+        "below its parent",
+        {"seq": 8},
+        body={"parent": "sports"},
+        parameters={"name": "hockey"},
+    ),
+    Call(
+        "place_class",
+        "a class that has another parent",
+        _problem(
+            409,
+            "class 'hockey' is below 'sports', not below 'games'; send the parent that it has, or"
+            " move the class: PUT /classes/{name} with move",
+        ),
+        409,
+        body={"parent": "games"},
+        parameters={"name": "hockey"},
+    ),
+    Call(
+        "place_classes",
+        "two classes, and their parent at the top",
+        {"seq": 9},
+        body={"parents": {"hockey": "sports", "baseball": "sports", "sports": None}},
+    ),
+    Call(
+        "place_classes",
+        "a circle",
+        _problem(
+            422, "class 'sports' cannot be below 'hockey', which is below it", "#/parents/sports"
+        ),
+        422,
+        body={"parents": {"sports": "hockey"}},
+    ),
+    Call(
+        "get_class",
+        "a parent in the taxonomy, and its children from behind one of them",
+        _class("sports", path=["sports"], children=["baseball"]),
+        parameters={"name": "sports", "after": "hockey"},
+    ),
+    Call("forget_class", "forgotten", {"seq": 10}, parameters={"name": "baseball"}),
     _unknown("forget_class", "class", "cricket"),
-    Call("forget_feature", "forgotten", {"seq": 9}, parameters={"name": "puck"}),
+    Call("forget_feature", "forgotten", {"seq": 11}, parameters={"name": "puck"}),
     _unknown("forget_feature", "feature", "bat"),
 )

@@ -2,14 +2,24 @@
 
 from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote_to_bytes
 
 from fastapi import Depends, Request
 
 from manyclass.core.errors import did_you_mean
+from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.engine import Engine
+from manyclass.service.http.asgi import AsgiScope
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.problems import MEDIA_TYPE, Fault, Problem, no_parameters
 
+NAME_PARAMETER = {  # of a path, as the document has it
+    "name": "name",
+    "in": "path",
+    "required": True,
+    "description": "percent-encoded UTF-8",
+    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
+}
 REFERENCE = "#/components/schemas/{name}"
 
 LONGEST_SHOWN = 100  # characters of a name the client made up
@@ -68,6 +78,20 @@ def described(scope: Scope, *statuses: int) -> dict[str, Any]:
         "openapi_extra": {"x-scope": scope.name.lower()},
         "responses": problems(400, 401, 403, *statuses, 408, 422, 431, 503),
     }
+
+
+def name_in_path(scope: AsgiScope) -> str:
+    """Return the name at the end of the path, empty without one. Raises Problem 400 if it is not
+    UTF-8.
+
+    The server replaces other bytes by a character, which may make another name.
+    """
+    name: str = scope.get("path_params", {}).get("name", "")
+    try:
+        unquote_to_bytes(scope.get("raw_path", b"")).decode()
+    except UnicodeDecodeError as error:
+        raise Problem(400, "The path is not percent-encoded UTF-8.") from error
+    return name
 
 
 def needs(scope: Scope, *statuses: int) -> dict[str, Any]:

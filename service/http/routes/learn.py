@@ -40,6 +40,8 @@ class Learn(HotCall):
     """Learns one event, many, or a stream; answers when they are durable and learned."""
 
     path = "/learn"
+    title = "learn"
+    tag = "learn"
     scope = Scope.LEARN
     statuses = (404, 409, 410)
     reads: ClassVar = {

@@ -79,7 +79,9 @@ def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
 def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     """Return the accuracy of a learner by the number of last events."""
     return {
-        str(window): Accuracy.model_validate(figures)
+        str(window): Accuracy.model_validate(
+            {**figures, "taxonomic_loss": progress.taxonomic_loss.mean(window)}
+        )
         for window, figures in progress.windows().items()
     }
 

@@ -1,8 +1,10 @@
-"""GET and DELETE of classes and features by name: any Unicode, slashes and line ends included."""
+"""GET and DELETE of classes and features by name: any Unicode, slashes and line ends included.
+
+place.py places classes in the taxonomy.
+"""
 
 import asyncio
 from typing import Annotated, Any
-from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.convertors import StringConvertor, register_url_convertor
@@ -10,8 +12,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.problems import Problem
-from manyclass.service.http.routes.contract import TheEngine, needs
+from manyclass.service.http.routes.contract import TheEngine, name_in_path, needs
 from manyclass.service.http.schemas.names import (
     ClassCount,
     ClassDetail,
@@ -37,15 +38,9 @@ _InPath = Annotated[
 
 
 async def _name(request: Request, name: _InPath) -> str:
-    """Return the name at the end of a path. Raises Problem 400 if it is not UTF-8.
-
-    The server replaces other bytes by a character, which may make another name.
-    """
-    try:
-        unquote_to_bytes(request.scope.get("raw_path", b"")).decode()
-    except UnicodeDecodeError as error:
-        raise Problem(400, "The path is not percent-encoded UTF-8.") from error
-    return name
+    """Return the name at the end of a path, which the document declares here."""
+    _ = name
+    return name_in_path(request.scope)
 
 
 Name = Annotated[str, Depends(_name)]
@@ -71,15 +66,29 @@ async def get_class(
     engine: TheEngine,
     name: Name,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    after: Annotated[str | None, Query(max_length=LONGEST_NAME)] = None,
 ) -> ClassDetail:
-    """Return a class and the `limit` features that vote most for it. Reads every feature."""
-    found: dict[str, Any] = await asyncio.to_thread(engine.model.learner.class_, name, limit)
+    """Return a class, the `limit` features that vote most for it, and its place in the taxonomy.
+
+    Reads every feature. Of the children, `limit` are listed, from behind `after`. A name that is in
+    the taxonomy and was never learned has no features.
+    """
+    model = engine.model
+    path = model.taxonomy.path(name)
+    found: dict[str, Any] = {"learned": 0, "features": []}
+    if not path or model.learner.has_class(name):
+        found = await asyncio.to_thread(model.learner.class_, name, limit)
+    children = model.taxonomy.children(name, after, limit) if path else []
     return ClassDetail(
         name=name,
         learned=found["learned"],
         features=[
             FeatureWeight(feature=feature, weight=weight) for feature, weight in found["features"]
         ],
+        parent=path[-2] if len(path) > 1 else None,
+        path=path,
+        children=children,
+        next=children[-1] if len(children) == limit else None,
     )
 
 

@@ -61,6 +61,8 @@ class Rank(HotCall):
     """Ranks the classes of one instance, or of many."""
 
     path = "/rank"
+    title = "rank"
+    tag = "rank"
     scope = Scope.RANK
     statuses = (502,)
     reads: ClassVar = {"application/json": ["RankRequest"]}

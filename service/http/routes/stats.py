@@ -55,6 +55,7 @@ async def stats(
         store_unreachable_seconds=figures.store_unreachable_seconds,
         store_away_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
+        taxonomy=len(model.taxonomy),
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),

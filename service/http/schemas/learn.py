@@ -5,9 +5,16 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from manyclass.core.event import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from manyclass.core.event import LARGEST_WEIGHT, MOST_PLACEMENTS, SMALLEST_WEIGHT
 from manyclass.service.http.problems import Fault
-from manyclass.service.http.schemas.parts import DEPRECATED, Classes, Features, Text, Warnings
+from manyclass.service.http.schemas.parts import (
+    DEPRECATED,
+    Classes,
+    Features,
+    Name,
+    Text,
+    Warnings,
+)
 from manyclass.service.ingest.pending_labels import Id
 
 Rejected = Annotated[
@@ -18,6 +25,7 @@ Weight = Annotated[
     Annotated[float, Meta(ge=SMALLEST_WEIGHT, le=LARGEST_WEIGHT)] | UnsetType,
     Meta(description="How much the event counts; 1 by default."),
 ]
+Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | UnsetType
 
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
@@ -29,6 +37,7 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     classes: Classes | UnsetType = UNSET
     rejected: Rejected = msgspec.field(name="not", default=UNSET)
     weight: Weight = UNSET
+    parents: Parents = UNSET
     features: Features | UnsetType = UNSET
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
@@ -41,6 +50,7 @@ class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     classes: Classes | UnsetType = UNSET
     rejected: Rejected = msgspec.field(name="not", default=UNSET)
     weight: Weight = UNSET
+    parents: Parents = UNSET
     features: Features | UnsetType = UNSET
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET

@@ -12,13 +12,18 @@ LearnerOptions = TypeAliasType("LearnerOptions", dict[str, bool | int | float | 
 
 
 class Accuracy(BaseModel):
-    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples."""
+    """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples.
+
+    `taxonomic_loss` is the mean of half the edges from the class ranked first to the nearest true
+    class: 1 between siblings. It is null without a taxonomy.
+    """
 
     examples: int
     r1: float
     r5: float
     r10: float
     mrr: float
+    taxonomic_loss: float | None
 
 
 AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])

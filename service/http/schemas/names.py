@@ -25,11 +25,19 @@ class FeatureWeight(BaseModel):
 
 
 class ClassDetail(BaseModel):
-    """A class, and the features with an edge to it, heaviest first."""
+    """A class, the features with an edge to it, heaviest first, and its place in the taxonomy.
+
+    `path` has the names from the top of the taxonomy down to the class, and is empty for a class
+    that has no place. Pass `next` as `after` for more children.
+    """
 
     name: str = Field(serialization_alias="class")
     learned: int
     features: list[FeatureWeight]
+    parent: str | None
+    path: list[str]
+    children: list[str] = Field(description="in the order in which they were placed")
+    next: str | None
 
 
 class ClassWeight(BaseModel):

@@ -11,7 +11,8 @@ LARGEST_SEQ = 2**63 - 1
 DEPRECATED: Final[dict[str, Any]] = {"deprecated": True}  # schema of an old name
 
 # JSON has one kind of number: 5.0 is the integer 5, so it is read as float where that may come.
-Names = list[str | int | float]
+Name = str | int | float
+Names = list[Name]
 Features = msgspec.Raw  # manyclass.core.event reads it
 Text = Annotated[
     str,

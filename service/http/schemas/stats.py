@@ -57,6 +57,7 @@ class Stats(BaseModel):
     resident_bytes: int
     evicted_features: int
     evicted_classes: int
+    taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
     outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
     accuracy: AccuracyByWindow = Field(description="by the number of last events")
     learners: list[LearnerStats]

@@ -1,0 +1,89 @@
+"""PUT /classes/{name} and POST /classes: place classes in the taxonomy."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+
+from manyclass.core.errors import InstanceError, RequestConflict
+from manyclass.core.event import Event, class_names
+from manyclass.service.config.settings import Settings
+from manyclass.service.engine import Engine
+from manyclass.service.http.auth import ApiKeys, Scope
+from manyclass.service.http.decoding import decode, name_of, parents_of
+from manyclass.service.http.hot_call import HotCall, HotRequest
+from manyclass.service.http.memory_budget import MemoryBudget
+from manyclass.service.http.problems import Fault, Problem, pointer, problem_of
+from manyclass.service.http.schemas.place import PlaceClassesRequest, PlaceClassRequest, Placed
+
+_one = msgspec.json.Decoder(PlaceClassRequest)
+_many = msgspec.json.Decoder(PlaceClassesRequest)
+
+
+class _Place(HotCall):
+    tag = "names"
+    scope = Scope.LEARN
+    statuses = (409,)
+    writes: ClassVar = {"application/json": ["Placed"]}
+
+    def __init__(
+        self, settings: Settings, engine: Engine, keys: ApiKeys, budget: MemoryBudget
+    ) -> None:
+        super().__init__(keys, budget)
+        self._settings = settings
+        self._engine = engine
+
+    async def _body(self, request: HotRequest) -> bytes:
+        _ = self._engine.model  # raises NotReady before there is one
+        return await request.json_body(self._settings.max_body_bytes)
+
+    async def _place(self, parents: Mapping[str, str | int | None], moves: bool) -> bytes:
+        event = Event.place(parents, moves)
+        [result] = await self._engine.submit([event])
+        return msgspec.json.encode(Placed(result.seq))
+
+
+class PlaceClass(_Place):
+    """Places one class."""
+
+    method = "PUT"
+    path = "/classes/{name:name}"
+    title = "place_class"
+    reads: ClassVar = {"application/json": ["PlaceClassRequest"]}
+
+    async def answer(self, request: HotRequest) -> bytes:
+        """Place a class below its parent in the taxonomy, or at the top. This is a durable event.
+
+        The class need not be learned yet. A parent that is not in the taxonomy is added at its top;
+        it need not be a class. If the class has another parent, the answer is 409 unless `move` is
+        true; its children move along. If a circle or a path of more than 32 classes would result,
+        the answer is 422.
+        """
+        form = decode(_one, await self._body(request))
+        try:
+            class_names([request.name])
+        except InstanceError as error:
+            raise Problem(422, str(error), [Fault(str(error), parameter="name")]) from error
+        try:
+            return await self._place({request.name: name_of(form.parent, "parent")}, form.move)
+        except (InstanceError, RequestConflict) as error:
+            problem = problem_of(error)
+            fault = Fault(problem.detail, pointer(("parent",)))
+            raise Problem(problem.status, problem.detail, [fault]) from error
+
+
+class PlaceClasses(_Place):
+    """Places many classes."""
+
+    path = "/classes"
+    title = "place_classes"
+    reads: ClassVar = {"application/json": ["PlaceClassesRequest"]}
+
+    async def answer(self, request: HotRequest) -> bytes:
+        """Place up to 1,000 classes, each below its parent in the taxonomy or at the top, all or
+        none, in this order. This is one durable event.
+
+        The rules are those of `PUT /classes/{name}`; `errors` names the first class at fault.
+        """
+        form = decode(_many, await self._body(request))
+        return await self._place(parents_of(form.parents), form.move)
