@@ -9,13 +9,13 @@ from libcpp.string_view cimport string_view
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 cimport cython
 
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
-from manyclass.core.instance cimport Instance, as_instance, bytes_of
+from manyclass.core.instance cimport Instance, any_utf8, as_instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.taxonomy cimport Taxonomy
 
@@ -28,17 +28,6 @@ from manyclass.core.outcome import NOTHING_LEARNED, Learned, Node
 from manyclass.core.sections import runs
 
 release_gil_while_waiting()
-
-
-cdef string_view any_utf8(str text) except *:
-    """Return any text as UTF-8, valid as long as the text."""
-    cdef Py_ssize_t size
-    cdef const char* data
-    try:
-        data = PyUnicode_AsUTF8AndSize(text, &size)
-    except UnicodeEncodeError:
-        raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
-    return string_view(data, size)
 
 
 cdef list weighted(const vector[pair[string, double]]& pairs):

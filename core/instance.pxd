@@ -2,6 +2,9 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libcpp.string_view cimport string_view
 
 
+cdef string_view any_utf8(str text) except *
+
+
 cdef class Instance:
     cdef bytes _data
     cdef Py_ssize_t _count

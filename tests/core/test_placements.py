@@ -60,7 +60,15 @@ def test_an_event_reads_back_as_it_was_written():
 
 @pytest.mark.parametrize(
     "parents",
-    [{}, {"": "b"}, {"a": ""}, {"a": 5.5}, {"a": ["b"]}, ["a"], dict.fromkeys(map(str, range(1001)))],
+    [
+        {},
+        {"": "b"},
+        {"a": ""},
+        {"a": 5.5},
+        {"a": ["b"]},
+        ["a"],
+        dict.fromkeys(map(str, range(1001))),
+    ],
 )
 def test_an_event_of_other_placements_cannot_be_made(parents):
     assert MOST_PLACEMENTS == 1000

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core.errors import SnapshotError, UnknownName
+from manyclass.core.errors import InstanceError, SnapshotError, UnknownName
 from manyclass.core.taxonomy import LONGEST_PATH, Taxonomy
 
 NAMES = st.sampled_from("abcdefgh")
@@ -207,6 +207,21 @@ def test_arrays_that_contradict_each_other_are_refused(name: str, value: list[in
     del arrays[name]
     with pytest.raises(SnapshotError, match="missing"):
         Taxonomy.load(arrays)
+
+
+def test_any_text_can_be_looked_up_but_not_placed() -> None:
+    taxonomy = family()
+    for name in ("", "x" * 5000, "\0"):
+        assert name not in taxonomy
+        assert taxonomy.path(name) == []
+        assert taxonomy.parent(name) is None
+        assert taxonomy.forget(name) == []
+    for name in ("", "x" * 5000, "\ud800"):
+        with pytest.raises(InstanceError):
+            taxonomy.place(name)
+        with pytest.raises(InstanceError):
+            taxonomy.place("new", name)
+    assert len(taxonomy) == 6
 
 
 def test_an_empty_one_has_no_arrays() -> None:

@@ -9,6 +9,8 @@ SCOPES = {  # of each call in the document; None needs no key
     "POST /learn": Scope.LEARN,
     "GET /classes": Scope.RANK,
     "GET /classes/{name}": Scope.RANK,
+    "PUT /classes/{name}": Scope.LEARN,
+    "POST /classes": Scope.LEARN,
     "DELETE /classes/{name}": Scope.ADMIN,
     "GET /features/{name}": Scope.RANK,
     "DELETE /features/{name}": Scope.ADMIN,
@@ -24,7 +26,12 @@ SCOPES = {  # of each call in the document; None needs no key
     "GET /metrics": None,
 }
 EVENT = {"features": ["svm"], "classes": ["svm"]}
-BODIES = {"POST /rank": {"features": ["svm"]}, "POST /learn": EVENT}
+BODIES = {
+    "POST /rank": {"features": ["svm"]},
+    "POST /learn": EVENT,
+    "PUT /classes/{name}": {"parent": "learners"},
+    "POST /classes": {"parents": {"svm": "learners"}},
+}
 
 
 async def call_of(call, name, headers):

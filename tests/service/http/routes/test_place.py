@@ -1,0 +1,202 @@
+import asyncio
+
+import pytest
+
+from tests.service.serving import assert_problem, calling, side_by_side
+
+
+def pointer(answer):
+    [fault] = answer.json()["errors"]
+    return fault.get("pointer") or fault.get("parameter")
+
+
+async def path_of(call, name):
+    return (await call("GET", f"/classes/{name}")).json()["path"]
+
+
+async def test_a_class_is_placed_and_shown(call):
+    assert (await call("PUT", "/classes/hockey", {"parent": "sports"})).json() == {"seq": 1}
+    assert (await call("PUT", "/classes/hockey", {"parent": "sports"})).json() == {"seq": 2}
+    await call("PUT", "/classes/7", {"parent": 5.0})
+    await call("PUT", "/classes/puck", {"parent": None})
+    shown = (await call("GET", "/classes/hockey")).json()
+    assert shown == {
+        "class": "hockey",
+        "learned": 0,
+        "features": [],
+        "parent": "sports",
+        "path": ["sports", "hockey"],
+        "children": [],
+        "next": None,
+    }
+    assert await path_of(call, "7") == ["5", "7"]
+    assert await path_of(call, "puck") == ["puck"]
+    await call.learn(("goalie ice", "hockey"))
+    learned = (await call("GET", "/classes/hockey")).json()
+    assert (learned["learned"], learned["parent"], len(learned["features"])) == (1, "sports", 2)
+    assert (await call("GET", "/stats")).json()["taxonomy"] == 5
+
+
+async def test_children_come_in_pages(call):
+    names = [f"{number}" for number in range(25)]
+    await call("POST", "/classes", {"parents": dict.fromkeys(names, "above")})
+    found, after = [], ""
+    while after is not None:
+        page = (await call("GET", f"/classes/above?limit=10{after and '&after=' + after}")).json()
+        found += page["children"]
+        after = page["next"]
+    assert found == names
+    assert_problem(await call("GET", "/classes/above?after=elsewhere"), 404)
+
+
+async def test_a_class_moves_only_if_it_may(call):
+    await call("POST", "/classes", {"parents": {"a": "b", "c": "a"}})
+    refused = await call("PUT", "/classes/a", {"parent": "d"})
+    assert_problem(refused, 409)
+    assert pointer(refused) == "#/parent"
+    assert "'a' is below 'b', not below 'd'" in refused.json()["detail"]
+    refused = await call("POST", "/classes", {"parents": {"e": "b", "a": None}})
+    assert_problem(refused, 409)
+    assert pointer(refused) == "#/parents/a"
+    assert await path_of(call, "c") == ["b", "a", "c"]
+    assert_problem(await call("GET", "/classes/e"), 404)  # all or none
+    await call("PUT", "/classes/a", {"parent": "d", "move": True})
+    assert await path_of(call, "c") == ["d", "a", "c"]
+    assert_problem(await call("GET", "/classes/b"), 404)  # it was no class, and has no child now
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({}, "#/parent"),
+        ([], "#"),
+        ({"parent": 5.5}, "#/parent"),
+        ({"parent": True}, "#/parent"),
+        ({"parent": ""}, "#/parent"),
+        ({"parent": "x" * 5000}, "#/parent"),
+        ({"parent": "a"}, "#/parent"),  # itself
+        ({"parent": "c"}, "#/parent"),  # below it
+        ({"parent": "x", "move": 1}, "#/move"),
+        ({"parent": "x", "mvoe": True}, "#/mvoe"),
+    ],
+)
+async def test_a_place_that_cannot_be(call, body, place):
+    await call("POST", "/classes", {"parents": {"b": "a", "c": "b"}})
+    digest = call.digest()
+    refused = await call("PUT", "/classes/a", body)
+    assert_problem(refused, 422)
+    assert pointer(refused) == place
+    assert call.digest() == digest
+
+
+@pytest.mark.parametrize("name", ["", "x" * 4097])
+async def test_a_name_that_cannot_be(call, name):
+    refused = await call("PUT", f"/classes/{name}", {"parent": "x"})
+    assert_problem(refused, 422)
+    assert pointer(refused) == "name"
+
+
+async def test_other_bodies(call):
+    for method, path in (("PUT", "/classes/a"), ("POST", "/classes")):
+        assert_problem(await call(method, path, b"{"), 400)
+        assert_problem(await call(method, path, b"x=1", headers={"content-type": "text/x"}), 415)
+        assert_problem(await call(method, path + "?limit=1", {"parent": "x"}), 422)
+    assert_problem(await call("PUT", "/classes/%FF", {"parent": "x"}), 400)
+    many = dict.fromkeys(map(str, range(1001)), "above")
+    for parents in ({}, many, {"a": []}, {"": "b"}, ["a"]):
+        assert_problem(await call("POST", "/classes", {"parents": parents}), 422)
+    assert call.app.engine.model.seq == 0
+
+
+async def test_a_large_body_is_refused_also_with_a_name_in_the_path():
+    async with calling(max_body_bytes=2000) as call:
+        answer = await call("PUT", "/classes/a", b'{"parent": "' + b"x" * 3000 + b'"}')
+        assert_problem(answer, 413)
+
+
+async def test_events_place_classes_too(call):
+    event = {"features": ["a"], "classes": ["x"], "parents": {"x": "y", "y": 5}}
+    assert (await call("POST", "/learn", event)).status_code == 200
+    assert await path_of(call, "x") == ["5", "y", "x"]
+    for parents, status, place in (
+        ({"x": "z"}, 409, "#/parents/x"),
+        ({"5": "x"}, 422, "#/parents/5"),
+        ({"x": 5.5}, 422, "#/parents/x"),
+        ({"x": None}, 422, "#/parents"),
+        ({"x": ""}, 422, "#/parents/x"),
+        (["x"], 422, "#/parents"),
+    ):
+        refused = await call("POST", "/learn", event | {"parents": parents})
+        assert_problem(refused, status)
+        assert pointer(refused) == place
+        refused = await call("POST", "/learn", {"events": [event, event | {"parents": parents}]})
+        assert_problem(refused, status)
+        assert pointer(refused) == place.replace("#", "#/events/1")
+    assert call.app.engine.model.learner.learned == 1
+
+
+async def test_in_a_batch_the_event_that_contradicts_an_earlier_one_is_named(call):
+    events = [
+        {"features": ["a"], "classes": ["x"], "parents": {"x": above}} for above in ("y", "y", "z")
+    ]
+    refused = await call("POST", "/learn", {"events": events})
+    assert_problem(refused, 409)
+    assert pointer(refused) == "#/events/2/parents/x"
+    assert call.app.engine.model.seq == 0
+
+
+async def test_in_a_stream_a_line_that_contradicts_an_earlier_one_is_skipped(call):
+    lines = [
+        {"features": ["a"], "classes": ["x"], "parents": {"x": above}} for above in ("y", "z", "y")
+    ]
+    fault, summary = await call.stream(*lines)
+    assert (fault["line"], fault["status"]) == (2, 409)
+    assert fault["errors"][0]["pointer"] == "#/parents/x"
+    assert (summary["accepted"], summary["rejected"]) == (2, 1)
+    assert await path_of(call, "x") == ["y", "x"]
+
+
+async def test_the_same_event_id_with_other_parents_is_another_event(call):
+    event = {"features": ["a"], "classes": ["x"], "parents": {"x": "y"}, "event_id": "e"}
+    await call("POST", "/learn", event)
+    await call("PUT", "/classes/x", {"parent": "z", "move": True})
+    assert (await call("POST", "/learn", event)).json()["duplicates"] == 1
+    other = await call("POST", "/learn", event | {"parents": {"x": "z"}})
+    assert_problem(other, 409)
+    assert pointer(other) == "#/event_id"
+
+
+async def test_two_requests_at_once_that_contradict_each_other(call):
+    answers = await asyncio.gather(
+        *(call("PUT", "/classes/x", {"parent": above}) for above in ("y", "z"))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 409]
+    first = "y" if answers[0].status_code == 200 else "z"
+    assert await path_of(call, "x") == [first, "x"]
+
+
+async def test_two_processes_that_contradict_each_other_end_alike():
+    async with side_by_side() as (one, other):
+        answers = await asyncio.gather(
+            one("PUT", "/classes/x", {"parent": "y"}), other("PUT", "/classes/x", {"parent": "z"})
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 409]
+        for call in (one, other):
+            await call.settled(2)
+        assert one.digest() == other.digest()
+
+
+async def test_the_loss_is_told(call):
+    await call("POST", "/classes", {"parents": {"x": "z", "y": "z"}})
+    await call.learn(("a", "x"), ("a", "y"), ("b", "x"))
+    [learner] = (await call("GET", "/learners")).json()["learners"]
+    assert learner["accuracy"]["100"]["taxonomic_loss"] == pytest.approx((1 + 1 + 1) / 3)
+    loss = (await call.metrics())['progressive_taxonomic_loss{learner="svm",role="primary"}']
+    assert loss == pytest.approx(1)
+
+
+async def test_without_a_taxonomy_no_loss_is_told(call):
+    await call.learn(("a", "x"))
+    [learner] = (await call("GET", "/learners")).json()["learners"]
+    assert learner["accuracy"]["100"]["taxonomic_loss"] is None
+    assert not [name for name in await call.metrics() if "taxonomic" in name]
