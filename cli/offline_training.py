@@ -12,13 +12,14 @@ import typer
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
-from manyclass.cli.reading import read_files
+from manyclass.cli.reading import read_files, taxonomy_of
 from manyclass.core.abilities import check_weights
 from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
+from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.service.errors import with_hint
 from manyclass.service.store import open_store
@@ -36,8 +37,9 @@ def run(
     plan: Plan,
     out: Path | None,
     store: str | None,
+    taxonomy: str | None = None,
 ) -> None:
-    """Train, and write the state to a file, a store, or both.
+    """Train, and write the state to a file, a store, or both. `taxonomy` is a file of placements.
 
     Raises PlanError, and ends the command at any other error; nothing is written then.
     """
@@ -48,6 +50,7 @@ def run(
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
         _check_targets(out, store)
+        placed = taxonomy_of(taxonomy)
         rows, account = read_files(files, format, text)
         if account.rejected > account.instances:
             complain("most lines are bad, as in a file of another format: nothing was written")
@@ -56,7 +59,7 @@ def run(
             check_weights(rows.weights, rows.indptr, options)
         except InstanceError as error:
             raise typer.BadParameter(str(error), param_hint="--learner") from error
-        training = _train(rows, options, plan)
+        training = _train(rows, options, plan, placed)
         _write(_model_of(training, text), out, store)
     except KeyboardInterrupt:
         complain("stopped: nothing was written")
@@ -80,14 +83,14 @@ def serving(options: Options, out: Path | None, store: str | None) -> str:
 # --- learning -------------------------------------------------------------------------------------
 
 
-def _train(rows: Rows, options: Options, plan: Plan) -> Training:
+def _train(rows: Rows, options: Options, plan: Plan, taxonomy: Taxonomy) -> Training:
     """Return the trained learner; print each pass when it ends."""
     with bar(plan.passes) as move:
 
         def heard(number: int, learned: int, of: int) -> None:
             move(number - 1 + learned / of, f"pass {number} of {plan.passes}")
 
-        training = train(rows, options, plan, heard, _say_pass)
+        training = train(rows, options, plan, heard, _say_pass, taxonomy)
     if training.kept is not training.passes[-1]:
         typer.echo(f"kept: the state after pass {training.kept.number}", err=True)
     if training.kept_back is not None:

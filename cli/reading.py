@@ -2,15 +2,21 @@
 
 import time
 from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated
 
 import typer
 
 from manyclass.cli.connection import FAILED, complain
 from manyclass.cli.progress_bar import bar_of_files
+from manyclass.core.errors import InstanceError, RequestConflict
+from manyclass.core.event import MOST_PLACEMENTS, Event
+from manyclass.core.placements import check_placements
+from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
 from manyclass.training.formats.given import Rejected
+from manyclass.training.formats.parents import read_parents
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
@@ -33,6 +39,15 @@ TextOption = Annotated[
         metavar="PARTS",
     ),
 ]
+TaxonomyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--taxonomy",
+        help="A file with the parent of each class, as `manyclass place` reads it.",
+        metavar="FILE",
+        show_default=False,
+    ),
+]
 NAMED_LINES = 20  # rejected lines printed; more are only counted
 MOVED_ROWS = 256  # instances between two updates of the bar
 
@@ -43,6 +58,25 @@ def analysis_of(text: str) -> TextAnalysis:
         return TextAnalysis.parse(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--text") from error
+
+
+def taxonomy_of(file: str | None) -> Taxonomy:
+    """Return the taxonomy of a file; BadParameter if it cannot be read, or is not a tree."""
+    taxonomy = Taxonomy()
+    if file is None:
+        return taxonomy
+    try:
+        left = iter(read_parents(Source(file)).items())
+        events = []
+        while some := dict(islice(left, MOST_PLACEMENTS)):
+            events.append(Event.place(some))
+        check_placements(taxonomy, events)
+    except (FileFault, InstanceError, RequestConflict) as error:
+        raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
+    for event in events:
+        for name, parent in event.parents.items():
+            taxonomy.place(name, parent or None)
+    return taxonomy
 
 
 def read_files(

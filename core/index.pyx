@@ -15,7 +15,7 @@ cimport cython
 
 from manyclass.core.columns cimport Columns, CsrRows
 from manyclass.core.event cimport Event
-from manyclass.core.instance cimport Instance, any_utf8, as_instance, bytes_of
+from manyclass.core.instance cimport Instance, as_instance, bytes_of
 from manyclass.core.locking cimport release_gil_while_waiting
 from manyclass.core.taxonomy cimport Taxonomy
 
@@ -79,7 +79,7 @@ cdef class Index:
         """Return any names as UTF-8, valid as long as the list."""
         cdef vector[string_view] names
         for name in classes:
-            names.push_back(any_utf8(<str?>name))
+            names.push_back(Instance.any_utf8(<str?>name))
         return names
 
     @staticmethod
@@ -194,14 +194,14 @@ cdef class Index:
         pass
 
     def forget_class(self, str name not None):
-        cdef string_view encoded = any_utf8(name)
+        cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
         with nogil:
             known = deref(self._native).forget_class(encoded)
         return known
 
     def forget_feature(self, str name not None):
-        cdef string_view encoded = any_utf8(name)
+        cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
         with nogil:  # the nodes of a label tree are walked
             known = deref(self._native).forget_feature(encoded)
@@ -323,10 +323,10 @@ cdef class Index:
         return deref(self._native).inspection().work().edges_touched
 
     def has_class(self, str name not None):
-        return deref(self._native).inspection().has_class(any_utf8(name))
+        return deref(self._native).inspection().has_class(Instance.any_utf8(name))
 
     def has_feature(self, str name not None):
-        return deref(self._native).inspection().has_feature(any_utf8(name))
+        return deref(self._native).inspection().has_feature(Instance.any_utf8(name))
 
     def work(self):
         cdef Work done = deref(self._native).inspection().work()
@@ -349,7 +349,7 @@ cdef class Index:
         cdef Row counters
         cdef double rating = 0
         cdef vector[pair[string, double]] edges
-        cdef string_view encoded = any_utf8(name)
+        cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
         with nogil:  # the nodes of a label tree are walked
             known = deref(self._native).inspection().feature(encoded, counters, rating, edges)
@@ -366,7 +366,7 @@ cdef class Index:
     def class_(self, str name not None, size_t limit=100):
         cdef uint64_t learned = 0
         cdef vector[pair[string, double]] edges
-        cdef string_view encoded = any_utf8(name)
+        cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known
         with nogil:
             known = deref(self._native).inspection().cls(encoded, limit, learned, edges)
@@ -376,14 +376,14 @@ cdef class Index:
 
     def class_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
-        cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
+        cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)
         with nogil:
             deref(self._native).inspection().class_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
     def feature_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
-        cdef string_view begins = any_utf8(prefix), behind = any_utf8(after)
+        cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)
         with nogil:
             deref(self._native).inspection().feature_page(begins, behind, limit, page)
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]

@@ -2,9 +2,6 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libcpp.string_view cimport string_view
 
 
-cdef string_view any_utf8(str text) except *
-
-
 cdef class Instance:
     cdef bytes _data
     cdef Py_ssize_t _count
@@ -14,6 +11,9 @@ cdef class Instance:
 
     @staticmethod
     cdef string_view utf8(str name, str what, object place) except *
+
+    @staticmethod
+    cdef string_view any_utf8(str text) except *
 
     @staticmethod
     cdef Instance wrap(bytes data, Py_ssize_t count)

@@ -95,17 +95,6 @@ cdef bint only_strings(dict features):
     return True
 
 
-cdef string_view any_utf8(str text) except *:
-    """Return any text as UTF-8, valid as long as the text."""
-    cdef Py_ssize_t size
-    cdef const char* data
-    try:
-        data = PyUnicode_AsUTF8AndSize(text, &size)
-    except UnicodeEncodeError:
-        raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
-    return string_view(data, size)
-
-
 @cython.final
 cdef class Instance:
     """A sparse instance: unique feature names with values above 0. Immutable.
@@ -155,6 +144,17 @@ cdef class Instance:
         if isinstance(name, str):
             return str(name)
         raise InstanceError(f"a {what} name must be a string or an integer", place)
+
+    @staticmethod
+    cdef string_view any_utf8(str text) except *:
+        """Return any text as UTF-8, valid as long as the text."""
+        cdef Py_ssize_t size
+        cdef const char* data
+        try:
+            data = PyUnicode_AsUTF8AndSize(text, &size)
+        except UnicodeEncodeError:
+            raise InstanceError(f"not valid Unicode: {ascii(text)}") from None
+        return string_view(data, size)
 
     @staticmethod
     cdef string_view utf8(str name, str what, object place) except *:

@@ -21,7 +21,7 @@ def check_placements(
 
 
 class _Trial:
-    """The parents that classes would have, beside those that they have."""
+    """The parents that classes would have, beside the parents that they have."""
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self._taxonomy = taxonomy
@@ -39,6 +39,8 @@ class _Trial:
             fault = self._fault(name, parent)
             if fault is not None:
                 raise PlacementFault(fault, position, name)
+            if name in self._parents:
+                self._children[before].remove(name)
             self._parents[name] = parent
             self._children.setdefault(parent, []).append(name)
 

@@ -9,7 +9,7 @@ from libcpp.vector cimport vector
 
 cimport cython
 
-from manyclass.core.instance cimport Instance, any_utf8
+from manyclass.core.instance cimport Instance
 from manyclass.core.locking cimport release_gil_while_waiting
 
 import numpy as np
@@ -34,7 +34,7 @@ SECTIONS = {
 cdef string_view optional(str name) except *:
     """Return a name as UTF-8, valid as long as the name; an empty one for None."""
     cdef string_view root
-    return root if name is None else any_utf8(name)
+    return root if name is None else Instance.any_utf8(name)
 
 
 cdef list decoded(const vector[string]& names):
@@ -55,26 +55,29 @@ cdef class Taxonomy:
         return deref(self._native).count()
 
     def __contains__(self, str name not None):
-        return deref(self._native).has(any_utf8(name))
+        return deref(self._native).has(Instance.any_utf8(name))
 
     def is_class(self, str name not None):
-        return deref(self._native).is_class(any_utf8(name))
+        return deref(self._native).is_class(Instance.any_utf8(name))
 
     def parent(self, str name not None):
         cdef list path = self.path(name)
         return path[len(path) - 2] if len(path) > 1 else None
 
     def path(self, str name not None):
-        return decoded(deref(self._native).path(any_utf8(name)))
+        return decoded(deref(self._native).path(Instance.any_utf8(name)))
 
     def children(self, str name not None, str after=None, size_t limit=100):
         cdef vector[string] names
-        if not deref(self._native).children(any_utf8(name), optional(after), limit, names):
+        if not deref(self._native).children(Instance.any_utf8(name), optional(after), limit, names):
             raise UnknownName("class", name if after is None else after)
         return decoded(names)
 
+    def names(self):
+        return decoded(deref(self._native).names())
+
     def height(self, str name not None):
-        return deref(self._native).height(any_utf8(name))
+        return deref(self._native).height(Instance.any_utf8(name))
 
     def distance(self, str one, str other):
         return deref(self._native).distance(optional(one), optional(other))
@@ -93,11 +96,11 @@ cdef class Taxonomy:
     def note_classes(self, list names not None):
         cdef vector[string_view] native
         for name in names:
-            native.push_back(any_utf8(<str?>name))
+            native.push_back(Instance.any_utf8(<str?>name))
         deref(self._native).note_classes(native)
 
     def forget(self, str name not None):
-        return decoded(deref(self._native).forget(any_utf8(name)))
+        return decoded(deref(self._native).forget(Instance.any_utf8(name)))
 
     def dump(self):
         cdef vector[Section] sections = deref(self._native).measure()

@@ -18,6 +18,7 @@ from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
+from manyclass.core.taxonomy import Taxonomy
 from manyclass.training.accuracy import Accuracy, ranks_of
 from manyclass.training.rows import Rows
 
@@ -120,8 +121,9 @@ def train(
     plan: Plan,
     on_progress: OnProgress = _unheard,
     ended: Callable[[Pass], None] = lambda made: None,
+    taxonomy: Taxonomy | None = None,
 ) -> Training:
-    """Train a learner with these options on the rows, as planned.
+    """Train a learner with these options on the rows, as planned, with the classes in a taxonomy.
 
     With patience, the pass with the best held-out R1 is kept (the first of equal ones), else the
     last pass; the rows kept back are learned after it. The same rows, options and plan make the
@@ -130,7 +132,10 @@ def train(
     """
     parts = parts_of(rows, plan)
     course = _Course(rows, parts.held_out)
-    learner, calibration = make(options), Calibration()
+    taxonomy = taxonomy or Taxonomy()
+    taxonomy.note_classes([*rows.classes])
+    learner, calibration = make(options, taxonomy=taxonomy), Calibration()
+    learner.placed(taxonomy.names())
     if options.builds_offline:
         course.plant(learner, np.concatenate([parts.learned, parts.kept_back]))
     passes: list[Pass] = []
@@ -150,7 +155,7 @@ def train(
             break
     kept = passes[-1]
     if best is not None and best[0] is not kept:
-        kept, learner = best[0], load(options, best[1])
+        kept, learner = best[0], load(options, best[1], taxonomy=taxonomy)
     kept_back = None
     if len(parts.kept_back):
         order = order_of_pass(rows, parts.kept_back, plan, plan.passes + 1)

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
+from manyclass.core.event import MOST_PLACEMENTS
 from manyclass.training.formats.parents import read_parents
 from manyclass.training.lines import FileFault, Source
-
-AT_ONCE = 1000  # classes of a request, see docs/taxonomy.md
 
 FileArgument = Annotated[
     str, typer.Argument(help="The file, plain or compressed; - for standard input.", metavar="FILE")
@@ -34,6 +33,6 @@ def place(file: FileArgument, move: Move = False, url: Url = URL, key: Key = Non
         raise typer.Exit(FAILED) from error
     with connected(url, key) as client:
         left = iter(parents.items())
-        while some := dict(islice(left, AT_ONCE)):
+        while some := dict(islice(left, MOST_PLACEMENTS)):
             client.place_many(some, move)
     typer.echo(f"placed {len(parents):,} classes")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from manyclass.cli.offline_training import run
-from manyclass.cli.reading import FileFormat, TextOption, analysis_of
+from manyclass.cli.reading import FileFormat, TaxonomyOption, TextOption, analysis_of
 from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.text import DEFAULT_TEXT
 from manyclass.training.trainer import CALIBRATION_ROWS, Plan, PlanError
@@ -45,6 +45,7 @@ def train(
     ] = None,
     format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
+    taxonomy: TaxonomyOption = None,
     passes: Annotated[int, typer.Option(min=1, help="How often the rows are learned.")] = 1,
     shuffle: Annotated[
         bool, typer.Option(help="Learn in another random order in each pass.")
@@ -84,7 +85,7 @@ def train(
     """
     try:
         plan = Plan(passes, shuffle, held_out, oversample, patience, seed, calibration_rows)
-        run(files, format, analysis_of(text), learner, plan, out, store)
+        run(files, format, analysis_of(text), learner, plan, out, store, taxonomy)
     except PlanError as error:
         flag = "--" + error.option.replace("_", "-")
         raise typer.BadParameter(error.reason, param_hint=flag) from error

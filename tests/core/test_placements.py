@@ -120,6 +120,19 @@ def test_circles_and_paths_that_are_too_long_are_refused():
     assert parents_of(of) == {"a": None, "b": "a", "c": "b"}
 
 
+def test_moves_of_one_request_are_checked_one_after_another():
+    of = model()
+    apply(of, Event.place({"b": None, "a": None}))
+    apply(
+        of,
+        *(
+            Event.place({name: parent}, moves=True)
+            for name, parent in (("a", "b"), ("a", None), ("b", "a"), ("c", "b"), ("d", "c"))
+        ),
+    )
+    assert of.taxonomy.path("d") == ["a", "b", "c", "d"]
+
+
 def test_a_request_is_applied_as_a_whole_or_not_at_all():
     of = model()
     events = [learn("a", a="b"), learn("c", c="a"), learn("d", a="d")]
