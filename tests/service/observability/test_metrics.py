@@ -30,6 +30,7 @@ async def test_every_metric_is_there_documented_and_nothing_else():
     async with calling() as call:
         for _ in range(2):  # enough for a calibration error
             await call.learn(*[("a", "x")] * 600)
+            await call("PUT", "/classes/x", {"parent": "y"})
         await call("POST", "/snapshots")
         text = (await call("GET", "/metrics")).text
     served = {
