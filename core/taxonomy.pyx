@@ -62,7 +62,7 @@ cdef class Taxonomy:
 
     def parent(self, str name not None):
         cdef list path = self.path(name)
-        return path[-2] if len(path) > 1 else None
+        return path[len(path) - 2] if len(path) > 1 else None
 
     def path(self, str name not None):
         return decoded(deref(self._native).path(utf8(name)))
