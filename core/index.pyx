@@ -198,6 +198,14 @@ cdef class Index:
             self.forget_feature(event.name)
         return NOTHING_LEARNED
 
+    def placed(self, list names not None):
+        cdef vector[string_view] changed = Index.names_of(names)
+        with nogil:
+            deref(self._native).find_nodes(changed)
+
+    def removed(self, list names not None):
+        self.placed(names)
+
     def forget_class(self, str name not None):
         cdef string_view encoded = any_utf8(name)
         cdef bint known

@@ -80,7 +80,8 @@ OptionValues options_of(const std::string& learner, double budget) {
         options.set_count(name, value);
     for (const char* name : {"leak", "binarize", "sublinear", "tfidf"}) options.set_flag(name, false);
     for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
-             {"normalize", "l2"}, {"constraints", budget > 0 ? "each" : "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
+             {"normalize", "l2"}, {"constraints", budget > 0 ? "each" : "pairs"}, {"policy", "greedy"}, {"tree", "complete"},
+             {"cost", "none"}})
         options.set_word(name, value);
     return options;
 }
