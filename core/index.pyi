@@ -98,8 +98,15 @@ class Index:
         Forgetting an unknown name changes nothing.
         """
 
-    def placed(self, names: list[str]) -> None: ...
-    def removed(self, names: list[str]) -> None: ...
+    def placed(self, names: list[str]) -> None:
+        """Note that classes of these names, or their parents, were placed in the taxonomy.
+
+        Called after the change, by the thread that changes the learner.
+        """
+
+    def removed(self, names: list[str]) -> None:
+        """Note that the taxonomy has no nodes of these names any more; called as `placed` is."""
+
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...
     def sparsify(self, edges: int) -> int:

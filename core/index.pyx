@@ -188,10 +188,12 @@ cdef class Index:
         return NOTHING_LEARNED
 
     def placed(self, list names not None):
-        pass
+        cdef vector[string_view] changed = Index.names_of(names)
+        with nogil:
+            deref(self._native).find_nodes(changed)
 
     def removed(self, list names not None):
-        pass
+        self.placed(names)
 
     def forget_class(self, str name not None):
         cdef string_view encoded = Instance.any_utf8(name)

@@ -198,10 +198,19 @@ class Committee(Totals):
         return NOTHING_LEARNED
 
     def placed(self, names: list[str]) -> None:
-        """x"""
+        """Note that classes of these names, or their parents, were placed in the taxonomy."""
+        with self._changing:
+            for each in self._indexes():
+                each.placed(names)
 
     def removed(self, names: list[str]) -> None:
-        """x"""
+        """Note that the taxonomy has no nodes of these names any more."""
+        with self._changing:
+            for each in self._indexes():
+                each.removed(names)
+
+    def _indexes(self) -> list[Index]:
+        return [self._table, *(each.index for each in self._members)]
 
     def forget_class(self, name: str) -> bool:
         """Remove the class from every member and shuffle buffer; return whether it was there."""

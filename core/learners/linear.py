@@ -50,6 +50,12 @@ CONSTRAINTS = Option(
 BIAS = Option(
     "bias", 0.0, "(0, 1000]", "Value of a bias where classes are separated from 0.", zero="off"
 )
+COST = Option(
+    "cost",
+    "none",
+    "none | sqrt | linear",
+    "Margin by the distance in the taxonomy: alike, its root, or itself.",
+)
 NEGATIVES = Option(
     "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
 )
@@ -115,7 +121,7 @@ LEARNERS = (
     Learner(
         "pa",
         "signed weights | when the hinge loss is positive | Crammer et al., JMLR 2006 (PA-II)",
-        (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, *REPLAYING),
+        (MARGIN.at(1.0), *SIGNED, *preparing(), C, NEGATIVES, COST, *REPLAYING),
         learns_weights=True,
         learns_rejections=True,
     ),
@@ -139,7 +145,7 @@ LEARNERS = (
         (
             *(MARGIN.at(1.0), OUTDEGREE.at(1000, logged=50), BUDGET.at(16.0, logged=0.0)),
             *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
-            *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES),
+            *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES, COST),
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": BEST},

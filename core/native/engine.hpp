@@ -290,6 +290,15 @@ public:
         return is_built;
     }
 
+    // Look for the nodes of these classes in the taxonomy, which has changed.
+    void find_nodes(const std::vector<std::string_view>& names) {
+        StateLock::Change change(lock_);
+        for (const std::string_view name : names)
+            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
+                tables_.class_nodes.find(id, name);
+        change.done();
+    }
+
     // --- forgetting ----------------------------------------------------------------------------
 
     bool forget_class(std::string_view name) {

@@ -71,6 +71,14 @@ class Both:
 
     def forget_class(self, name):
         assert self.learner.forget_class(name) == self.reference.forget_class(name)
+        self.reference.taxonomy.forget(name)
+        self.learner.removed(self.learner.taxonomy.forget(name))
+
+    def place(self, name, parent, moves=False):
+        self.reference.taxonomy.place(name, parent, moves)
+        gone = self.learner.taxonomy.place(name, parent, moves)
+        self.learner.placed([name] if parent is None else [name, parent])
+        self.learner.removed(gone)
 
     def forget_feature(self, name):
         assert self.learner.forget_feature(name) == self.reference.forget_feature(name)
@@ -118,7 +126,8 @@ class Both:
 
     def reload(self, hash_seed):
         state = self.learner.dump()
-        self.learner = type(self.learner).load(self.learner.options, state, hash_seed)
+        options, taxonomy = self.learner.options, self.learner.taxonomy
+        self.learner = type(self.learner).load(options, state, hash_seed, taxonomy)
         self.reference.active_features_ranked = self.reference.edges_touched = 0  # not in the state
 
     def compare(self):

@@ -33,6 +33,7 @@ SOME_VALUES = {
     "binarize": [False, False, True],
     "bias": [0.0, 0.3, 5.0],
     "constraints": ["pairs", "each", "auto"],
+    "cost": ["sqrt", "linear"],
     "epsilon": [1e-9, 0.1, 1e9],
     "leak": [True, False],
     "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
@@ -125,6 +126,14 @@ def weighted_calls(spec):
     ]
 
 
+places = st.tuples(
+    st.just("place"),
+    class_names,
+    st.none() | class_names | st.sampled_from(["inner", "another inner"]),
+    st.booleans(),
+)
+
+
 def calls_of(learner):
     calls = [
         st.tuples(st.just("learn"), instances, true_classes, epoch),
@@ -157,6 +166,8 @@ def calls_of(learner):
     if is_tree(learner):
         lessons = st.lists(st.tuples(array_instances, true_classes), max_size=8)
         calls.append(st.tuples(st.just("build_csr"), lessons))
+    if LEARNERS[learner].option("cost"):
+        calls += [places, places]
     if REFERENCES[learner].signed:
         calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
     return st.one_of(calls)
@@ -184,8 +195,12 @@ LIST_LENGTHS = [1, 5, 32, 33, 0, MOST]
 def teach(both, stream):
     """Learn the stream in a first pass, and a part of it in a second."""
     stream = list(stream)
+    random = np.random.default_rng(len(stream))
     for number, (instance, classes) in enumerate([*stream, *stream[:30]]):
         epoch = number // len(stream)
+        if both.reference.options.spec.option("cost") and number % 2:
+            name, parent = (both.classes[place] for place in random.integers(40, size=2))
+            both.place(name, parent if number % 3 else "inner", moves=number % 5 == 0)
         if number % 3:
             both.learn(instance, classes, epoch)
         else:

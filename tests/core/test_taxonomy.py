@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from manyclass.core.errors import InstanceError, SnapshotError, UnknownName
 from manyclass.core.taxonomy import LONGEST_PATH, Taxonomy
+from tests.core.references.taxonomy import SlowTaxonomy
 
 NAMES = st.sampled_from("abcdefgh")
 CHANGES = st.lists(
@@ -19,50 +20,6 @@ CHANGES = st.lists(
     ),
     max_size=40,
 )
-
-
-class SlowTaxonomy:
-    """The same rules over a list of nodes in the order in which they were placed."""
-
-    def __init__(self) -> None:
-        self.parents: dict[str, str | None] = {}  # in the order of placing
-        self.classes: set[str] = set()
-
-    def path(self, name: str | None) -> list[str]:
-        above: list[str] = []
-        while name is not None:
-            above.append(name)
-            name = self.parents[name]
-        return above[::-1]
-
-    def children(self, name: str) -> list[str]:
-        return [child for child, parent in self.parents.items() if parent == name]
-
-    def place(self, name: str, parent: str | None, moves: bool) -> None:
-        known = name in self.parents
-        before = self.parents.get(name)
-        if known and before == parent and (parent is None or parent in self.parents):
-            self.classes.add(name)
-            return
-        if before is not None and not moves:
-            return
-        if parent == name or (parent in self.parents and name in self.path(parent)):
-            return
-        if parent is not None:
-            self.parents.setdefault(parent, None)
-        self.parents.pop(name, None)
-        self.parents[name] = parent
-        self.classes.add(name)
-        self.prune(before)
-
-    def forget(self, name: str) -> None:
-        self.classes.discard(name)
-        if name in self.parents:
-            self.prune(name)
-
-    def prune(self, name: str | None) -> None:
-        while name is not None and name not in self.classes and not self.children(name):
-            name = self.parents.pop(name)
 
 
 def apply(taxonomy: Any, change: tuple[str, str, str | None, bool]) -> None:

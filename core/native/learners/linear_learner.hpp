@@ -358,10 +358,14 @@ private:
         context.mean_classes = tables_.mean_classes();
         const std::size_t most = rule_.most_negatives(context);
         find_negatives(scores, most, context.negatives);
-        for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         Outcome outcome{0, false, {}};
         for (const Ranked& negative : context.negatives) outcome.top_two.add(negative.score);
         if (context.negatives.size() > most) context.negatives.resize(most);
+        context.costs.start(cost(), tables_.class_nodes, context.positives);
+        if constexpr (Rule::HAS_COSTS)
+            if (context.costs.are_unequal() && rule_.compares_pairs(context))
+                find_costly_negatives(scores, most, context);
+        for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         for (Ranked& each : context.positives) {
             if (!is_retrieved(each.score)) {
                 each.score = 0;
@@ -411,6 +415,44 @@ private:
             if (each.cls != NO_ID) negatives.push_back(each);
     }
 
+    Cost cost() const {
+        if constexpr (Rule::HAS_COSTS) return rule_.cost;
+        else return Cost::none;
+    }
+
+    // The wrong classes that come nearest to the margin, or violate it most, beside the nearest true
+    // class: those of the highest score and margin together, best first.
+    void find_costly_negatives(const ScoreTable& scores, std::size_t most,
+                               UpdateContext& context) const {
+        struct Rival {
+            double reach;  // score and margin
+            Ranked ranked;
+        };
+        const auto precedes = [this](const Rival& one, const Rival& other) {
+            if (one.reach != other.reach) return one.reach > other.reach;
+            return tables_.precedes(one.ranked, other.ranked);
+        };
+        constexpr double ROUNDING = 1e-12;
+        const Costs& costs = context.costs;
+        const double widest = std::max(rule_.margin * costs.most(), rule_.margin * costs.least());
+        std::vector<Rival> rivals;
+        double least = -std::numeric_limits<double>::infinity();  // score that may be among them
+        scores.each_at_least(least, [&](std::uint32_t cls, double score) {
+            if (tables_.retired.has(cls)) return least;
+            rivals.push_back({score + rule_.margin * costs.of_nearest(cls), {score, cls}});
+            for (std::size_t at = rivals.size() - 1; at > 0 && precedes(rivals[at], rivals[at - 1]);
+                 --at)
+                std::swap(rivals[at], rivals[at - 1]);
+            if (rivals.size() > most) rivals.pop_back();
+            const double last = rivals.back().reach;
+            if (rivals.size() == most)
+                least = last - widest - ROUNDING * (std::fabs(last) + std::fabs(widest));
+            return least;
+        });
+        context.negatives.clear();
+        for (const Rival& each : rivals) context.negatives.push_back(each.ranked);
+    }
+
     std::uint32_t rank_of(const Ranked& wanted, const ScoreTable& scores) const {
         std::uint32_t rank = 1;
         scores.each_at_least(wanted.score, [&](std::uint32_t cls, double score) {
@@ -457,13 +499,12 @@ private:
         else return rule_.update(tables_.postings, example, context);
     }
 
-    // Drop the positives that lead the best negative by more than the margin.
+    // Drop the positives that lead all negatives by more than the margin.
     void drop_well_ranked(UpdateContext& context) const {
-        const double best = context.best_negative();
         std::vector<Ranked>& positives = context.positives;
         positives.erase(std::remove_if(positives.begin(), positives.end(),
                                        [&](const Ranked& each) {
-                                           return each.score - best > rule_.margin;
+                                           return context.is_well_ranked(each, rule_.margin);
                                        }),
                         positives.end());
     }

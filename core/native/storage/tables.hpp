@@ -15,7 +15,7 @@
 #include "storage/postings.hpp"
 #include "storage/retired_classes.hpp"
 #include "storage/vocabulary.hpp"
-#include "taxonomy/taxonomy.hpp"
+#include "taxonomy/class_nodes.hpp"
 
 namespace manyclass {
 
@@ -28,13 +28,13 @@ struct ClassRecord {
 // Threads: as the engine that owns the tables, which holds its lock for each call.
 struct Tables {
     Tables(std::uint64_t hash_seed, std::shared_ptr<const Taxonomy> taxonomy_of_model)
-        : features(hash_seed), classes(hash_seed), taxonomy(std::move(taxonomy_of_model)) {}
+        : features(hash_seed), classes(hash_seed), class_nodes(std::move(taxonomy_of_model)) {}
 
     Vocabulary features, classes;
     Postings postings;                        // by feature id
     std::vector<ClassRecord> class_records;   // by class id
     RetiredClasses retired;
-    std::shared_ptr<const Taxonomy> taxonomy;  // of the model; no part of an engine's state
+    ClassNodes class_nodes;  // of the taxonomy, which the engines of a model share
     mutable NameOrder feature_order, class_order;  // for listings; no state
     std::uint64_t learned = 0;       // events; also the clock by which idleness is measured
     std::uint64_t counted = 0;       // events of a first epoch: N of tf-idf
@@ -87,6 +87,7 @@ struct Tables {
         }
         class_records[id] = {1, classes_made++, stamp()};
         ++classes_named;
+        class_nodes.find(id, name);
         return id;
     }
 
@@ -99,12 +100,13 @@ struct Tables {
     void remove_class_record(std::uint32_t id) {
         classes_named -= class_records[id].learned;
         class_records[id] = {};
+        class_nodes.remove(id);
     }
 
     std::size_t resident_bytes() const {
         return features.resident_bytes() + classes.resident_bytes() + postings.resident_bytes() +
                class_records.capacity() * sizeof(ClassRecord) + feature_order.resident_bytes() +
-               class_order.resident_bytes();
+               class_order.resident_bytes() + class_nodes.resident_bytes();
     }
 
     // --- state ---------------------------------------------------------------------------------
@@ -163,6 +165,8 @@ private:
         for (std::uint32_t id = 0; id < classes.end(); ++id)
             class_records.push_back({times.data[id], order.data[id], last.data[id]});
         check_classes(least_learned);
+        for (std::uint32_t id = 0; id < classes.end(); ++id)
+            if (classes.alive(id)) class_nodes.find(id, classes.name(id));
     }
 
     void check_classes(std::uint64_t least_learned) {

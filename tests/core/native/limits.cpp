@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -80,13 +81,22 @@ OptionValues options_of(const std::string& learner, double budget) {
         options.set_count(name, value);
     for (const char* name : {"leak", "binarize", "sublinear", "tfidf"}) options.set_flag(name, false);
     for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
-             {"normalize", "l2"}, {"constraints", budget > 0 ? "each" : "pairs"}, {"policy", "greedy"}, {"tree", "complete"}})
+             {"normalize", "l2"}, {"constraints", budget > 0 ? "each" : "pairs"}, {"policy", "greedy"}, {"tree", "complete"},
+             {"cost", "sqrt"}})
         options.set_word(name, value);
     return options;
 }
 
+// Half of the classes of the stream are placed, in a tree.
+std::shared_ptr<Taxonomy> taxonomy() {
+    auto made = std::make_shared<Taxonomy>(1);
+    for (std::uint32_t number = 2; number < 40; number += 2)
+        made->place("class " + std::to_string(number), "class " + std::to_string(number / 2), false);
+    return made;
+}
+
 Engine engine_of(const std::string& learner, double budget = 0) {
-    return {learner, options_of(learner, budget), 1};
+    return {learner, options_of(learner, budget), 1, taxonomy()};
 }
 
 // Instance `number` of a stream that brings new features and classes all the time.

@@ -12,7 +12,7 @@ class Confidence(Signed):
 
     def change(self, values, standing, constraints):
         for true, score in standing.positives:
-            shares = self.shares(score, standing)
+            shares = self.shares(true, score, standing)
             doubt = 0.0
             for feature, value in self.known(values):
                 variances = self.variance(feature, true)
@@ -21,7 +21,7 @@ class Confidence(Signed):
                 doubt += value * value * variances
             kappa = 1 / (doubt + 1 / self.C()) / len(standing.positives)
             for feature, value in self.known(values):
-                gain = self.loss(score, standing) * kappa * value
+                gain = self.loss(true, score, standing) * kappa * value
                 shrink = kappa * value * value
                 self.step(feature, true, gain, shrink)
                 for negative, share in shares:

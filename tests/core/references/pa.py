@@ -10,9 +10,9 @@ class PassiveAggressive(Signed):
         softness = self.softness()
         steps = {}
         for true, score in standing.positives:
-            tau = self.loss(score, standing) / (squares + softness) / len(standing.positives)
+            tau = self.loss(true, score, standing) / (squares + softness) / len(standing.positives)
             steps[true] = steps.get(true, 0.0) + tau
-            for negative, share in self.shares(score, standing):
+            for negative, share in self.shares(true, score, standing):
                 steps[negative] = steps.get(negative, 0.0) - tau * share
         return self.take_steps(values, steps)
 

@@ -20,6 +20,7 @@ from tests.core.references.neighbors import (
 )
 from tests.core.references.past import Past, StoredExample, is_gone
 from tests.core.references.state import Class, Feature, Ids, dump, outdegrees
+from tests.core.references.taxonomy import SlowTaxonomy
 
 FEATURE_BYTES = 48  # of a feature in Index.bytes, without its name
 CLASS_BYTES = 60
@@ -55,6 +56,7 @@ class Reference(Forgetting):
     has_edges = True
 
     def __init__(self, options):
+        self.taxonomy = SlowTaxonomy()  # changed from outside
         self.rows = {}  # name -> Feature
         self.labels = {}  # name -> Class
         self.feature_ids = Ids()
@@ -330,17 +332,23 @@ class Reference(Forgetting):
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
         scores = dict(ranked)
         wrong = [(name, score) for name, score in ranked if name not in true]
-        standing = Standing(scores, [], wrong[: self.most_negatives(true)], [*rejected])
+        standing = Standing(scores, [], self.negatives_of(wrong, true), [*rejected])
         for name in true:
             score = 0.0
             if name in scores:
                 score = self.score_within_reach(places[name], scores[name])
-            if score - standing.to_beat <= self.margin_to_leave_alone():
+            if self.is_to_learn(name, score, standing):
                 standing.positives.append((name, score))
         changed = self.is_to_change(standing) and self.change(values, standing, constraints)
         changed = self.reject(values, rejected) or changed
         rank = min((places[name] for name in true if name in places), default=0)
         return Learned(rank, changed, *best_two(ranked))
+
+    def is_to_learn(self, name, score, standing):
+        return score - standing.to_beat <= self.margin_to_leave_alone()
+
+    def negatives_of(self, wrong, true):
+        return wrong[: self.most_negatives(true)]
 
     def most_negatives(self, true):
         return self.options.negatives

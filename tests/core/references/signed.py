@@ -36,14 +36,47 @@ class Signed(EdgeBudgeted):
                 changed = True
         return changed
 
-    def loss(self, score, standing):
-        return self.options.margin_threshold - score + standing.to_beat
+    # --- margins ------------------------------------------------------------------------------
 
-    def shares(self, score, standing):
+    def margin(self, true, negative):
+        """Return the margin of a true class above a wrong one."""
+        cost = self.taxonomy.cost(self.options.cost, true, negative)
+        return self.options.margin_threshold * cost
+
+    def compares_pairs(self, true):
+        return True
+
+    def negatives_of(self, wrong, true):
+        if self.options.cost != "none" and self.compares_pairs(true):
+            cost = {
+                name: min(self.taxonomy.cost(self.options.cost, each, name) for each in true)
+                for name, _ in (wrong if true else [])
+            }
+            margin = self.options.margin_threshold
+            wrong = sorted(  # of equal sums the better ranked first, as they come
+                wrong, key=lambda each: -(each[1] + margin * cost.get(each[0], 0.0))
+            )
+        return wrong[: self.most_negatives(true)]
+
+    def is_to_learn(self, name, score, standing):
+        if self.options.cost == "none":
+            return super().is_to_learn(name, score, standing)
+        return score <= self.options.margin_threshold or any(
+            score - its_score <= self.margin(name, negative)
+            for negative, its_score in standing.negatives
+        )
+
+    def loss(self, true, score, standing):
+        violations = [self.options.margin_threshold - score]
+        for name, its_score in standing.negatives:
+            violations.append(self.margin(true, name) - score + its_score)
+        return max(violations)
+
+    def shares(self, true, score, standing):
         """Return (name, share) of the negatives within the margin, by their violation of it."""
         too_close = {}
         for name, its_score in standing.negatives:
-            violation = self.options.margin_threshold - score + its_score
+            violation = self.margin(true, name) - score + its_score
             if violation > 0:
                 too_close[name] = violation
         whole = total(too_close.values())

@@ -3,7 +3,7 @@
 A constraint is (class ahead, class behind); None in the place of a class means a score of 0.
 """
 
-from math import inf, sqrt
+from math import sqrt
 
 from numpy import float32
 
@@ -24,9 +24,6 @@ class VectorMachine(Signed):
         if not (options.bias and hasattr(self, "biases")):
             self.biases = {}  # of the classes; 0 for a class that is not there
 
-    def margin_to_leave_alone(self):
-        return inf
-
     @property
     def mean_classes(self):
         """Return the mean number of true classes of events with some, of classes that remain."""
@@ -37,6 +34,13 @@ class VectorMachine(Signed):
     @property
     def has_many_classes(self):
         return self.options.constraints == "auto" and self.mean_classes > MANY
+
+    def compares_pairs(self, true):
+        is_each = self.options.constraints == "each" or len(true) > MANY
+        return not (is_each or self.has_many_classes)
+
+    def is_to_learn(self, name, score, standing):
+        return True
 
     def bias_of(self, values):
         """Return the value of the bias of an instance, 0 while there is none."""
@@ -68,10 +72,10 @@ class VectorMachine(Signed):
         positives = [name for name, _ in standing.positives]
         made_now = [(true, None) for true in positives]
         for negative, _ in standing.negatives if positives else []:
-            if self.options.constraints == "each" or len(positives) > MANY or self.has_many_classes:
-                made_now.append((None, negative))
-            else:
+            if self.compares_pairs(positives):
                 made_now.extend((true, negative) for true in positives)
+            else:
+                made_now.append((None, negative))
         made_now += [(None, name) for name in standing.rejected if (None, name) not in made_now]
         made_before = [constraint for constraint in constraints if constraint not in made_now]
 
@@ -105,6 +109,8 @@ class VectorMachine(Signed):
             for name in constraint
         )
         margin = self.options.margin_threshold if constraint[0] is not None else 0.0
+        if None not in constraint:
+            margin = self.margin(*constraint)
         softness = 1 / (2 * self.price(constraint, len(standing.positives)))
         sides = sum(name is not None for name in constraint)
         missing = margin - (ahead - behind) - multiplier * softness

@@ -45,7 +45,7 @@ private:
               const Ranked& positive) const {
         const std::vector<ActiveFeature>& active = example.active;
         const double loss = margin - positive.score + context.best_negative();
-        const std::vector<double> shares = violation_shares(context, positive.score, margin);
+        const std::vector<double> shares = violation_shares(context, positive, margin);
         SignedWeights weights(postings, max_outdegree);
         double variance = 0;
         each_known(active, [&](const ActiveFeature& each) {

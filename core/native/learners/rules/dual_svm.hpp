@@ -21,12 +21,14 @@ namespace manyclass {
 // would be too low. Scores are then compared across examples with few and with many positives, so
 // that a bias of each class is of use, and one C for all.
 struct DualSvm : SignedRule {
-    static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true, HAS_BIAS = true;
+    static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true, HAS_BIAS = true,
+                          HAS_COSTS = true;
 
     enum class Form { pairs, each, by_mean };
 
     double C = 1, C_negative = 1, bias = 0;
     Form form = Form::pairs;
+    Cost cost = Cost::none;
 
     template <class V>
     void visit_options(V&& option) {
@@ -36,6 +38,13 @@ struct DualSvm : SignedRule {
         option.choice("constraints", form,
                       {{"pairs", Form::pairs}, {"each", Form::each}, {"auto", Form::by_mean}});
         option("bias", bias);
+        option.choice("cost", cost, COSTS);
+    }
+
+    // True if the positives are to lead the negatives; else each is constrained alone.
+    bool compares_pairs(const UpdateContext& context) const {
+        return form != Form::each && !is_many(context.positives.size()) &&
+               !has_many_classes(context.mean_classes);
     }
 
     // The value of the bias for an example, given the sum of its squares and the mean number of true
@@ -98,8 +107,7 @@ private:
         }
 
         const std::vector<Step>& solve() {
-            const bool pairs = rule_.form != Form::each && !is_many(context_.positives.size()) &&
-                               !rule_.has_many_classes(context_.mean_classes);
+            const bool pairs = rule_.compares_pairs(context_);
             for (const Ranked& positive : context_.positives) solve(positive.cls, NO_ID);
             for (const Ranked& negative : context_.negatives) {
                 if (!pairs) {
@@ -167,8 +175,10 @@ private:
         void solve(Constraint& constraint) {
             const bool has_ahead = constraint.ahead != NO_ID;
             const bool has_behind = constraint.behind != NO_ID;
-            const double softness = 1 / (2 * cost(constraint));
-            const double margin = has_ahead ? rule_.margin : 0.0;
+            const double softness = 1 / (2 * price(constraint));
+            double margin = has_ahead ? rule_.margin : 0.0;
+            if (has_ahead && has_behind)
+                margin *= context_.costs.of(constraint.ahead, constraint.behind);
             const double lead = (has_ahead ? score(constraint.ahead) : 0.0) -
                                 (has_behind ? score(constraint.behind) : 0.0);
             const double stiffness = (has_ahead && has_behind ? 2 : 1) * squares_ + softness;
@@ -183,7 +193,9 @@ private:
 
         // C of a constraint, times the weight of the example; a pair has its part of the C of all
         // pairs of its negative.
-        double cost(const Constraint& constraint) const { return weight_ * unweighted(constraint); }
+        double price(const Constraint& constraint) const {
+            return weight_ * unweighted(constraint);
+        }
 
         double unweighted(const Constraint& constraint) const {
             const auto positives =

@@ -8,15 +8,19 @@
 namespace manyclass {
 
 struct PassiveAggressive : SignedRule {
-    static constexpr bool HAS_REJECTIONS = true;
+    static constexpr bool HAS_REJECTIONS = true, HAS_COSTS = true;
 
     double C = 1;
+    Cost cost = Cost::none;
 
     template <class V>
     void visit_options(V&& option) {
         SignedRule::visit_options(option);
         option("C", C);
+        option.choice("cost", cost, COSTS);
     }
+
+    bool compares_pairs(const UpdateContext&) const { return true; }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
         take_steps(SignedWeights(postings, max_outdegree), example.active,
@@ -33,21 +37,22 @@ struct PassiveAggressive : SignedRule {
 private:
     double softness(const Example& example) const { return 1 / (2 * C * example.weight); }
 
-    // Each positive whose margin over the best negative is too small steps forward, and the
-    // negatives within the margin step back, by all of it together. Of several positives each takes
+    // Each positive whose margin over a negative is too small steps forward by what it lacks most,
+    // and the negatives within the margin step back, by all of it together. Of several positives each takes
     // its part of such a step: all of them in full, from the same scores, would be too far.
     std::vector<Step> steps(const UpdateContext& context, double squares, double softness) const {
         std::vector<Step> steps;
-        std::vector<std::size_t> step_of;  // of each negative that steps back
+        constexpr auto NONE = static_cast<std::size_t>(-1);
+        std::vector<std::size_t> step_of(context.negatives.size(), NONE);
         for (const Ranked& positive : context.positives) {
-            const double loss = margin - positive.score + context.best_negative();
             const double forward =
-                loss / (squares + softness) / static_cast<double>(context.positives.size());
+                context.loss(positive, margin) / (squares + softness) / static_cast<double>(context.positives.size());
             steps.push_back({positive.cls, forward});
-            const std::vector<double> shares = violation_shares(context, positive.score, margin);
+            const std::vector<double> shares = violation_shares(context, positive, margin);
             for (std::size_t i = 0; i < shares.size(); ++i) {
-                if (i == step_of.size()) {
-                    step_of.push_back(steps.size());
+                if (shares[i] == 0) continue;
+                if (step_of[i] == NONE) {
+                    step_of[i] = steps.size();
                     steps.push_back({context.negatives[i].cls, 0});
                 }
                 steps[step_of[i]].gain -= forward * shares[i];

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "learners/rules/costs.hpp"
 #include "learners/rules/normalized_weights.hpp"
 #include "learners/rules/signed_weights.hpp"
 #include "pipeline/example.hpp"
@@ -22,9 +23,31 @@ struct UpdateContext {
     std::vector<Ranked> rejected;   // classes said to be wrong, if the rule has constraints
     std::vector<Ranked> others;     // the classes of the constraints that the example brought
     double mean_classes = 0;        // the true classes of an event so far, on average
+    Costs costs;                    // of the negatives, 1 where the rule has no costs
 
+    // Without costs.
     double best_negative() const {
         return negatives.empty() ? 0.0 : std::max(negatives[0].score, 0.0);
+    }
+
+    // The lead that a positive lacks over the negatives and over 0.
+    double loss(const Ranked& positive, double margin) const {
+        if (!costs.are_unequal()) return margin - positive.score + best_negative();
+        double most = margin - positive.score;
+        for (const Ranked& each : negatives)
+            most = std::max(most, margin * costs.of(positive.cls, each.cls) - positive.score +
+                                      each.score);
+        return most;
+    }
+
+    // True if a positive leads the negatives and 0 by more than the margin.
+    bool is_well_ranked(const Ranked& positive, double margin) const {
+        if (!costs.are_unequal()) return positive.score - best_negative() > margin;
+        return positive.score > margin &&
+               std::all_of(negatives.begin(), negatives.end(), [&](const Ranked& each) {
+                   return positive.score - each.score >
+                          margin * costs.of(positive.cls, each.cls);
+               });
     }
 };
 
@@ -36,6 +59,7 @@ struct Rule {
     static constexpr bool HAS_CONSTRAINTS = false;  // stored with examples
     static constexpr bool HAS_REJECTIONS = false;   // `reject` updates a class said to be wrong
     static constexpr bool HAS_BIAS = false;         // a weight of each class for all examples
+    static constexpr bool HAS_COSTS = false;        // margins grow with the distance of classes
     static constexpr bool ALWAYS_UPDATES = false;   // also if the margin is large enough
     static constexpr bool DROPS_LIGHT_VOTES = false;
     static constexpr bool MASS_IS_SCALE = false;  // it does not shrink with the edges
@@ -90,17 +114,21 @@ struct SignedRule : Rule {
 // --- updates -----------------------------------------------------------------------------------
 
 // Shares of one step back: the negatives within the margin of a positive divide it by how much each
-// violates the margin.
-inline std::vector<double> violation_shares(const UpdateContext& context, double score,
+// violates the margin. 0 for the others; none for those behind the last.
+inline std::vector<double> violation_shares(const UpdateContext& context, const Ranked& positive,
                                             double margin) {
     std::vector<double> shares;
     double sum = 0;
+    std::size_t within = 0;
     for (const Ranked& negative : context.negatives) {
-        const double violation = margin - score + negative.score;
-        if (!(violation > 0)) break;
-        shares.push_back(violation);
+        const double demanded = margin * context.costs.of(positive.cls, negative.cls);
+        const double violation = demanded - positive.score + negative.score;
+        shares.push_back(violation > 0 ? violation : 0);
+        if (!(violation > 0)) continue;
         sum += violation;
+        within = shares.size();
     }
+    shares.resize(within);
     for (double& share : shares) share /= sum;
     return shares;
 }

@@ -1,0 +1,79 @@
+"""Costs of wrong classes by their distance in the taxonomy: accuracy beside learners without.
+
+All classes that occur, and those above them, are placed before the first row is learned. A class
+with several parents goes below the first of them by name. Learners without costs ignore them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from manyclass.core.learners.options import Options
+from manyclass.core.taxonomy import Taxonomy as ClassTree
+from manyclass.evaluation.cost import mean_seconds_of, timed
+from manyclass.evaluation.datasets import Dataset
+from manyclass.evaluation.learner_estimator import LearnerEstimator
+from manyclass.evaluation.measures import measures
+from manyclass.evaluation.run import ANSWERED, RETRIEVED
+from manyclass.training.rows import Rows
+from studies.declaration import Beside, Pivot, Record, Study, trials
+from studies.peers.hierarchy import parents_of
+
+DATASETS: Final = ("cpv", "eurlex")
+LEARNERS: Final = ("svm", "svm(cost=sqrt)", "svm(cost=linear)")
+PA: Final = ("pa(sublinear=yes,tfidf=yes)", "pa(sublinear=yes,tfidf=yes,cost=sqrt)")
+
+
+def place(learner: LearnerEstimator, data: Dataset, rows: Rows) -> None:
+    """Place the classes of the rows, and those above them, in the taxonomy of the learner."""
+    classes = [rows.classes[column] for column in np.unique(rows.class_indices)]
+    parents = parents_of(classes, data.taxonomy)
+    tree: ClassTree = learner.learner.taxonomy
+    for name, parent in sorted(parents.items()):
+        tree.place(name, parent or None)
+    learner.learner.placed(sorted(parents))
+
+
+def by_taxonomy(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
+    """Yield accuracy, taxonomic measures and cost after each pass."""
+    training, test = data.split(seed)
+    learner = LearnerEstimator(training, Options.parse(name), seed=seed)
+    place(learner, data, data.rows)
+    seconds = 0.0
+    for number in range(1, passes + 1):
+        _, spent = timed(lambda: learner.learn(training))
+        seconds += spent
+        yield {
+            "pass": number,
+            **measures(learner.rank(test, RETRIEVED), test, training, data.taxonomy),
+            "T_train s": seconds,
+            "ranks/s": len(test) / mean_seconds_of(lambda: learner.rank(test, ANSWERED)),
+        }
+
+
+STUDY: Final = Study(
+    "Costs of wrong classes by the taxonomy",
+    [
+        *trials(DATASETS, LEARNERS, splits=3, passes=3),
+        *trials(DATASETS, PA, splits=3, passes=3),
+    ],
+    by_taxonomy,
+    [
+        *(
+            Pivot(
+                title,
+                ["taxo-loss", "parent", "R1", "R5", "P5", "MRR", "T_train s", "ranks/s"],
+                at=at,
+                digits=4,
+            )
+            for title, at in (("after one pass", "first"), ("after three passes", "last"))
+        ),
+        Beside(
+            "With costs beside the learner without, after three passes",
+            [*((each, LEARNERS[0]) for each in LEARNERS[1:]), PA[::-1]],
+            ["R1", "R5", "P5"],
+            ["taxo-loss", "T_train s", "ranks/s"],
+        ),
+    ],
+)

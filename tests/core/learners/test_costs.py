@@ -1,0 +1,147 @@
+"""The option `cost`: margins that grow with the distance of classes in the taxonomy."""
+
+import numpy as np
+import pytest
+
+from manyclass.core.index import Index
+from manyclass.core.learners.learner import load, make
+from manyclass.core.learners.options import Options
+from manyclass.core.taxonomy import Taxonomy
+
+CLASSES = ["apple", "pear", "plum", "car", "bus", "train"]
+PARENTS = {"apple": "fruit", "pear": "fruit", "plum": "fruit", "car": "road", "bus": "road"}
+EXACT = "replay=20,sublinear=no,tfidf=no,constraints=pairs,C_negative=1000,bias=0"
+
+
+def place(learner, parents):
+    """Place the classes as an event does; return the names of nodes that are gone."""
+    for name, parent in parents.items():
+        gone = learner.taxonomy.place(name, parent, True)
+        learner.placed([name] if parent is None else [name, parent])
+        learner.removed(gone)
+
+
+def teach(learner, count, seed=0):
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        cls = random.integers(len(CLASSES))
+        words = random.permutation(12)[:3]
+        instance = {f"word {word}": float(random.uniform(0.1, 2)) for word in words}
+        true = [CLASSES[cls], CLASSES[cls - 1]][: random.integers(1, 3)]
+        learner.learn({**instance, f"about {cls}": 1.0}, true)
+
+
+def assert_equal_states(one, other):
+    ours, its_own = one.dump(), other.dump()
+    assert list(ours) == list(its_own)
+    for name, array in ours.items():
+        assert array.tobytes() == its_own[name].tobytes(), name
+
+
+COSTS = pytest.mark.parametrize("cost", ["sqrt", "linear"])
+LEARNERS = pytest.mark.parametrize("learner", ["svm", "pa"])
+
+
+@LEARNERS
+@COSTS
+def test_without_a_taxonomy_the_state_is_that_without_costs(learner, cost):
+    with_costs, without = Index(Options.of(learner, cost=cost)), Index(Options.of(learner))
+    for each in (with_costs, without):
+        teach(each, 300)
+    assert_equal_states(with_costs, without)
+
+
+@LEARNERS
+@COSTS
+def test_with_one_level_too(learner, cost):
+    """All siblings and classes below the root are at the same distance."""
+    siblings, without = Index(Options.of(learner, cost=cost)), Index(Options.of(learner))
+    place(siblings, dict.fromkeys(CLASSES[:4], None))
+    for each in (siblings, without):
+        teach(each, 300)
+    assert_equal_states(siblings, without)
+
+
+@LEARNERS
+def test_without_costs_a_taxonomy_changes_nothing(learner):
+    placed, without = Index(Options.of(learner)), Index(Options.of(learner))
+    place(placed, PARENTS)
+    for each in (placed, without):
+        teach(each, 100)
+    assert_equal_states(placed, without)
+
+
+@pytest.mark.parametrize(("cost", "wide"), [("none", 1.0), ("sqrt", 2**0.5), ("linear", 2.0)])
+def test_a_distant_class_is_to_keep_a_wider_margin(cost, wide):
+    index = Index(Options.parse(f"svm({EXACT},C=1000,cost={cost})"))
+    place(index, PARENTS)
+    for _ in range(40):
+        for cls in ("apple", "pear", "car"):
+            index.learn({f"{cls} word": 1.0, "word": 1.0}, [cls])
+    scores = dict(index.rank({"apple word": 1.0, "word": 1.0}))
+    near, far = scores["apple"] - scores["pear"], scores["apple"] - scores["car"]
+    assert far >= wide - 0.05
+    assert near >= 0.95
+    if cost == "none":
+        assert far == pytest.approx(near, abs=0.05)
+    else:
+        assert far > near + 0.2
+
+
+@pytest.mark.parametrize(
+    "specification", ["pa(cost=sqrt)", "committee(members=pa(cost=linear)+svm(cost=sqrt))"]
+)
+def test_a_loaded_learner_knows_the_places_of_its_classes(specification):
+    options = Options.parse(specification)
+    learner = make(options)
+    teach(learner, 20)
+    place(learner, PARENTS)
+    teach(learner, 60, seed=1)
+    again = load(options, learner.dump(), 7, learner.taxonomy)
+    flat = load(options, learner.dump(), 7)
+    for each in (learner, again, flat):
+        teach(each, 60, seed=2)
+    assert_equal_states(learner, again)
+    with pytest.raises(AssertionError):
+        assert_equal_states(learner, flat)
+
+
+@LEARNERS
+def test_a_class_placed_before_or_after_its_first_event_is_learned_alike(learner):
+    before, after = (Index(Options.of(learner, cost="sqrt")) for _ in range(2))
+    place(before, PARENTS)
+    for index in (before, after):
+        index.learn({"a word": 1.0}, ["apple"])
+    place(after, PARENTS)
+    for index in (before, after):
+        teach(index, 60)
+    assert_equal_states(before, after)
+
+
+def test_moved_and_forgotten_classes_are_as_if_they_had_come_so():
+    """A class that is forgotten stands below the root, also when it comes again."""
+    options = Options.of("pa", cost="linear")
+    moved, plain = Index(options), Index(options)
+    place(moved, {**PARENTS, "train": "fruit"})
+    place(moved, {"train": "rail"})
+    moved.forget_class("plum")
+    moved.removed(moved.taxonomy.forget("plum"))
+    place(plain, {name: parent for name, parent in PARENTS.items() if name != "plum"})
+    place(plain, {"train": "rail"})
+    for index in (moved, plain):
+        teach(index, 100)
+    assert_equal_states(moved, plain)
+
+
+def test_far_wrong_classes_are_demoted_first():
+    """With one negative, it is the one that lacks most to its margin, not the best ranked."""
+    index = Index(Options.parse("pa(cost=linear,negatives=1,margin_threshold=1,normalize=none)"))
+    taxonomy: Taxonomy = index.taxonomy
+    place(index, {**PARENTS, "train": "rail"})
+    assert taxonomy.distance("apple", "train") == 4
+    index.learn({"word": 1.0, "pear word": 0.5}, ["pear"])
+    index.learn({"word": 0.8, "train word": 0.5}, ["train"])
+    before = {cls: index.class_(cls)["features"] for cls in ("pear", "train")}
+    index.learn({"word": 1.0, "apple word": 0.5}, ["apple"])
+    assert index.class_("pear")["features"] == before["pear"]
+    assert index.class_("train")["features"] != before["train"]
