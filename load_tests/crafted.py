@@ -20,7 +20,13 @@ import numpy as np
 from load_tests.crafting import CLASSES, FEATURES, Original, Parts, crafted, originals
 from manyclass.core import rules
 from manyclass.core.columns import Columns
-from manyclass.core.errors import OptionError, RulesDiffer, SnapshotError, UnknownName
+from manyclass.core.errors import (
+    OptionError,
+    RequestConflict,
+    RulesDiffer,
+    SnapshotError,
+    UnknownName,
+)
 from manyclass.core.event import Event
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance
@@ -90,7 +96,7 @@ def check_dumps_what_it_loaded(model: Model, parts: Parts) -> None:
 def exercise(model: Model) -> None:
     """Call every operation of a model; let undocumented exceptions through."""
     look(model)
-    for event in (*examples(6), *forgetting(model), *examples(3)):
+    for event in (*examples(6), *placing(model), *forgetting(model), *examples(3)):
         apply(model, event)
     for label in [each.label for each in model.enrolled]:
         apply(model, Event.promote(label))
@@ -117,7 +123,7 @@ def apply(model: Model, *several: Event) -> None:
         try:
             model.check(event)
             repeated = model.repeats([event])
-        except (UnknownName, OptionError):
+        except (UnknownName, OptionError, RequestConflict):
             continue
         if not repeated:
             model.apply(model.seq + 1, event)
@@ -137,6 +143,17 @@ def examples(count: int) -> list[Event]:
     return made
 
 
+def placing(model: Model) -> list[Event]:
+    """Events that place known and new classes, and move some."""
+    names = [*model.taxonomy.names(), *CLASSES]
+    below = {name: names[at // 3] for at, name in enumerate(names) if name != names[at // 3]}
+    return [
+        Event.place({"new class 1": names[0], "new class 2": "new class 1"}),
+        Event.place(below, moves=True),
+        *(Event.place({name: names[-1]}, moves=True) for name in names[:5]),
+    ]
+
+
 def forgetting(model: Model) -> list[Event]:
     """Events that forget some of what there is."""
     classes = [name for name, _ in model.learner.class_page("", "", 100)][::4]
@@ -146,6 +163,10 @@ def forgetting(model: Model) -> list[Event]:
 
 def look(model: Model) -> None:
     """Read everything that can be read."""
+    for name in model.taxonomy.names():
+        parent = model.taxonomy.parent(name)
+        if parent is not None and name not in model.taxonomy.children(parent, limit=1_000):
+            raise Broken(f"{name!r} is not among the children of its parent")
     for instance in PROBES:
         model.rank(instance, 0)
         model.explain(instance, CLASSES[:3], 3)

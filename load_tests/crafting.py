@@ -26,6 +26,7 @@ MODEL_SETS = [
     ["ff(replay=2,replay_size=15)", "ind", "frequency"],
     ["svm(replay=2,replay_size=20)", "ff"],
     ["svm(demands=each,replay_size=9)", "mmp"],
+    ["svm(cost=sqrt,replay_size=9)", "pa(cost=linear)"],
     ["ema(rate=0.5)", "ooz(rate=0.1,margin_threshold=0.5)"],
     ["arow", "pa(max_outdegree=3)"],
     ["frequency", "ff(tfidf=yes,normalize=none)"],
@@ -79,6 +80,8 @@ def events(count: int) -> Iterator[Event]:
     for number in range(count):
         if number in (40, 80):
             yield Event.forget_class(CLASSES[number // 40])
+        elif number in (30, 70):
+            yield Event.place({CLASSES[at]: CLASSES[at // 2] for at in range(number // 20, 10)})
         elif number in (42, 85):
             yield Event.forget_feature(FEATURES[number // 40])
         else:
