@@ -377,6 +377,7 @@ class Model:
 
     def _begun(self, options: Options) -> Enrolled:
         learner = make(options, self._hash_seed, self.taxonomy)
+        learner.placed(self.taxonomy.names())
         return Enrolled.begun(options.specification, learner)
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:

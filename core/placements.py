@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from manyclass.core.errors import PlacementConflict, PlacementFault
 from manyclass.core.event import Event
-from manyclass.core.taxonomy import LONGEST_PATH, MOST_PLACED, Taxonomy
+from manyclass.core.taxonomy import LARGEST_NAMES, LONGEST_PATH, MOST_PLACED, Taxonomy
 
 
 def check_placements(
@@ -28,6 +28,7 @@ class _Trial:
         self._parents: dict[str, str] = {}  # empty: the root
         self._children: dict[str, list[str]] = {}
         self._new: set[str] = set()
+        self._name_bytes = taxonomy.name_bytes
 
     def place_all(self, position: int, event: Event) -> None:
         for name, parent in event.parents.items():
@@ -53,9 +54,12 @@ class _Trial:
         longest = len(above) + 1 + self._height(name)
         if longest > LONGEST_PATH:
             return f"a path would have {longest} classes; it may have {LONGEST_PATH}"
-        self._new |= {each for each in (name, parent) if each and each not in self._taxonomy}
-        if len(self._taxonomy) + len(self._new) > MOST_PLACED:
-            return f"the taxonomy is full: it may have {MOST_PLACED} classes"
+        for each in (name, parent):
+            if each and each not in self._new and each not in self._taxonomy:
+                self._new.add(each)
+                self._name_bytes += len(each.encode())
+        if len(self._taxonomy) + len(self._new) > MOST_PLACED or self._name_bytes > LARGEST_NAMES:
+            return "the taxonomy is full: it may have a million classes, and 64 MiB of names"
         return None
 
     def _parent(self, name: str) -> str:
@@ -64,9 +68,19 @@ class _Trial:
         return self._taxonomy.parent(name) or ""
 
     def _path(self, name: str) -> Iterable[str]:
+        """Yield the class and those above it; its place in the taxonomy is read at once."""
         while name:
-            yield name
-            name = self._parent(name)
+            if name in self._parents:
+                yield name
+                name = self._parents[name]
+                continue
+            for each in reversed(self._taxonomy.path(name) or [name]):
+                if each in self._parents:
+                    name = each
+                    break
+                yield each
+            else:
+                return
 
     def _height(self, name: str) -> int:
         """Return the edges down from a class, at most; of a class that moves away too."""

@@ -9,6 +9,7 @@ from manyclass.core.locking cimport raise_error
 
 cdef extern from "core/native/taxonomy/taxonomy.hpp" namespace "manyclass" nogil:
     const uint32_t MOST_NODES "manyclass::ClassTree::MOST_NODES"
+    const uint64_t MOST_NAME_BYTES "manyclass::ClassTree::MOST_NAME_BYTES"
     const uint32_t DEEPEST "manyclass::ClassTree::DEEPEST"
 
     cdef cppclass Section:
@@ -22,6 +23,8 @@ cdef extern from "core/native/taxonomy/taxonomy.hpp" namespace "manyclass" nogil
         uint32_t count() except +raise_error
         bint has(string_view name) except +raise_error
         bint is_class(string_view name) except +raise_error
+        uint64_t name_bytes() except +raise_error
+        string parent(string_view name) except +raise_error
         vector[string] path(string_view name) except +raise_error
         bint children(string_view name, string_view after, size_t limit,
                       vector[string]& names) except +raise_error

@@ -8,6 +8,7 @@ from manyclass.core.sections import Sections
 
 LONGEST_PATH: int
 MOST_PLACED: int
+LARGEST_NAMES: int
 SECTIONS: Mapping[str, str]
 
 @final
@@ -51,6 +52,10 @@ class Taxonomy:
         """
 
     @property
+    def name_bytes(self) -> int:
+        """Bytes of all names in UTF-8."""
+
+    @property
     def resident_bytes(self) -> int:
         """Bytes of memory."""
 
@@ -58,7 +63,7 @@ class Taxonomy:
         """Place a class below a parent, None for the root; add both if they have no nodes.
 
         A class with another parent keeps it unless it `moves`. Nothing changes where a circle, a
-        path of more than 32 edges or more than a million nodes would result. Return the names of
+        path of more than 32 edges, more than a million nodes or 64 MiB of names would result. Return the names of
         the nodes that are gone because the class moved.
         """
 

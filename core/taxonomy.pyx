@@ -21,6 +21,7 @@ release_gil_while_waiting()
 
 LONGEST_PATH = DEEPEST
 MOST_PLACED = MOST_NODES
+LARGEST_NAMES = MOST_NAME_BYTES
 SECTIONS = {
     "taxonomy_name_sizes": "<u2",
     "taxonomy_names": "u1",
@@ -61,8 +62,8 @@ cdef class Taxonomy:
         return deref(self._native).is_class(Instance.any_utf8(name))
 
     def parent(self, str name not None):
-        cdef list path = self.path(name)
-        return path[len(path) - 2] if len(path) > 1 else None
+        cdef string found = deref(self._native).parent(Instance.any_utf8(name))
+        return found.decode("utf-8") if found.size() else None
 
     def path(self, str name not None):
         return decoded(deref(self._native).path(Instance.any_utf8(name)))
@@ -81,6 +82,10 @@ cdef class Taxonomy:
 
     def distance(self, str one, str other):
         return deref(self._native).distance(optional(one), optional(other))
+
+    @property
+    def name_bytes(self):
+        return deref(self._native).name_bytes()
 
     @property
     def resident_bytes(self):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from manyclass.core import placements
 from manyclass.core.errors import (
     EventError,
     InstanceError,
@@ -160,6 +161,19 @@ def test_of_two_requests_that_contradict_each_other_the_first_counts():
     assert of.learner.learned == 1
 
 
+def test_the_taxonomy_has_room_for_so_many_names(monkeypatch):
+    monkeypatch.setattr(placements, "LARGEST_NAMES", 9)
+    of = model()
+    apply(of, Event.place({"aaa": "bbb"}))
+    with pytest.raises(PlacementFault, match="full"):
+        of.check(Event.place({"ccc": "ddd"}))
+    apply(of, Event.place({"é": "aaa", "b": "é"}))
+    assert of.taxonomy.name_bytes == 9
+    monkeypatch.setattr(placements, "MOST_PLACED", 4)
+    with pytest.raises(PlacementFault, match="full"):
+        of.check(Event.place({"x": "b"}))
+
+
 def test_a_retry_is_no_conflict_though_the_class_has_moved_since():
     of = model()
     apply(of, learn("a", "e-1", a="b"), Event.place({"a": "c"}, moves=True))
@@ -198,6 +212,20 @@ CHANGES = st.lists(
     ),
     max_size=15,
 )
+
+
+@given(CHANGES)
+def test_what_the_check_lets_through_is_placed_and_nothing_else(events):
+    of = model()
+    for event in events:
+        before = parents_of(of)
+        try:
+            list(of.apply_request([event]))
+        except RequestConflict:
+            assert parents_of(of) == before
+            continue
+        for name, parent in event.parents.items():
+            assert of.taxonomy.parent(name) == (parent or None)
 
 
 @given(CHANGES, st.integers(0, 15))

@@ -23,12 +23,14 @@ namespace manyclass {
 class ClassTree {
 public:
     static constexpr std::uint32_t MOST_NODES = 1'000'000, DEEPEST = 32;
+    static constexpr std::uint64_t MOST_NAME_BYTES = std::uint64_t{1} << 26;  // 64 MiB
 
     explicit ClassTree(std::uint64_t hash_seed) : names_(hash_seed) {}
 
     // One past the highest id ever given; freed ids are below it.
     std::uint32_t end() const { return names_.end(); }
     std::uint32_t count() const { return names_.count(); }
+    std::uint64_t name_bytes() const { return names_.name_bytes(); }
     std::uint32_t find(std::string_view name) const { return names_.find(name); }
     std::string_view name(std::uint32_t node) const { return names_.name(node); }
     bool alive(std::uint32_t node) const { return names_.alive(node); }
@@ -95,7 +97,10 @@ public:
         if (name == parent_name) return {};
         const std::uint32_t below = node == NO_ID ? 0 : height(node);
         if (depth(above) + is_new_parent + 1 + below > DEEPEST) return {};
-        if (count() + (node == NO_ID) + is_new_parent > MOST_NODES) return {};
+        const std::uint32_t more = (node == NO_ID) + is_new_parent;
+        const std::uint64_t bytes = (node == NO_ID ? name.size() : 0) +
+                                    (is_new_parent ? parent_name.size() : 0);
+        if (count() + more > MOST_NODES || name_bytes() + bytes > MOST_NAME_BYTES) return {};
         const std::uint32_t wanted = is_new_parent ? add(parent_name, NO_ID) : above;
         if (node == NO_ID) {
             nodes_[add(name, wanted)].is_class = true;
@@ -212,7 +217,8 @@ private:
             need(place == NO_ID, "taxonomy_before", "two siblings stand at one place");
             place = node;
         }
-        need(count() <= MOST_NODES, "taxonomy_parents", "more nodes than there may be");
+        need(count() <= MOST_NODES && name_bytes() <= MOST_NAME_BYTES, "taxonomy_names",
+             "more nodes than there may be");
         check_paths();
         std::uint32_t linked = 0, below = 0;
         for (std::uint32_t node = 0; node < end(); ++node) {

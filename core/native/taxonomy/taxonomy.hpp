@@ -49,6 +49,16 @@ public:
         return node != NO_ID && tree->is_class(node);
     }
 
+    std::uint64_t name_bytes() const { return View(*this)->name_bytes(); }
+
+    // The name of the parent of a class; empty for the root, and without a node.
+    std::string parent(std::string_view name) const {
+        const View tree(*this);
+        const std::uint32_t node = tree->find(name);
+        if (node == NO_ID || tree->parent(node) == NO_ID) return {};
+        return std::string(tree->name(tree->parent(node)));
+    }
+
     // The names of the nodes from below the root down to a class; none if it has no node.
     std::vector<std::string> path(std::string_view name) const {
         const View tree(*this);

@@ -131,6 +131,7 @@ _STATS = {
     "evicted_features": 0,
     "evicted_classes": 0,
     "taxonomy": 0,
+    "taxonomy_bytes": 192,
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,

@@ -56,6 +56,7 @@ async def stats(
         store_away_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
         taxonomy=len(model.taxonomy),
+        taxonomy_bytes=model.taxonomy.resident_bytes,
         outdegrees=outdegrees,
         learners=learners,
         late_labels=LateLabelStats(waiting=len(pending), bytes=pending.bytes),

@@ -58,6 +58,7 @@ class Stats(BaseModel):
     evicted_features: int
     evicted_classes: int
     taxonomy: int = Field(description="the number of classes and other nodes in the taxonomy")
+    taxonomy_bytes: int = Field(description="memory of the taxonomy, which all learners share")
     outdegrees: list[int] = Field(description="the number of features with 0, 1, 2, … edges")
     accuracy: AccuracyByWindow = Field(description="by the number of last events")
     learners: list[LearnerStats]
