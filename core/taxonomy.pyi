@@ -63,8 +63,8 @@ class Taxonomy:
         """Place a class below a parent, None for the root; add both if they have no nodes.
 
         A class with another parent keeps it unless it `moves`. Nothing changes where a circle, a
-        path of more than 32 edges, more than a million nodes or 64 MiB of names would result. Return the names of
-        the nodes that are gone because the class moved.
+        path of more than 32 edges, more than a million nodes or more than 64 MiB of names would
+        result. Return the names of the nodes that are gone because the class moved.
         """
 
     def note_classes(self, names: list[str]) -> None:
