@@ -22,6 +22,7 @@ LEARNERS: Final = (
     "oplt(arity=2,max_leaves=100)",  # the shape of the paper
     "oplt(sublinear=no)",  # the values of a peer with +tfidf
     "oplt(replay=2)",
+    "oplt(bias=1)",  # before `bias` was an option
     "svm",
     "ff",
     "iplt(tree=complete)",

@@ -1,7 +1,7 @@
 """Label trees: a tree of logistic classifiers over the classes; a score is a probability."""
 
 from manyclass.core.learners.common import LIMITS, MIN_WEIGHT, RATE, STREAM, WINDOW, preparing
-from manyclass.core.learners.linear import REPLAY, REPLAY_SIZE
+from manyclass.core.learners.linear import BIAS, REPLAY, REPLAY_SIZE
 from manyclass.core.learners.spec import Learner, Option
 from manyclass.core.progressive_validation import DEEPEST
 
@@ -27,8 +27,8 @@ def _options(sample: int) -> tuple[Option, ...]:
     return (
         *(MIN_WEIGHT.at(0.0), *preparing(sublinear=True, tfidf=True)),
         WINDOW.at(DEEPEST),  # no update depends on it, and a deep search is slow
-        *(RATE.at(1.0, "(0, 100]"), EPSILON, TREE, SAMPLE.at(sample), POLICY, ALPHA, ARITY),
-        *(MAX_LEAVES, REPLAY, REPLAY_SIZE, *STREAM, *LIMITS),
+        *(RATE.at(1.0, "(0, 100]"), EPSILON, BIAS.at(0.05, logged=1.0), TREE, SAMPLE.at(sample)),
+        *(POLICY, ALPHA, ARITY, MAX_LEAVES, REPLAY, REPLAY_SIZE, *STREAM, *LIMITS),
     )
 
 

@@ -48,7 +48,11 @@ CONSTRAINTS = Option(
     stored="demands",
 )
 BIAS = Option(
-    "bias", 0.0, "(0, 1000]", "Value of a bias where classes are separated from 0.", zero="off"
+    "bias",
+    0.0,
+    "(0, 1000]",
+    "Value of a bias; in svm where classes are separated from 0.",
+    zero="off",
 )
 COST = Option(
     "cost",

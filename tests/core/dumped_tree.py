@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 RUNS_OF_WEIGHTS = ("block_features", "block_weights", "tree_weights", "tree_squares")
+COUNTED = ("feature_times_seen", "feature_last_seen", "class_learned", "class_last_learned")
 
 
 @dataclass
@@ -55,9 +56,12 @@ def root_of(state):
 
 
 def untrained(state):
-    """Return the state of the same tree without weights; names and counts stay."""
+    """Return the state of the same tree, over the same names, before the first event."""
+    counts = state["counts"].copy()
+    counts[:2] = 0  # learned, counted
     return state | {
-        "node_blocks": np.zeros_like(state["node_blocks"]),
+        "counts": counts,
+        **{name: np.zeros_like(state[name]) for name in ("node_blocks", *COUNTED)},
         **{name: state[name][:0] for name in RUNS_OF_WEIGHTS},
     }
 

@@ -47,6 +47,7 @@ SPECIFICATIONS = [
     "oplt(policy=random,arity=2,max_leaves=3,min_weight=0.05,seed=3)",
     "oplt(replay=2,replay_size=30,arity=3)",
     "oplt(policy=sampled,arity=3,max_leaves=2,seed=5)",
+    "oplt(bias=0.1,arity=2,max_leaves=3)",
     "iplt(sample=30,replay=1,replay_size=10)",
     "frequency",
     "committee(members=ff+ff(rating=0,feature_memory=0)+ff(tfidf=yes))",

@@ -34,6 +34,7 @@ growing_trees = st.builds(
     alpha=st.sampled_from([0.0, 0.75, 1.0]),
     rate=st.sampled_from([0.1, 1.0, 5.0]),
     epsilon=st.sampled_from([1e-6, 0.001, 1.0]),
+    bias=st.sampled_from([0.0, 0.1, 1.0]),
     normalize=st.sampled_from(["l2", "none"]),
     sublinear=st.booleans(),
     seed=st.integers(0, 5),
@@ -274,6 +275,37 @@ def test_contributions_add_up_to_the_log_odds_of_the_path():
     assert depth > 3
 
 
+def test_the_bias_is_an_input_of_the_value_of_the_option():
+    fixed = {"normalize": "none", "sublinear": False, "tfidf": False, "rate": 1, "epsilon": 1}
+    stream = [({"f0": 1.0}, ["c0"]), ({"f0": 1.0}, ["c1"])]
+
+    def odds_of_the_second(bias):
+        index = taught(Options.of("oplt", bias=bias, **fixed), stream)
+        [[node]] = index.paths({"f0": 1.0}, ["c1"])
+        [(_, moved)] = node.moved
+        return moved, node.bias
+
+    def expected(bias):
+        """Step from the negative of the first step, which has the slope 1/2."""
+        first = [value * 0.5 / np.sqrt((value * 0.5) ** 2 + 1) for value in (1.0, bias)]
+        slope = 1 / (1 + np.exp(-first[0] - bias * first[1]))
+        return [
+            value * (value * slope / np.sqrt((value * 0.5) ** 2 + (value * slope) ** 2 + 1) - start)
+            for value, start in zip((1.0, bias), first, strict=True)
+        ]
+
+    for bias in (0.0, 0.1, 1.0, 3.0):
+        assert odds_of_the_second(bias) == pytest.approx(expected(bias), rel=1e-4)
+
+
+@pytest.mark.parametrize(("bias", "expected"), [(0.1, 0.4), (0.3, 1.0), (1.0, 1.0), (2.0, 2.0)])
+def test_the_bias_grows_with_the_classes_of_an_event_up_to_1(bias, expected):
+    index = taught(Options.of("oplt", bias=bias, tfidf=False), [({"f0": 1.0}, CLASSES[:4])])
+    weight = index.dump()["tree_weights"][-1]  # of the bias, the last input
+    [[node]] = index.paths({"f0": 1.0}, [CLASSES[0]])
+    assert node.bias / weight == pytest.approx(expected)
+
+
 # --- bounds ---------------------------------------------------------------------------------------
 
 
@@ -284,6 +316,8 @@ def test_contributions_add_up_to_the_log_odds_of_the_path():
         "normalize=none,sublinear=no,rate=100,epsilon=0.000000001",
         "normalize=none,sublinear=no,epsilon=1000000000,tfidf=no",
         "rate=100,min_weight=0.99",
+        "rate=100,bias=1000",
+        "bias=0",
     ],
 )
 @pytest.mark.parametrize(

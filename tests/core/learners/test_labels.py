@@ -85,7 +85,7 @@ def test_a_perceptron_steps_by_it():
 
 
 def test_a_tree_scales_its_gradients_by_it():
-    index = index_of("oplt(normalize=none,sublinear=no,tfidf=no,rate=1,epsilon=1)")
+    index = index_of("oplt(normalize=none,sublinear=no,tfidf=no,rate=1,epsilon=1,bias=1)")
     index.learn({"f": 1.0}, ["a"])
     index.learn({"f": 1.0}, ["b"], weight=2)
     # θ had a step from 0 by the gradient 1/2; b begins from -θ. Feature and bias score -2w for b,

@@ -105,6 +105,11 @@ def test_logs_keep_the_defaults_of_the_release_that_wrote_them():
         assert logged.stored_specification == "svm"
     [member, _] = Options.parse_logged("committee(members=svm(replay=4)+ff)").member_options
     assert member == Options.of("svm", replay=4, **FORMER_SVM)
+    for tree in ("iplt", "oplt"):
+        for logged in (Options.parse_logged(tree), Options.from_stored({"learner": tree})):
+            assert logged == Options.of(tree, bias=1)
+            assert logged.stored_specification == tree
+        assert Options.parse_logged(Options.of(tree).stored_specification) == Options.of(tree)
 
 
 def test_an_empty_entry_in_a_log_of_an_earlier_release_is_none():

@@ -70,7 +70,7 @@ OptionValues options_of(const std::string& learner, double budget) {
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
              {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"mass_cap", 0}, {"budget", budget}, {"bias", budget > 0 ? 0.3 : 0}})
+             {"mass_cap", 0}, {"budget", budget}, {"bias", is_tree ? 0.05 : budget > 0 ? 0.3 : 0}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},

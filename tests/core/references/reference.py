@@ -171,6 +171,13 @@ class Reference(Forgetting):
 
     # --- ranking ----------------------------------------------------------------------------------
 
+    @property
+    def mean_classes(self):
+        """Return the mean number of true classes of events with some, of classes that remain."""
+        named = sum(label.learned for label in self.labels.values())
+        labelled = self.learned - self.unlabelled
+        return named / labelled if labelled else 0.0
+
     def rating(self, feature):
         if self.options.rating == 0:
             return 1.0

@@ -25,13 +25,6 @@ class VectorMachine(Signed):
             self.biases = {}  # of the classes; 0 for a class that is not there
 
     @property
-    def mean_classes(self):
-        """Return the mean number of true classes of events with some, of classes that remain."""
-        named = sum(label.learned for label in self.labels.values())
-        labelled = self.learned - self.unlabelled
-        return named / labelled if labelled else 0.0
-
-    @property
     def has_many_classes(self):
         return self.options.constraints == "auto" and self.mean_classes > MANY
 

@@ -42,7 +42,11 @@ class LabelTree(GrowingTree):
 
     def inputs(self, values):
         known = {name: single(value) for name, value in values.items() if name in self.rows}
-        return {**known, BIAS: float32(1)}
+        return {**known, BIAS: single(self.bias())}
+
+    def bias(self):
+        """Return the value of the bias: more with more classes an event, up to 1."""
+        return max(self.options.bias, min(1.0, self.options.bias * self.mean_classes))
 
     @staticmethod
     def scores(node, inputs):

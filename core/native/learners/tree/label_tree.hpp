@@ -189,9 +189,9 @@ public:
 private:
     enum : std::size_t { ROOT, LEAVES, RANDOM, IS_BUILT };  // the counts of a learner's own
 
-    static const std::vector<Input>& input_of(const Example& example) {
+    const std::vector<Input>& input_of(const Example& example) const {
         static thread_local std::vector<Input> input;
-        TreeClassifiers::input_of(example.active, input);
+        tree_.input_of(example.active, tables_.mean_classes(), input);
         return input;
     }
 

@@ -27,12 +27,13 @@ public:
     void configure(const TreeOptions& options) { options_ = options; }
 
     // The inputs of the classifiers: the active features that are known, and the bias.
-    static void input_of(const std::vector<ActiveFeature>& active, std::vector<Input>& input) {
+    void input_of(const std::vector<ActiveFeature>& active, double mean_classes,
+                  std::vector<Input>& input) const {
         input.clear();
         for (const ActiveFeature& each : active)
             if (each.feature != NO_ID)
                 input.emplace_back(each.feature, each.value);
-        input.emplace_back(BIAS, 1.0);
+        input.emplace_back(BIAS, options_.bias_of(mean_classes));
     }
 
     // Nodes that were opened, and the weights read there.

@@ -28,7 +28,7 @@
 
 namespace manyclass {
 
-constexpr std::uint32_t BIAS = NO_ID - 1;    // the feature that every instance has, of value 1
+constexpr std::uint32_t BIAS = NO_ID - 1;    // the feature that every instance has
 constexpr std::size_t MOST_CHILDREN = 1000;  // arity and max_leaves are at most that
 
 class TreeNodes {
