@@ -18,6 +18,7 @@ from studies import (
     neighbors,
     options_of_ff,
     paper,
+    satimage,
     techniques,
     text,
     trees,
@@ -51,6 +52,7 @@ STUDIES: Final[dict[str, Study]] = {
     "many-classes-choice": many_classes.CHOICE,
     "many-classes": many_classes.STUDY,
     "neighbors-choice": neighbors.CHOICE,
+    "satimage": satimage.STUDY,
 }
 
 
