@@ -14,6 +14,7 @@ from studies import (
     drift,
     estimates,
     few_shot,
+    klr,
     many_classes,
     neighbors,
     options_of_ff,
@@ -53,6 +54,7 @@ STUDIES: Final[dict[str, Study]] = {
     "many-classes": many_classes.STUDY,
     "neighbors-choice": neighbors.CHOICE,
     "satimage": satimage.STUDY,
+    "klr": klr.STUDY,
 }
 
 
