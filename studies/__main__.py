@@ -23,6 +23,7 @@ from studies import (
     techniques,
     text,
     trees,
+    weight_bounded,
     word_rules,
 )
 from studies.declaration import Record, Study, Trial
@@ -55,6 +56,7 @@ STUDIES: Final[dict[str, Study]] = {
     "neighbors-choice": neighbors.CHOICE,
     "satimage": satimage.STUDY,
     "klr": klr.STUDY,
+    "weight-bounded": weight_bounded.STUDY,
 }
 
 
