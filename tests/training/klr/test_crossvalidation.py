@@ -22,6 +22,21 @@ def test_the_gradient_is_that_of_central_differences(sharing):
         assert gradient[at] == pytest.approx(slope, rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize("sharing", ["F2", "H2"])
+@pytest.mark.parametrize("move", [0.3, 2.0])
+def test_fits_that_go_on_end_where_new_ones_do(sharing, move):
+    made = problem(n=40, sharing=sharing)
+    folds = random_folds(40, 3, 1)
+    first, then = np.array([0.3, 1.5]), np.array([0.3 + move, 1.5 - move])
+    criterion = CrossValidation(made.kernel(0.4), made.targets, folds)
+    criterion.evaluate(first, EXACT)
+    moved = criterion.evaluate(then, EXACT)
+    anew = CrossValidation(made.kernel(0.4), made.targets, folds).evaluate(then, EXACT)
+    assert moved.unfinished == anew.unfinished == 0
+    assert moved.psi == pytest.approx(anew.psi, rel=1e-9)
+    assert moved.gradient == pytest.approx(anew.gradient, rel=1e-6)
+
+
 def test_folds_have_equal_sizes():
     assert np.bincount(random_folds(23, 5, 0)).tolist() == [5, 5, 5, 4, 4]
     assert (random_folds(23, 5, 0) == random_folds(23, 5, 0)).all()
