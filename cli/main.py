@@ -11,6 +11,7 @@ from manyclass.cli.commands.copy import copy
 from manyclass.cli.commands.demo import demo
 from manyclass.cli.commands.evaluate import evaluate
 from manyclass.cli.commands.export import export
+from manyclass.cli.commands.fit import fit, probabilities
 from manyclass.cli.commands.learn import learn
 from manyclass.cli.commands.place import place
 from manyclass.cli.commands.rank import rank
@@ -52,6 +53,8 @@ app.add_typer(learners.app, name="learners", no_args_is_help=True)
 app.add_typer(snapshot.app, name="snapshot", no_args_is_help=True)
 app.add_typer(store.app, name="store", no_args_is_help=True)
 app.command()(train)
+app.command()(fit)
+app.command()(probabilities)
 app.command()(export)
 app.command()(evaluate)
 app.command()(config)

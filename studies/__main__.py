@@ -15,13 +15,16 @@ from studies import (
     estimates,
     few_shot,
     hierarchy,
+    klr,
     many_classes,
     neighbors,
     options_of_ff,
     paper,
+    satimage,
     techniques,
     text,
     trees,
+    weight_bounded,
     word_rules,
 )
 from studies.declaration import Record, Study, Trial
@@ -53,6 +56,9 @@ STUDIES: Final[dict[str, Study]] = {
     "many-classes-choice": many_classes.CHOICE,
     "many-classes": many_classes.STUDY,
     "neighbors-choice": neighbors.CHOICE,
+    "satimage": satimage.STUDY,
+    "klr": klr.STUDY,
+    "weight-bounded": weight_bounded.STUDY,
 }
 
 

@@ -11,13 +11,29 @@ from manyclass.evaluation.measures import sign_test
 from manyclass.evaluation.report import EMPTY, Cell, Table, best_of, short
 from studies.declaration import At, Beside, Gaps, Pivot, Plot, Record, Study
 
-WITH_DEVIATION = frozenset({"R1", "R5"})  # others would widen the tables
+WITH_DEVIATION = frozenset({"R1", "R5", "error %"})  # others would widen the tables
 SIZES = frozenset({"pass", "classes", "active", "features", "features a text"})
-UNRANKED = SIZES | {
-    f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")
+COUNTS = {"mistakes", "bound by u - 1", "bound by u - 2", "least gain / beta^2", "drawn"}
+UNRANKED = (
+    SIZES
+    | COUNTS
+    | {"evaluations", "unfinished"}
+    | {f"{each} of the constant" for each in ("calibration error", "Brier", "log loss")}
+)
+COSTS = frozenset({"T_train s", "T s", "CPU s", "bytes", "|W|", "d"})
+LESS = COSTS | {
+    "HR",
+    "taxo-loss",
+    "taxo",
+    "taxo[0-1]",
+    "error %",
+    "Psi / n",
+    "log loss (seen)",
+    "calibration error",
+    "Brier",
+    "log loss",
+    "deviation",
 }
-COSTS = frozenset({"T_train s", "T s", "bytes", "|W|", "d"})
-LESS = COSTS | {"HR", "taxo-loss", "calibration error", "Brier", "log loss", "deviation"}
 SHORT = SIZES | COSTS | {"ranks/s"}  # written with three digits
 
 

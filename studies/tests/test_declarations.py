@@ -7,7 +7,17 @@ import pytest
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
 from manyclass.evaluation.datasets import DATASETS
-from studies import all_learners, default, estimates, text, trees, word_rules
+from studies import (
+    all_learners,
+    default,
+    estimates,
+    klr,
+    satimage,
+    text,
+    trees,
+    weight_bounded,
+    word_rules,
+)
 from studies.__main__ import STUDIES
 from studies.declaration import Gaps, Pivot
 from studies.held_out import ESTIMATORS, held_out
@@ -15,7 +25,8 @@ from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 OF_OTHER_DATA = (estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY)
-OF_DATASETS = [study for study in STUDIES.values() if study not in OF_OTHER_DATA]
+OF_OTHER_MODELS = (klr.STUDY, satimage.STUDY, weight_bounded.STUDY)
+OF_DATASETS = [each for each in STUDIES.values() if each not in OF_OTHER_DATA + OF_OTHER_MODELS]
 
 
 @pytest.mark.parametrize("study", OF_DATASETS)

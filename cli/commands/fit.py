@@ -1,0 +1,114 @@
+"""manyclass fit, manyclass probabilities: kernel logistic regression, offline."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyclass.cli import offline_fit
+from manyclass.cli.reading import FileFormat, TextOption, analysis_of
+from manyclass.core.text import DEFAULT_TEXT
+from manyclass.training.klr.fit import Plan
+from manyclass.training.klr.memory import DEFAULT_MOST
+from manyclass.training.klr.tree import SHARINGS
+
+FilesArgument = Annotated[
+    list[str],
+    typer.Argument(
+        help="Plain, .gz or .zst; - is standard input.", metavar="FILE...", show_default=False
+    ),
+]
+
+
+def fit(
+    files: FilesArgument,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="A file for the model; until it is done, it has the state to resume from.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    taxonomy: Annotated[
+        str | None,
+        typer.Option(
+            "--taxonomy",
+            help='The parent of each class: {"hockey": "sports"}, or two columns.',
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    codes: Annotated[
+        bool,
+        typer.Option(
+            "--codes", help="The digits of a class are its path, as in CPV: 45233140-2 below 452."
+        ),
+    ] = False,
+    kernel: Annotated[
+        str,
+        typer.Option(
+            "--kernel",
+            help="F1, F2: independent classes; H1, H2: classes share the weights of nodes above."
+            " H1: a variance for each level; F2, H2: for each child of the root.",
+        ),
+    ] = "H1",
+    task: Annotated[
+        str | None,
+        typer.Option("--task", help="Fit the classes at or below this node only.", metavar="NODE"),
+    ] = None,
+    classes_at_least: Annotated[
+        int, typer.Option(min=1, help="Leave out classes with fewer rows.")
+    ] = 1,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the fit whose state is in --out.")
+    ] = False,
+    folds: Annotated[int, typer.Option(min=2, help="Parts of the rows in cross-validation.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds.")] = 0,
+    evaluations: Annotated[
+        int, typer.Option(min=1, help="Evaluations of the criterion, at most.")
+    ] = 30,
+    bias: Annotated[
+        float, typer.Option(min=0, help="Variance of a constant at each node; 0: none.")
+    ] = 0.0,
+    tfidf: Annotated[
+        bool, typer.Option(help="Weight features by their rarity in the rows.")
+    ] = True,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="By default one for each core.", show_default=False)
+    ] = None,
+    max_bytes: Annotated[
+        int, typer.Option(min=0, help="Refuse, before it starts, a fit that needs more memory.")
+    ] = DEFAULT_MOST,
+    format: FileFormat = None,
+    text: TextOption = str(DEFAULT_TEXT),
+) -> None:
+    """Fit kernel logistic regression to the rows of files, with class probabilities.
+
+    The variances are chosen by cross-validation. Needs SciPy: pip install 'manyclass[fit]'.
+    """
+    sharing = next((each for each in SHARINGS if each == kernel.upper()), None)
+    if sharing is None:
+        raise typer.BadParameter(f"one of {', '.join(SHARINGS)}", param_hint="--kernel")
+    plan = Plan(folds, seed, evaluations, bias, tfidf, threads or os.cpu_count() or 1, max_bytes)
+    scope = offline_fit.Scope(sharing, taxonomy, codes, task, classes_at_least)
+    offline_fit.run(files, format, analysis_of(text), scope, plan, out, resume)
+
+
+def probabilities(
+    model: Annotated[Path, typer.Argument(help="A file of `manyclass fit`.", metavar="MODEL")],
+    files: FilesArgument,
+    top: Annotated[int, typer.Option(min=1, help="Classes to print for each row.")] = 5,
+    format: FileFormat = None,
+) -> None:
+    """Print the likeliest classes of each row, as JSON lines, by a model of `manyclass fit`."""
+    for ranked in offline_fit.ranked(model, files, format, top):
+        typer.echo(
+            json.dumps(
+                {"ranked": [{"class": name, "probability": round(p, 6)} for name, p in ranked]},
+                ensure_ascii=False,
+            )
+        )

@@ -1,0 +1,172 @@
+"""Kernel logistic regression over divisions of the CPV, as in section 6.2 of Seeger (2006).
+
+A task is a division with its training and test rows. Classes are the codes with a training row;
+a test row of another code is an error. F1, F2: independent classes; H1, H2: a tree. As in the
+paper, taxo-loss and parent accuracy are of predictions of least expected loss; [0-1]: of the
+likeliest class. The paper's figures are those of WIPO-alpha, sections A to H, another data set.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.evaluation import datasets
+from manyclass.evaluation.datasets import Dataset
+from manyclass.evaluation.measures import taxonomic
+from manyclass.evaluation.taxonomy import Taxonomy, digits_of
+from manyclass.training.klr.decoding import Decoder
+from manyclass.training.klr.fit import Fitting, Plan, classes_with_rows
+from manyclass.training.klr.model import Model
+from manyclass.training.klr.tree import ROOT, SHARINGS, tree_of
+from manyclass.training.rows import Rows
+from studies.declaration import Pivot, Record, Study, Trial, trials
+
+DIVISIONS: Final = ("71", "33", "45")
+WHOLE: Final = "cpv"
+PUBLISHED: Final = {  # WIPO-alpha, table 1: sections A to H
+    "F1": {
+        "acc %": (40.6, 32.0, 33.7, 40.0, 33.0, 31.4, 40.1, 39.3),
+        "prec %": (51.6, 41.8, 45.2, 52.4, 45.1, 42.8, 51.2, 52.4),
+        "taxo": (1.27, 1.52, 1.34, 1.19, 1.39, 1.43, 1.32, 1.17),
+        "taxo[0-1]": (1.28, 1.54, 1.33, 1.20, 1.43, 1.43, 1.32, 1.19),
+        "pacc %": (58.9, 53.6, 58.9, 64.6, 56.0, 56.8, 58.0, 61.6),
+        "pacc[0-1] %": (57.2, 51.9, 58.6, 63.5, 54.0, 54.9, 56.8, 59.9),
+    },
+    "H1": {
+        "acc %": (41.9, 32.9, 34.7, 40.6, 34.2, 32.4, 40.7, 39.6),
+        "prec %": (53.4, 43.8, 46.6, 54.1, 47.1, 44.9, 52.5, 53.3),
+        "taxo": (1.19, 1.44, 1.26, 1.11, 1.31, 1.34, 1.26, 1.15),
+        "taxo[0-1]": (1.19, 1.44, 1.26, 1.12, 1.33, 1.34, 1.26, 1.16),
+        "pacc %": (61.6, 56.4, 62.6, 67.0, 59.1, 59.7, 59.7, 62.5),
+        "pacc[0-1] %": (61.3, 55.9, 61.8, 67.1, 58.2, 58.7, 59.2, 61.6),
+    },
+    "F2": {
+        "acc %": (40.5, 31.7, 34.1, 39.7, 32.8, 31.4, 40.2, 39.4),
+        "prec %": (51.4, 41.6, 46.4, 52.2, 45.0, 42.8, 51.3, 52.5),
+        "taxo": (1.29, 1.55, 1.35, 1.18, 1.38, 1.43, 1.32, 1.17),
+        "taxo[0-1]": (1.29, 1.56, 1.32, 1.22, 1.44, 1.44, 1.32, 1.19),
+        "pacc %": (58.2, 52.7, 58.5, 64.4, 56.2, 56.8, 57.6, 61.8),
+        "pacc[0-1] %": (56.9, 51.4, 58.9, 62.6, 53.5, 54.6, 56.6, 60.0),
+    },
+    "H2": {
+        "acc %": (41.9, 32.7, 34.5, 40.8, 34.1, 32.5, 40.7, 39.7),
+        "prec %": (53.4, 43.7, 46.4, 54.3, 47.1, 45.0, 52.5, 53.4),
+        "taxo": (1.19, 1.44, 1.27, 1.11, 1.31, 1.34, 1.26, 1.14),
+        "taxo[0-1]": (1.18, 1.44, 1.26, 1.12, 1.34, 1.34, 1.26, 1.15),
+        "pacc %": (61.5, 56.6, 62.0, 67.1, 59.2, 59.8, 59.6, 62.5),
+        "pacc[0-1] %": (61.4, 55.9, 61.6, 67.0, 57.9, 58.9, 58.9, 61.8),
+    },
+}
+PAPER: Final = "WIPO-alpha (paper), mean of 8"
+MEASURES: Final = tuple(PUBLISHED["F1"])
+
+
+def read(name: str, data: Path) -> Dataset:
+    """Return the rows of a division, `cpv-45`, or all of the CPV."""
+    whole = datasets.read(WHOLE, data)
+    if name == WHOLE:
+        return whole
+    division = name.removeprefix("cpv-")
+    is_in = np.array([digits_of(code).startswith(division) for code in whole.rows.classes])
+    first = whole.rows.class_indices[whole.rows.class_indptr[:-1]]  # one class to a row
+    kept = np.flatnonzero(is_in[first])
+    published = int((kept < (whole.published or 0)).sum())
+    return Dataset(name, whole.rows.take(kept), published, taxonomy=whole.taxonomy)
+
+
+def root_of(name: str, taxonomy: Taxonomy, classes: list[str]) -> str:
+    """Return the code of a division, an ancestor of its classes; the root for the whole CPV."""
+    above = classes[0]
+    while name != WHOLE and taxonomy.parents(above) != {ROOT}:
+        above = min(taxonomy.parents(above))
+    return ROOT if name == WHOLE else above
+
+
+def measured(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
+    """Yield the measures of a kernel; the seed draws the folds."""
+    taxonomy = data.taxonomy
+    sharing = next(each for each in SHARINGS if each == name)
+    if taxonomy is None:
+        raise ValueError(f"{data.name} has no taxonomy")
+    training, test = data.split(seed, shuffle=False)
+    classes = classes_with_rows(training)
+    root = root_of(data.name, taxonomy, classes)
+    tree = tree_of(classes, taxonomy.parents, sharing, root)
+    began = time.process_time()
+    fitted = Fitting(training, classes, tree, Plan(seed=seed)).run()
+    seconds = time.process_time() - began
+    best, evaluations = fitted.search.best, fitted.search.evaluations
+    made: Record = {
+        **_accuracy(fitted.model, classes, test, taxonomy),
+        "Psi / n": best.psi / len(training),
+        "rows": len(training),
+        "classes": len(classes),
+        "variances": " ".join(
+            f"{group}: {variance:.3g}"
+            for group, variance in zip(
+                fitted.model.tree.groups, np.exp(best.logs).tolist(), strict=True
+            )
+        ),
+        "evaluations": len(evaluations),
+        "unfinished": best.unfinished + int((~fitted.last.converged).sum()),
+        "CPU s": seconds,
+    }
+    print(f"    {data.name} {name}: {made}", file=sys.stderr, flush=True)
+    yield made
+
+
+def _accuracy(model: Model, classes: list[str], test: Rows, taxonomy: Taxonomy) -> Record:
+    p = np.concatenate([*model.probabilities(test)]).astype(float)
+    number = {name: column for column, name in enumerate(test.classes)}
+    columns = np.array([number[name] for name in classes], np.int32)
+    place = np.full(len(test.classes), -1)
+    place[columns] = np.arange(len(classes))
+    true = place[test.class_indices[test.class_indptr[:-1]]]
+    seen = true >= 0
+    of_true = p[np.arange(len(p)), true]
+    ranks = 1 + (p > of_true[:, None]).sum(1)
+    decoder = Decoder.of(classes, taxonomy.parents)
+    likeliest = p.argmax(1)
+
+    def lost(chosen: NDArray[np.int64]) -> dict[str, float]:
+        return taxonomic(columns[chosen][:, None], test, taxonomy)
+
+    plain = lost(likeliest)
+    return {
+        "acc %": 100 * float((likeliest == true).mean()),
+        "prec %": 100 * float(np.where(seen, 1 / ranks, 0.0).mean()),
+        "taxo": lost(decoder.least_taxo_loss(p))["taxo-loss"],
+        "taxo[0-1]": plain["taxo-loss"],
+        "pacc %": 100 * lost(decoder.best_parent(p))["parent"],
+        "pacc[0-1] %": 100 * plain["parent"],
+        "log loss (seen)": float(-np.log(np.maximum(of_true[seen], 1e-30)).mean()),
+    }
+
+
+STUDY: Final = Study(
+    about="Kernel logistic regression over divisions of the CPV, flat and hierarchical",
+    trials=[
+        *trials([f"cpv-{division}" for division in DIVISIONS], SHARINGS),
+        *(Trial(WHOLE, name) for name in SHARINGS),
+    ],
+    measure=measured,
+    tables=[
+        Pivot("test rows", MEASURES),
+        Pivot("fit", ("Psi / n", "log loss (seen)", "evaluations", "unfinished", "CPU s")),
+    ],
+    printed=[
+        {
+            "dataset": f"cpv-{DIVISIONS[0]}",
+            "estimator": f"{name}, {PAPER}",
+            "split": 0,
+            **{measure: float(np.mean(values)) for measure, values in figures.items()},
+        }
+        for name, figures in PUBLISHED.items()
+    ],
+    read=read,
+)

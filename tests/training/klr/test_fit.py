@@ -1,0 +1,234 @@
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from manyclass.training.klr import fit as fit_module
+from manyclass.training.klr.decoding import Decoder
+from manyclass.training.klr.fit import Course, FitError, Fitting, Plan, classes_with_rows
+from manyclass.training.klr.memory import Size, TooLarge
+from manyclass.training.klr.model import Model, ModelFault, read_arrays, write_arrays
+from manyclass.training.klr.search import search
+from manyclass.training.klr.tree import tree_of
+from manyclass.training.rows import Rows
+from tests.training.klr.problems import CLASSES, parents
+
+
+def labelled(count, seed=0):
+    """Yield rows of words that tell the class, its family, and noise."""
+    random = np.random.default_rng(seed)
+    for _ in range(count):
+        name = CLASSES[random.integers(len(CLASSES))]
+        words = {f"of {name}" for _ in range(1) if random.random() < 0.6}
+        words |= {f"of {above}" for above in parents(name)}
+        words |= {f"w{random.integers(30)}" for _ in range(4)}
+        yield dict.fromkeys(sorted(words), 1.0), [name]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return Rows.of(labelled(120))
+
+
+def fitting(rows, sharing="H1", course=None, **plan):
+    classes = classes_with_rows(rows)
+    tree = tree_of(classes, parents, sharing)
+    return Fitting(rows, classes, tree, Plan(folds=3, **plan), course)
+
+
+def stored(arrays):
+    file = io.BytesIO()
+    write_arrays(arrays, file)
+    return io.BytesIO(file.getvalue())
+
+
+def test_a_fit_predicts_other_rows(rows):
+    fitted = fitting(rows).run()
+    assert fitted.last.converged.all()
+    assert fitted.search.best.unfinished == 0
+    assert sorted(fitted.model.tree.groups) == ["classes", "level 1", "level 2"]
+    tested = Rows.of(labelled(200, seed=1))
+    p = np.concatenate([*fitted.model.probabilities(tested)])
+    assert np.allclose(p.sum(1), 1, atol=1e-5)
+    true = [fitted.model.classes.index(tested.classes[c]) for c in tested.class_indices]
+    assert (p.argmax(1) == true).mean() > 0.6
+    assert -np.log(p[np.arange(200), true]).mean() < np.log(len(CLASSES)) - 0.5
+
+
+def test_probabilities_of_training_rows_are_those_of_the_fit(rows):
+    fitted = fitting(rows, bias=0.5).run()
+    p = np.concatenate([*fitted.model.probabilities(rows)])
+    y = np.zeros_like(p)
+    columns = [fitted.model.classes.index(rows.classes[c]) for c in rows.class_indices]
+    y[np.arange(len(rows)), columns] = 1
+    assert np.abs(fitted.model.alpha - (y - p)).max() < 0.02  # stationary, within the tolerance
+
+
+def test_the_weights_of_nodes_give_the_scores(rows):
+    model = fitting(rows).run().model
+    weights = dict(model.heaviest(1000))
+    values = model.features.values(rows)
+    scores = np.zeros((len(rows), model.tree.nodes))
+    for feature, name in enumerate(model.features.names):
+        for at in range(values.starts[feature], values.starts[feature + 1]):
+            for node, weight in weights[name]:
+                scores[values.rows[at], node] += values.values[at] * weight
+    for node, parent in enumerate(model.tree.parents.tolist()):
+        if parent >= 0:
+            scores[:, node] += scores[:, parent]
+    p = np.exp(scores[:, model.tree.leaves])
+    p /= p.sum(1, keepdims=True)
+    assert np.allclose(p, np.concatenate([*model.probabilities(rows)]), atol=1e-4)
+    for _, pairs in model.heaviest(2):
+        assert len(pairs) <= 2
+        assert [abs(w) for _, w in pairs] == sorted((abs(w) for _, w in pairs), reverse=True)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 5])
+def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, monkeypatch):
+    monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
+    whole = fitting(rows).run()
+    files = []
+
+    def save(course):
+        files.append(stored(course.arrays() | {"version": np.array(1)}))
+        if len(course.tied) + len(course.separate) == evaluations:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fitting(rows).run(save=save)
+    course = Course.of_arrays(read_arrays(files[-1]))
+    resumed = fitting(rows, course=course).run()
+    assert resumed.search.best.psi == whole.search.best.psi
+    assert (resumed.search.best.logs == whole.search.best.logs).all()
+    assert (resumed.model.alpha == whole.model.alpha).all()
+
+
+def test_the_last_fit_is_resumed_too(rows, monkeypatch):
+    monkeypatch.setattr(fit_module, "SECONDS_BETWEEN_SAVES", 0)
+    whole = fitting(rows).run()
+    files = []
+
+    def save(course):
+        if course.last is not None:
+            files.append(stored(course.arrays() | {"version": np.array(1)}))
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fitting(rows).run(save=save)
+    stages = set()
+    course = Course.of_arrays(read_arrays(files[-1]))
+    resumed = fitting(rows, course=course).run(lambda progress: stages.add(progress.stage))
+    assert stages == {"all rows"}
+    assert np.abs(resumed.model.alpha - whole.model.alpha).max() < 0.01
+
+
+def test_a_course_of_other_rows_is_refused(rows):
+    course = fitting(rows).run().course
+    with pytest.raises(FitError, match="other rows"):
+        fitting(Rows.of(labelled(90)), course=course)
+    with pytest.raises(FitError, match="other options"):
+        fitting(rows, course=course, seed=5)
+
+
+def test_a_model_file_is_loaded_as_it_was(rows):
+    model = fitting(rows).run().model
+    loaded = Model.of_arrays(read_arrays(stored(model.arrays())))
+    for name, array in model.arrays().items():
+        assert (loaded.arrays()[name] == array).all(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("alpha", np.zeros((3, 2), np.float32)),
+        ("alpha", np.full((120, 6), np.nan, np.float32)),
+        ("classes", np.frombuffer(b"{}", np.uint8)),
+        ("version", np.array(99)),
+        ("counts", None),
+    ],
+)
+def test_other_files_are_refused(rows, name, array):
+    arrays = fitting(rows, "F1", evaluations=1).run().model.arrays()
+    arrays.pop(name)
+    if array is not None:
+        arrays[name] = array
+    with pytest.raises(ModelFault):
+        Model.of_arrays(read_arrays(stored(arrays)))
+    with pytest.raises(ModelFault):
+        read_arrays(io.BytesIO(b"PK\x03\x04 no archive"))
+
+
+def test_too_much_memory_is_refused_before_the_work(rows):
+    with pytest.raises(TooLarge, match=r"--max-bytes.*--classes-at-least.*--task"):
+        fitting(rows, most_bytes=1000)
+
+
+def test_faults_are_named(rows):
+    with pytest.raises(FitError, match="two classes"):
+        Fitting(rows, ["a"], tree_of(["a"], parents, "F1"), Plan())
+    with pytest.raises(FitError, match="folds"):
+        Fitting(rows, CLASSES, tree_of(CLASSES, parents, "F1"), Plan(folds=121))
+
+
+PEAK = """
+import json, resource, sys
+import numpy as np
+from manyclass.training.klr.fit import Fitting, Plan, classes_with_rows
+from manyclass.training.klr.tree import flat_tree
+from manyclass.training.rows import Rows
+
+count, classes = json.loads(sys.argv[1])
+random = np.random.default_rng(0)
+indices = np.sort(random.integers(0, 2000, (count, 4)), 1).astype(np.int32)
+true = (indices[:, 0] % classes).astype(np.int32)
+names = [f"c{c}" for c in range(classes)]
+rows = Rows([f"f{f}" for f in range(2000)], np.arange(0, 4 * count + 1, 4), indices.ravel(),
+    np.ones(4 * count, np.float32), names, np.arange(count + 1), true)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+fitting = Fitting(rows, names, flat_tree(names), Plan(folds=2, evaluations=1))
+fitting.run()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps([peak - before, fitting.size.bytes]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(200_000, 2), (20_000, 60)])
+def test_the_peak_of_memory_is_within_the_estimate(size):
+    command = [sys.executable, "-c", PEAK, json.dumps(size)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    taken, estimate = json.loads(done.stdout)
+    assert taken <= estimate
+    assert estimate <= 4 * max(taken, 64 * 2**20)
+
+
+def test_the_estimate_grows_with_rows_and_classes():
+    assert Size(45_000, 4_200, 5_000, 200_000, 10**7, 5).bytes > 8 * 2**30
+    assert Size(14_000, 1_909, 3_195, 116_000, 554_000, 5).bytes < 2 * 2**30
+
+
+def test_the_search_stops_when_it_may_not_evaluate_more():
+    evaluated = []
+
+    def evaluate(logs):
+        evaluated.append(logs.copy())
+        return fit_module.Evaluation(logs.copy(), float((logs**2).sum()) + 1, 2 * logs, 0, 0)
+
+    found = search(evaluate, np.array([3.0, -2.0]), 3)
+    assert len(evaluated) == len(found.evaluations) == 3
+    assert found.best.psi == min(each.psi for each in found.evaluations)
+
+
+def test_the_decoder_lowers_the_expected_loss_of_a_model(rows):
+    model = fitting(rows).run().model
+    p = np.concatenate([*model.probabilities(rows)]).astype(float)
+    chosen = Decoder.of(model.classes, parents).least_taxo_loss(p)
+    assert chosen.shape == (len(rows),)

@@ -1,0 +1,322 @@
+"""The fit of a model: search for parameters, then alpha on all rows; it can be stopped and resumed.
+
+A parameter for all nodes is searched first; separate ones start from it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from time import monotonic
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyclass.training.klr.arrays import ByFeature, Real, Targets
+from manyclass.training.klr.crossvalidation import CrossValidation, Evaluation, random_folds
+from manyclass.training.klr.features import Features
+from manyclass.training.klr.kernels import LinearKernel
+from manyclass.training.klr.memory import DEFAULT_MOST, Size
+from manyclass.training.klr.model import Model, ModelFault
+from manyclass.training.klr.newton import Effort, Fit, Newton
+from manyclass.training.klr.search import Found, minimizer, search
+from manyclass.training.klr.tree import ClassTree
+from manyclass.training.klr.workers import Workers
+from manyclass.training.rows import Rows
+
+START: Final = 5.0  # variance of all nodes at first
+TIED_EVALUATIONS: Final = 10  # of the search for one parameter, at most
+SECONDS_BETWEEN_SAVES: Final = 30.0
+LAST: Final = Effort(fall=1e-6, products=60)
+
+
+class FitError(ValueError):
+    """Rows or a resumed file that cannot be fitted; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The protocol of a fit. `evaluations` bounds the search of separate parameters."""
+
+    folds: int = 5
+    seed: int = 0
+    evaluations: int = 30
+    bias: float = 0.0
+    tfidf: bool = True
+    threads: int = 1
+    most_bytes: int = DEFAULT_MOST
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A step of a fit."""
+
+    stage: str  # "one variance", "variances" or "all rows"
+    evaluation: int  # the number of the current one, from 1
+    of: int  # evaluations at most
+    fold: int
+    step: int  # of Newton
+    phi: float
+    psi: float | None  # of the last evaluation
+    seconds_left: float | None  # of the stage, at most
+
+
+@dataclass
+class Course:
+    """The state of a fit that a file keeps, so that it can go on."""
+
+    digest: str  # of rows, tree and plan
+    tied: list[Evaluation] = field(default_factory=list)
+    separate: list[Evaluation] = field(default_factory=list)
+    alphas: list[Real] = field(default_factory=list)  # of each fold
+    last: Real | None = None  # alpha on all rows, unfinished
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the file."""
+        made: dict[str, NDArray[Any]] = {"course_digest": np.array(self.digest)}
+        for name, evaluations in (("tied", self.tied), ("separate", self.separate)):
+            table = [[each.psi, each.products, each.unfinished] for each in evaluations]
+            made[f"course_{name}"] = np.array(table, float).reshape(-1, 3)
+            made[f"course_{name}_logs"] = np.array([each.logs for each in evaluations])
+            made[f"course_{name}_gradients"] = np.array([each.gradient for each in evaluations])
+        for fold, alpha in enumerate(self.alphas):
+            made[f"course_alpha_{fold}"] = alpha
+        if self.last is not None:
+            made["course_last"] = self.last
+        return made
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
+        """Return the state in a file; ModelFault."""
+        try:
+            made = cls(str(arrays["course_digest"]))
+            for name, evaluations in (("tied", made.tied), ("separate", made.separate)):
+                evaluations += [
+                    Evaluation(logs, float(row[0]), gradient, int(row[1]), int(row[2]))
+                    for row, logs, gradient in zip(
+                        arrays[f"course_{name}"],
+                        arrays[f"course_{name}_logs"],
+                        arrays[f"course_{name}_gradients"],
+                        strict=True,
+                    )
+                ]
+            while (alpha := arrays.get(f"course_alpha_{len(made.alphas)}")) is not None:
+                made.alphas.append(alpha)
+            made.last = arrays.get("course_last")
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            raise ModelFault(f"the file cannot be resumed: {error}") from error
+        return made
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model and the course of its fit."""
+
+    model: Model
+    search: Found
+    last: Fit
+    missing: int  # classes that have no row outside of some fold
+    course: Course
+
+
+OnProgress = Callable[[Progress], None]
+Save = Callable[[Course], None]
+
+
+class Fitting:
+    """A fit of rows whose classes are the columns of a tree.
+
+    Raises FitError for fewer than two classes or a fold without rows, and TooLarge, before arrays
+    of scores are made.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        classes: list[str],
+        tree: ClassTree,
+        plan: Plan,
+        course: Course | None = None,
+    ) -> None:
+        minimizer()  # rather before the work than after it
+        if len(classes) < 2:
+            raise FitError("there must be two classes or more")
+        if not 2 <= plan.folds <= len(rows):
+            raise FitError(f"there must be 2 to {len(rows):,} folds, as many as rows at most")
+        numbers = {name: number for number, name in enumerate(classes)}
+        columns = np.array([numbers.get(name, -1) for name in rows.classes], np.int32)
+        size = Size(
+            len(rows),
+            len(classes),
+            tree.nodes,
+            len(rows.features),
+            len(rows.indices),
+            plan.folds,
+            plan.threads,
+        )
+        size.check(plan.most_bytes)
+        self.size = size
+        self.plan = plan
+        self._classes = classes
+        self._tree = tree
+        self._features = Features.of(rows, plan.tfidf)
+        self._x = self._features.values(rows)
+        if not np.isfinite(self._x.values).all():
+            raise FitError("a value is not a finite number")
+        self._targets = Targets.of(rows, columns, np.float32)
+        if not self._targets.weights.any():
+            raise FitError("no row has one of the classes")
+        digest = _digest(self._x, self._targets, tree, plan)
+        if course is not None and course.digest != digest:
+            raise FitError("the file is of other rows, another taxonomy or other options")
+        self._course = course or Course(digest)
+        self._fold_of = random_folds(len(rows), plan.folds, plan.seed)
+
+    @property
+    def missing(self) -> int:
+        """Return the number of classes that have no row outside of some fold."""
+        row = np.repeat(np.arange(len(self._targets)), np.diff(self._targets.starts))
+        counts = np.zeros((self.plan.folds, len(self._classes)), np.int64)
+        np.add.at(counts, (self._fold_of[row], self._targets.classes), 1)
+        return int(((counts.sum(0) - counts) == 0).any(0).sum())
+
+    def run(
+        self,
+        on_progress: OnProgress = lambda progress: None,
+        save: Save = lambda course: None,
+    ) -> Fitted:
+        """Fit; `save` is called with the state now and then."""
+        workers = Workers(self.plan.threads)
+        try:
+            return self._run(workers, on_progress, save)
+        finally:
+            workers.close()
+
+    def _run(self, workers: Workers, on_progress: OnProgress, save: Save) -> Fitted:
+        course = self._course
+        tied = self._kernel(self._tree.tied(), workers)
+        criterion = CrossValidation(tied, self._targets, self._fold_of, workers=workers)
+        if course.alphas:
+            criterion.resume(course.alphas, (course.separate or course.tied)[-1].logs)
+        course.alphas = criterion.alphas
+        groups = len(self._tree.groups)
+        start = np.log([START])
+        first = _Stage("one variance", criterion, course.tied, on_progress, save, course)
+        found = first.run(start, self.plan.evaluations if groups == 1 else TIED_EVALUATIONS)
+        kernel = tied
+        if groups > 1:
+            kernel = self._kernel(self._tree, workers)
+            criterion.use(kernel)
+            second = _Stage("variances", criterion, course.separate, on_progress, save, course)
+            found = second.run(np.repeat(found.best.logs, groups), self.plan.evaluations)
+        logs = found.best.logs
+        alpha, last = self._last(kernel, logs, criterion.newton, on_progress, save)
+        tree = self._tree if groups > 1 else self._tree.tied()
+        model = Model(self._classes, tree, self._features, self._x, alpha, logs, self.plan.bias)
+        return Fitted(model, found, last, self.missing, course)
+
+    def _kernel(self, tree: ClassTree, workers: Workers) -> LinearKernel:
+        return LinearKernel(self._x, tree, self.plan.bias, workers)
+
+    def _last(
+        self,
+        kernel: LinearKernel,
+        logs: NDArray[np.float64],
+        newton: Newton,
+        on_progress: OnProgress,
+        save: Save,
+    ) -> tuple[Real, Fit]:
+        """Fit all rows, from the mean of the alphas of the folds."""
+        course = self._course
+        if course.last is None:
+            course.last = course.alphas[0]
+            for alpha in course.alphas[1:]:
+                course.last += alpha
+            course.last /= self.plan.folds - 1
+        course.alphas = []
+        alpha = course.last
+        saved = monotonic()
+
+        def on_step(fit: Fit) -> None:
+            nonlocal saved
+            phi = float(fit.phi.sum())
+            on_progress(Progress("all rows", 1, 1, 0, fit.steps, phi, None, None))
+            if monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                save(course)
+                saved = monotonic()
+
+        kernel.set(logs)
+        fit = newton.fit(alpha, self._targets.weights, LAST, on_step)
+        return alpha, fit
+
+
+class _Stage:
+    """A search whose evaluations are reported and saved."""
+
+    def __init__(
+        self,
+        name: str,
+        criterion: CrossValidation,
+        evaluations: list[Evaluation],
+        on_progress: OnProgress,
+        save: Save,
+        course: Course,
+    ) -> None:
+        self._name = name
+        self._criterion = criterion
+        self._evaluations = evaluations
+        self._on_progress = on_progress
+        self._save = save
+        self._course = course
+        self._seconds = list[float]()  # of each evaluation of this process
+        self._saved = monotonic()
+
+    def run(self, start: NDArray[np.float64], most: int) -> Found:
+        known = list(self._evaluations)
+
+        def evaluate(logs: NDArray[np.float64]) -> Evaluation:
+            began = monotonic()
+
+            def on_fold(fold: int, fit: Fit) -> None:
+                self._on_progress(self._progress(most, fold, fit))
+
+            made = self._criterion.evaluate(logs, Effort(), on_fold)
+            self._evaluations.append(made)
+            self._seconds.append(monotonic() - began)
+            if monotonic() - self._saved > SECONDS_BETWEEN_SAVES:
+                self._save(self._course)
+                self._saved = monotonic()
+            return made
+
+        return search(evaluate, start, most, known)
+
+    def _progress(self, most: int, fold: int, fit: Fit) -> Progress:
+        done = len(self._evaluations)
+        mean = float(np.mean(self._seconds)) if self._seconds else None
+        return Progress(
+            self._name,
+            done + 1,
+            most,
+            fold + 1,
+            fit.steps,
+            float(fit.phi.sum()),
+            self._evaluations[-1].psi if done else None,
+            None if mean is None else mean * (most - done),
+        )
+
+
+def classes_with_rows(rows: Rows, least: int = 1) -> list[str]:
+    """Return the classes of at least so many rows, in the order of the columns."""
+    counts = np.bincount(rows.class_indices, minlength=len(rows.classes))
+    return [rows.classes[column] for column in np.flatnonzero(counts >= max(least, 1)).tolist()]
+
+
+def _digest(x: ByFeature, targets: Targets, tree: ClassTree, plan: Plan) -> str:
+    """Return a digest of everything that the course of the fit depends on."""
+    hashed = sha256()
+    arrays = (x.starts, x.rows, x.values, targets.starts, targets.classes, targets.weights)
+    for array in (*arrays, tree.parents, tree.leaves, tree.counts):
+        hashed.update(np.ascontiguousarray(array).data)
+    kept = replace(plan, threads=1, most_bytes=0, evaluations=0)
+    hashed.update(repr(kept).encode())
+    return hashed.hexdigest()
