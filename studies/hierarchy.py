@@ -67,10 +67,10 @@ STUDY: Final = Study(
                 at=at,
                 digits=4,
             )
-            for title, at in (("after one pass", "first"), ("after three passes", "last"))
+            for title, at in (("after the first pass", "first"), ("after the last pass", "last"))
         ),
         Beside(
-            "With costs beside the learner without, after three passes",
+            "With costs beside the learner without, after the last pass",
             [*((each, LEARNERS[0]) for each in LEARNERS[1:]), PA[::-1]],
             ["R1", "R5", "P5"],
             ["taxo-loss", "T_train s", "ranks/s"],
