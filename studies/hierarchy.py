@@ -17,12 +17,17 @@ from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import measures
 from manyclass.evaluation.run import ANSWERED, RETRIEVED
 from manyclass.training.rows import Rows
-from studies.declaration import Beside, Pivot, Record, Study, trials
+from studies.declaration import At, Beside, Pivot, Record, Study, trials
 from studies.peers.hierarchy import parents_of
 
 DATASETS: Final = ("cpv", "eurlex")
 LEARNERS: Final = ("svm", "svm(cost=sqrt)", "svm(cost=linear)")
 PA: Final = ("pa(sublinear=yes,tfidf=yes)", "pa(sublinear=yes,tfidf=yes,cost=sqrt)")
+
+SHOWN: Final[tuple[tuple[str, At], ...]] = (
+    ("after the first pass", "first"),
+    ("after the last pass", "last"),
+)
 
 
 def place(learner: LearnerEstimator, data: Dataset, rows: Rows) -> None:
@@ -67,7 +72,7 @@ STUDY: Final = Study(
                 at=at,
                 digits=4,
             )
-            for title, at in (("after the first pass", "first"), ("after the last pass", "last"))
+            for title, at in SHOWN
         ),
         Beside(
             "With costs beside the learner without, after the last pass",
