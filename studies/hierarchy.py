@@ -17,12 +17,17 @@ from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import measures
 from manyclass.evaluation.run import ANSWERED, RETRIEVED
 from manyclass.training.rows import Rows
-from studies.declaration import Beside, Pivot, Record, Study, trials
+from studies.declaration import At, Beside, Pivot, Record, Study, trials
 from studies.peers.hierarchy import parents_of
 
 DATASETS: Final = ("cpv", "eurlex")
 LEARNERS: Final = ("svm", "svm(cost=sqrt)", "svm(cost=linear)")
 PA: Final = ("pa(sublinear=yes,tfidf=yes)", "pa(sublinear=yes,tfidf=yes,cost=sqrt)")
+
+SHOWN: Final[tuple[tuple[str, At], ...]] = (
+    ("after the first pass", "first"),
+    ("after the last pass", "last"),
+)
 
 
 def place(learner: LearnerEstimator, data: Dataset, rows: Rows) -> None:
@@ -67,10 +72,10 @@ STUDY: Final = Study(
                 at=at,
                 digits=4,
             )
-            for title, at in (("after one pass", "first"), ("after three passes", "last"))
+            for title, at in SHOWN
         ),
         Beside(
-            "With costs beside the learner without, after three passes",
+            "With costs beside the learner without, after the last pass",
             [*((each, LEARNERS[0]) for each in LEARNERS[1:]), PA[::-1]],
             ["R1", "R5", "P5"],
             ["taxo-loss", "T_train s", "ranks/s"],
