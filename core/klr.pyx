@@ -28,7 +28,7 @@ cdef extern from "core/native/klr/matrix.hpp" namespace "manyclass::klr" nogil:
 
 cdef extern from "core/native/klr/sparse_product.hpp" namespace "manyclass::klr" nogil:
     void native_sparse_product "manyclass::klr::sparse_product"[T](
-        ByFeature[T], ByFeature[T], Matrix[T], Matrix[T], int64_t, int64_t)
+        ByFeature[T], ByFeature[T], Matrix[T], Matrix[T], int64_t, int64_t) except +
 
 
 cdef extern from "core/native/klr/dense_product.hpp" namespace "manyclass::klr" nogil:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from manyclass.training.klr.kernels import CLASSES_AT_ONCE
 from manyclass.training.klr.newton import BUFFERS
 
 NUMBER = 4  # bytes of a float32
@@ -33,7 +34,8 @@ class Size:
         scores = self.rows * self.classes * NUMBER
         buffers = BUFFERS + 2 + self.folds  # two are the criterion's, one is for each fold's alpha
         sparse = self.values * PER_VALUE + self.features * 2 * 8
-        scratch = (self.threads + 1) * 32 * (self.nodes + self.classes)
+        blocks = 2 * self.rows * min(self.classes, CLASSES_AT_ONCE) * NUMBER
+        scratch = self.threads * (blocks + 32 * (self.nodes + self.classes))
         return buffers * scores + sparse + scratch + self.rows * PER_ROW + OVERHEAD
 
     def check(self, most: int) -> None:

@@ -13,7 +13,8 @@ constexpr std::int64_t COLUMNS_AT_ONCE = 1024;  // of these rows, so that they s
 // Write out = B K for symmetric K (n x n); B and out have a row for each vector. BLAS copies K first
 // for so few vectors, which takes longer than the product.
 template <class Real>
-MANYCLASS_ANY_WIDTH void symmetric_product(const Matrix<Real>& k, const Matrix<Real>& b, const Matrix<Real>& out) {
+MANYCLASS_ANY_WIDTH void symmetric_product(const Matrix<Real>& k, const Matrix<Real>& b,
+                                           const Matrix<Real>& out) {
     const std::int64_t size = k.rows;
     std::fill_n(out.data, out.rows * size, Real(0));
     for (std::int64_t row = 0; row < size; row += ROWS_AT_ONCE) {
