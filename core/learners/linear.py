@@ -58,7 +58,7 @@ COST = Option(
     "cost",
     "none",
     "none | sqrt | linear",
-    "Margin by the distance in the taxonomy: alike, its root, or itself.",
+    "How the margin over a wrong class grows with its distance in the taxonomy.",
 )
 NEGATIVES = Option(
     "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
