@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import Move, bar
-from manyclass.cli.reading import read_files
+from manyclass.cli.reading import parents_of, read_files
 from manyclass.core.text import TextAnalysis
 from manyclass.evaluation.taxonomy import Taxonomy
-from manyclass.training.formats.parents import read_parents
 from manyclass.training.klr.fit import (
     Course,
     FitError,
@@ -28,8 +27,8 @@ from manyclass.training.klr.fit import (
 from manyclass.training.klr.memory import TooLarge
 from manyclass.training.klr.model import Model, ModelFault, read_arrays, write_arrays
 from manyclass.training.klr.search import ExtraMissing
-from manyclass.training.klr.tree import ROOT, Sharing, single_parents, tree_of
-from manyclass.training.lines import FileFault, Source
+from manyclass.training.klr.tree import Sharing, tree_of
+from manyclass.training.parents import ROOT, single_parents
 from manyclass.training.rows import Rows
 
 
@@ -163,11 +162,7 @@ def _parents(scope: Scope, classes: Sequence[str]) -> Callable[[str], list[str]]
     """Return the parents of each name, by the taxonomy of the command line."""
     given = dict[str, str | None]()
     if scope.taxonomy is not None:
-        try:
-            given = read_parents(Source(scope.taxonomy))
-        except FileFault as error:
-            complain(str(error))
-            raise typer.Exit(FAILED) from error
+        given = parents_of(scope.taxonomy)
     if scope.codes:
         of_codes = Taxonomy.of_codes({*classes, *given})
         return lambda name: sorted(of_codes.parents(name))

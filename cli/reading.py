@@ -16,7 +16,7 @@ from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
 from manyclass.training.formats import FormatUnknown
 from manyclass.training.formats.given import Rejected
-from manyclass.training.formats.parents import read_parents
+from manyclass.training.formats.parents import Parents, read_parents
 from manyclass.training.lines import FileFault, Source
 from manyclass.training.reading import Account, read
 from manyclass.training.rows import Rows
@@ -60,18 +60,26 @@ def analysis_of(text: str) -> TextAnalysis:
         raise typer.BadParameter(str(error), param_hint="--text") from error
 
 
+def parents_of(file: str) -> Parents:
+    """Return the parent of each class of a file; BadParameter if it cannot be read."""
+    try:
+        return read_parents(Source(file))
+    except FileFault as error:
+        raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
+
+
 def taxonomy_of(file: str | None) -> Taxonomy:
     """Return the taxonomy of a file; BadParameter if it cannot be read, or is not a tree."""
     taxonomy = Taxonomy()
     if file is None:
         return taxonomy
+    left = iter(parents_of(file).items())
+    events = []
     try:
-        left = iter(read_parents(Source(file)).items())
-        events = []
         while some := dict(islice(left, MOST_PLACEMENTS)):
             events.append(Event.place(some))
         check_placements(taxonomy, events)
-    except (FileFault, InstanceError, RequestConflict) as error:
+    except (InstanceError, RequestConflict) as error:
         raise typer.BadParameter(str(error), param_hint="--taxonomy") from error
     for event in events:
         for name, parent in event.parents.items():

@@ -265,7 +265,7 @@ def _reported(name: str, on_progress: OnProgress, runs: Iterable[Outcome]) -> li
 
 def _of_learner(data: Dataset, options: Options, plan: Plan, seed: int) -> Outcome:
     if plan.progressive:
-        return stream_through(options, data.stream(seed, plan.shuffle), seed)
+        return stream_through(options, data.stream(seed, plan.shuffle), seed, data.taxonomy)
     training, test = data.split(seed, plan.shuffle)
     return train_and_test(options, training, test, plan.passes, seed, data.taxonomy, plan.shuffle)
 

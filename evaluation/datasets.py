@@ -86,9 +86,12 @@ class Dataset:
         return cls(name, Rows.of(chain(training, test)), published=len(training), taxonomy=taxonomy)
 
     @classmethod
-    def of_rows(cls, name: str, training: Rows, test: Rows) -> Self:
+    def of_rows(
+        cls, name: str, training: Rows, test: Rows, taxonomy: Taxonomy | None = None
+    ) -> Self:
         """Return a data set of rows with columns of their own, which are merged."""
-        return cls(name, joined(training, test), published=len(training))
+        rows = joined(training, test)
+        return cls(name, rows, published=len(training), taxonomy=taxonomy)
 
 
 def joined(first: Rows, second: Rows) -> Rows:

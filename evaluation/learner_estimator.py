@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from manyclass.core.columns import Columns
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
+from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.rows import Rows
 
 
@@ -27,7 +28,15 @@ class LearnerEstimator:
         self._seed = seed
         self._shuffle = shuffle
         self._features = Columns(rows.features)
+        self._names = rows.classes
         self._classes = Columns(rows.classes)
+
+    def use(self, taxonomy: Taxonomy) -> None:
+        """Place all classes of the data set, and those above them, before any is learned."""
+        parents = taxonomy.single_parents(self._names)
+        for name, parent in sorted(parents.items()):
+            self.learner.taxonomy.place(name, parent or None)
+        self.learner.placed(sorted(parents))
 
     def fit(self, rows: Rows) -> None:
         """Learn the rows once for each pass, after `plant`."""

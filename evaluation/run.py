@@ -98,9 +98,12 @@ def train_and_test(
     """Train a learner and test it after each pass over the training rows.
 
     The first pass is in their order, later ones are shuffled anew, or equal without `shuffle`. An
-    incremental label tree is built over the classes of the training rows first.
+    incremental label tree is built over the classes of the training rows first. With a taxonomy,
+    all classes are placed in it before.
     """
     learner = LearnerEstimator(training, options, seed=seed, shuffle=shuffle)
+    if taxonomy is not None:
+        learner.use(taxonomy)
     probe = _Probe.of(training, test, seed, taxonomy)
     _, seconds = timed(lambda: learner.plant(training))
     done = list[Pass]()
@@ -128,9 +131,13 @@ def fit_and_test(
     return Outcome(seed, [probe.passed(estimator, 1, seconds)], _speed(estimator, test))
 
 
-def stream_through(options: Options, rows: Rows, seed: int = 0) -> Outcome:
+def stream_through(
+    options: Options, rows: Rows, seed: int = 0, taxonomy: Taxonomy | None = None
+) -> Outcome:
     """Rank and then learn each row of a stream with one learner; no test."""
     learner = LearnerEstimator(rows, options)
+    if taxonomy is not None:
+        learner.use(taxonomy)
     ranks, seconds = timed(lambda: learner.learn(rows))
     return Outcome(seed, [], stream=Stream.of(ranks, seconds, learner))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Self
 
-ROOT = ""
+from manyclass.training.parents import ROOT, single_parents
 
 
 class Taxonomy:
@@ -27,6 +27,13 @@ class Taxonomy:
     def parents(self, name: str) -> frozenset[str]:
         """Return the parents of a class; the root's name `""` if it has none."""
         return self._parents.get(name) or frozenset({ROOT})
+
+    def single_parents(self, classes: Iterable[str]) -> dict[str, str]:
+        """Return the tree above the classes: a parent of each and of each above it, or `ROOT`.
+
+        Of several parents, the first by name counts. A cycle is cut where it was entered.
+        """
+        return single_parents(classes, self.parents)
 
     def siblings(self, one: str, other: str) -> bool:
         """Return whether the two have a common parent."""

@@ -7,18 +7,13 @@ with several parents goes below the first of them by name. Learners without cost
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
-
 from manyclass.core.learners.options import Options
-from manyclass.core.taxonomy import Taxonomy as ClassTree
 from manyclass.evaluation.cost import mean_seconds_of, timed
 from manyclass.evaluation.datasets import Dataset
 from manyclass.evaluation.learner_estimator import LearnerEstimator
 from manyclass.evaluation.measures import measures
 from manyclass.evaluation.run import ANSWERED, RETRIEVED
-from manyclass.training.rows import Rows
 from studies.declaration import At, Beside, Pivot, Record, Study, trials
-from studies.peers.hierarchy import parents_of
 
 DATASETS: Final = ("cpv", "eurlex")
 LEARNERS: Final = ("svm", "svm(cost=sqrt)", "svm(cost=linear)")
@@ -30,21 +25,12 @@ SHOWN: Final[tuple[tuple[str, At], ...]] = (
 )
 
 
-def place(learner: LearnerEstimator, data: Dataset, rows: Rows) -> None:
-    """Place the classes of the rows, and those above them, in the taxonomy of the learner."""
-    classes = [rows.classes[column] for column in np.unique(rows.class_indices)]
-    parents = parents_of(classes, data.taxonomy)
-    tree: ClassTree = learner.learner.taxonomy
-    for name, parent in sorted(parents.items()):
-        tree.place(name, parent or None)
-    learner.learner.placed(sorted(parents))
-
-
 def by_taxonomy(data: Dataset, name: str, passes: int, seed: int) -> Iterator[Record]:
     """Yield accuracy, taxonomic measures and cost after each pass."""
     training, test = data.split(seed)
     learner = LearnerEstimator(training, Options.parse(name), seed=seed)
-    place(learner, data, data.rows)
+    if data.taxonomy is not None:
+        learner.use(data.taxonomy)
     seconds = 0.0
     for number in range(1, passes + 1):
         _, spent = timed(lambda: learner.learn(training))

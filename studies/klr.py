@@ -22,7 +22,8 @@ from manyclass.evaluation.taxonomy import Taxonomy, digits_of
 from manyclass.training.klr.decoding import Decoder
 from manyclass.training.klr.fit import Fitting, Plan, classes_with_rows
 from manyclass.training.klr.model import Model
-from manyclass.training.klr.tree import ROOT, SHARINGS, tree_of
+from manyclass.training.klr.tree import SHARINGS, tree_of
+from manyclass.training.parents import ROOT
 from manyclass.training.rows import Rows
 from studies.declaration import Pivot, Record, Study, Trial, trials
 

@@ -15,7 +15,14 @@ import typer
 from manyclass.cli.atomic_write import atomic_write, check_target
 from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
-from manyclass.cli.reading import FileFormat, TextOption, analysis_of, read_files
+from manyclass.cli.reading import (
+    FileFormat,
+    TaxonomyOption,
+    TextOption,
+    analysis_of,
+    parents_of,
+    read_files,
+)
 from manyclass.core.errors import OptionError
 from manyclass.core.learners.options import Options
 from manyclass.core.learners.registry import DEFAULT_LEARNER
@@ -23,6 +30,7 @@ from manyclass.core.learners.specification import split
 from manyclass.core.model_set import ModelSet
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 from manyclass.training.formats import FormatUnknown, format_of, reader_of
+from manyclass.training.formats.parents import Parents
 from manyclass.training.lines import STANDARD_INPUT, FileFault
 from manyclass.training.reading import Account
 
@@ -93,6 +101,7 @@ def evaluate(
     ] = 0.1,
     format: FileFormat = None,
     text: TextOption = str(DEFAULT_TEXT),
+    taxonomy: TaxonomyOption = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -138,7 +147,7 @@ def evaluate(
 
     accounts: list[Account] = []
     loads = _loads(
-        files or [], test or [], format, analysis_of(text), held_out, sets, data, accounts
+        files or [], test or [], format, analysis_of(text), held_out, sets, data, accounts, taxonomy
     )
     variants = _variants(learner or [DEFAULT_LEARNER], vary or [])
     others = _peers(peers, context.obj)
@@ -180,6 +189,7 @@ def _loads(
     sets: str,
     data: Path | None,
     accounts: list[Account],
+    taxonomy: str | None,
 ) -> dict[str, Load]:
     """Return a reader of each data set by name; BadParameter for an unknown one.
 
@@ -191,6 +201,8 @@ def _loads(
     names = split(sets)
     if not files and not names:
         raise typer.BadParameter(f"name data sets with --set ({', '.join(DATASETS)}), or files")
+    if taxonomy is not None and not files:
+        raise typer.BadParameter("it is for files of yours", param_hint="--taxonomy")
     if test and not files:
         raise typer.BadParameter("name files to train on as well", param_hint="--test")
     if not 0 < held_out < 1:
@@ -203,7 +215,10 @@ def _loads(
         loads[name] = partial(read, name, folder, text)
     if files:
         _check_formats([*files, *test], format)
-        loads["own files"] = partial(_own_set, files, test, format, text, held_out, accounts)
+        parents = None if taxonomy is None else parents_of(taxonomy)
+        loads["own files"] = partial(
+            _own_set, files, test, format, text, held_out, accounts, parents
+        )
     return loads
 
 
@@ -223,17 +238,23 @@ def _own_set(
     text: TextAnalysis,
     held_out: float,
     accounts: list[Account],
+    parents: Parents | None,
 ) -> "Dataset":
     from manyclass.evaluation.datasets import Dataset
+    from manyclass.evaluation.taxonomy import Taxonomy
+
+    taxonomy = None
+    if parents is not None:
+        taxonomy = Taxonomy({name: [above] if above else [] for name, above in parents.items()})
 
     name = "standard input" if files[0] == STANDARD_INPUT else Path(files[0]).name
     rows, account = read_files(files, format, text)
     accounts.append(account)
     if not test:
-        return Dataset(name, rows, share=1 - held_out)
+        return Dataset(name, rows, share=1 - held_out, taxonomy=taxonomy)
     tested, account = read_files(test, format, text)
     accounts.append(account)
-    return Dataset.of_rows(name, rows, tested)
+    return Dataset.of_rows(name, rows, tested, taxonomy)
 
 
 def _variants(learners: Sequence[str], vary: Sequence[str]) -> "list[Variant]":

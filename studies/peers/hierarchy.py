@@ -1,12 +1,12 @@
 """The tree of classes of top-down training."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.evaluation.taxonomy import ROOT, Taxonomy
+from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.parents import ROOT
 from manyclass.training.rows import Rows
 
 
@@ -31,7 +31,9 @@ class Hierarchy:
         a tree. A cycle of parents is cut where it was entered.
         """
         columns = np.unique(rows.class_indices)
-        parent_of = parents_of((rows.classes[column] for column in columns), taxonomy)
+        parent_of = dict[str, str]()
+        if taxonomy is not None:
+            parent_of = taxonomy.single_parents(rows.classes[column] for column in columns)
         inner = {name: len(rows.classes) + at for at, name in enumerate(_above(parent_of))}
         inner[ROOT] = -1
         parents = np.full(len(rows.classes) + len(inner) - 1, -1, np.int64)
@@ -60,29 +62,6 @@ class Hierarchy:
         nodes, starts = np.unique(pairs[:, 0], return_index=True)
         having = np.split(pairs[:, 1], starts[1:])
         return {int(at): each for at, each in zip(nodes, having, strict=False)}
-
-
-def parents_of(classes: Iterable[str], taxonomy: Taxonomy | None) -> dict[str, str]:
-    """Return the parent of each of the classes and of those above them; ROOT for the highest.
-
-    Empty without a taxonomy. A class with several parents, or in a cycle, is treated as in
-    `Hierarchy.of`.
-    """
-    parent_of = dict[str, str]()
-    if taxonomy is not None:
-        for name in classes:
-            _climb(name, taxonomy, parent_of)
-    return parent_of
-
-
-def _climb(name: str, taxonomy: Taxonomy, parent_of: dict[str, str]) -> None:
-    """Note the parents of a class up to the root or to a noted class."""
-    path = set[str]()
-    while name != ROOT and name not in parent_of:
-        path.add(name)
-        above = min(taxonomy.parents(name))
-        parent_of[name] = ROOT if above in path else above
-        name = parent_of[name]
 
 
 def _above(parent_of: dict[str, str]) -> list[str]:

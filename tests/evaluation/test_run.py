@@ -142,3 +142,19 @@ def test_a_short_stream_has_a_point_for_each_instance():
     rows = separable(3)
 
     assert stream_through(Options(), rows).stream.curve["learned"] == [1, 2, 3]
+
+
+def test_a_learner_with_costs_learns_by_the_taxonomy():
+    names = [f"c{at}" for at in range(6)]
+    taxonomy = Taxonomy({name: [f"above {at // 3}"] for at, name in enumerate(names)})
+    examples = [({"all": 1.0, f"f{at % 7}": 1.0}, [names[at % 6]]) for at in range(80)]
+    rows = Rows.of(examples)
+    training, test = rows.take(np.arange(60)), rows.take(np.arange(60, 80))
+    with_costs = Options.parse("svm(cost=linear,replay=0)")
+    taught = [
+        train_and_test(with_costs, training, test, taxonomy=each).passes[-1]
+        for each in (taxonomy, None)
+    ]
+    assert "taxo-loss" in taught[0].test
+    streams = [stream_through(with_costs, rows, taxonomy=each).stream for each in (taxonomy, None)]
+    assert streams[0] != streams[1]

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyclass.training.klr.tree import ROOT, single_parents
+from manyclass.training.parents import ROOT, single_parents
 
 
 class Decoder:

@@ -8,9 +8,10 @@ from typing import Final, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.training.parents import ROOT, single_parents
+
 Sharing = Literal["F1", "F2", "H1", "H2"]
 SHARINGS: Final[tuple[Sharing, ...]] = get_args(Sharing)
-ROOT = ""
 
 
 @dataclass(frozen=True)
@@ -121,24 +122,6 @@ def tree_of(
 def flat_tree(classes: Sequence[str]) -> ClassTree:
     """Return the tree of all classes below the root, with one variance."""
     return tree_of(classes, lambda name: (), "F1")
-
-
-def single_parents(
-    classes: Iterable[str], parents: Callable[[str], Iterable[str]], root: str = ROOT
-) -> dict[str, str]:
-    """Return the one parent of each class and of each name above it, up to the root.
-
-    Of several parents, the first by name counts. A cycle of parents is cut where it was entered.
-    """
-    parent_of = dict[str, str]()
-    for name in classes:
-        path = set[str]()
-        while name not in (root, ROOT) and name not in parent_of:
-            path.add(name)
-            above = min(parents(name), default=ROOT)
-            parent_of[name] = root if above in path or above == ROOT else above
-            name = parent_of[name]
-    return parent_of
 
 
 def _label(sharing: Sharing, top: str, depth: int, is_class: bool) -> str:

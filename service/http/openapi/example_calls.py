@@ -131,7 +131,7 @@ _STATS = {
     "evicted_features": 0,
     "evicted_classes": 0,
     "taxonomy": 0,
-    "taxonomy_bytes": 192,
+    "taxonomy_bytes": 128,
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,

@@ -255,3 +255,18 @@ def test_a_damaged_public_set_is_one_line(manyclass, data):
     assert first_words(result.stdout) == ["clinc:", "learner", "svm"]
     assert result.stderr.startswith(f"manyclass: banking: its files in {data} are damaged: ")
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_taxonomy_of_own_files_is_used_and_measured(manyclass, rows, tmp_path):
+    parents = tmp_path / "parents.csv"
+    parents.write_text("c0,a\nc1,a\nc2,b\n")
+    learners = ("--learner", "svm", "--learner", "svm(cost=linear)", "--splits", 1)
+    found = tmp_path / "found.json"
+    manyclass("evaluate", rows, *learners, "--taxonomy", parents, "--json", found)
+    assert "taxo-loss" in found.read_text()
+    manyclass("evaluate", rows, *learners, "--json", found)
+    assert "taxo-loss" not in found.read_text()
+    refused = manyclass("evaluate", "--set", "clinc", "--taxonomy", parents, exit_code=2)
+    assert "for files of yours" in refused.output
+    missing = manyclass("evaluate", rows, "--taxonomy", tmp_path / "none", exit_code=2)
+    assert "none" in missing.output

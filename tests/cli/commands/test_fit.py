@@ -95,7 +95,7 @@ def test_digits_are_a_path_with_codes(manyclass, tmp_path):
         (["--kernel", "G1"], 2, "one of F1, F2, H1, H2"),
         (["--folds", 100], 1, "folds"),
         (["--classes-at-least", 50], 1, "two classes"),
-        (["--taxonomy", "missing.json"], 1, "missing.json"),
+        (["--taxonomy", "missing.json"], 2, "missing.json"),
         (["--resume"], 1, "model.npz"),
     ],
 )

@@ -230,10 +230,11 @@ def test_of_equal_classes_the_one_learned_first_comes_first(specification):
     learner = a_learner(specification)
     learner.learn(["f"], ["second by name"])
     learner.learn(["g"], ["first by name"])
-    ranked = learner.rank(["f", "g"])
-    assert names(ranked) == ["second by name", "first by name"]
+    first, second = learner.rank(["f", "g"])
     if has_edges(specification) and Options.parse(specification).vote == "score":
-        assert ranked[0][1] == ranked[1][1]
+        assert first[1] == second[1]
+    if has_edges(specification) or first[1] == second[1]:  # a tree has learned them differently
+        assert (first[0], second[0]) == ("second by name", "first by name")
 
 
 @learners_that(heeds_features)

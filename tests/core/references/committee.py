@@ -92,6 +92,7 @@ class CommitteeReference:
         self.options = options
         table, members, self.waiting_limit = options_of_parts(options)
         self.table = reference_of(table)
+        self.taxonomy = self.table.taxonomy
         self.members = [MemberReference(reference_of(member)) for member in members]
 
     def configure(self, options):

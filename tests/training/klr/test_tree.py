@@ -1,6 +1,7 @@
 import pytest
 
-from manyclass.training.klr.tree import flat_tree, single_parents, tree_of
+from manyclass.training.klr.tree import flat_tree, tree_of
+from manyclass.training.parents import single_parents
 from tests.training.klr.problems import CLASSES, parents, path_matrix
 
 
