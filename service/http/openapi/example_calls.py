@@ -131,7 +131,7 @@ _STATS = {
     "evicted_features": 0,
     "evicted_classes": 0,
     "taxonomy": 0,
-    "taxonomy_bytes": 192,
+    "taxonomy_bytes": 128,
     "outdegrees": [0, 1, 18],
     "accuracy": _ACCURACY,
     "learners": _LEARNERS,
@@ -367,7 +367,7 @@ CALLS: Final = (
         _problem(
             409,
             "class 'hockey' is below 'sports', not below 'games'; send the parent that it has, or"
-            " move the class: PUT /classes/{name} with move",
+            " move the class: PUT /classes/{name} with `move`, or `manyclass place --move`",
         ),
         409,
         body={"parent": "games"},
