@@ -91,6 +91,16 @@ async def test_a_place_that_cannot_be(call, body, place):
     assert call.digest() == digest
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "key"),
+    [("PUT", "/classes/a", "`parent`: a name"), ("POST", "/classes", "`parents`: an object")],
+)
+async def test_a_body_that_is_not_an_object_is_told_what_to_be(call, method, path, key):
+    refused = await call(method, path, [])
+    assert_problem(refused, 422)
+    assert f"The body must be an object with {key}" in refused.json()["detail"]
+
+
 @pytest.mark.parametrize("name", ["", "x" * 4097])
 async def test_a_name_that_cannot_be(call, name):
     refused = await call("PUT", f"/classes/{name}", {"parent": "x"})
