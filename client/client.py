@@ -138,12 +138,16 @@ class Client:
                 return
             parameters["after"] = answer.next
 
-    def class_(self, name: str, limit: int = 100) -> ClassDetail:
+    def class_(self, name: str, limit: int = 100, after: str | None = None) -> ClassDetail:
         """Return a class, the features that vote most for it, and its place in the taxonomy.
 
-        404 if it was never learned nor placed.
+        `limit` bounds the features and the children, which begin behind the child `after`. 404 if
+        the class was never learned nor placed, or has no such child.
         """
-        return self._get(path_of("classes", name), ClassDetail, {"limit": limit})
+        parameters: dict[str, str | int] = {"limit": limit}
+        if after is not None:
+            parameters["after"] = after
+        return self._get(path_of("classes", name), ClassDetail, parameters)
 
     def place(self, name: str, parent: str | int | None, move: bool = False) -> int:
         """Place a class below its parent in the taxonomy, None for the top; return the number of

@@ -64,7 +64,10 @@ class EventConflict(RequestConflict):
 class PlacementConflict(RequestConflict):
     """A class has another parent in the taxonomy than the event names."""
 
-    hint = "send the parent that it has, or move the class: PUT /classes/{name} with move"
+    hint = (
+        "send the parent that it has, or move the class: PUT /classes/{name} with `move`, or"
+        " `manyclass place --move`"
+    )
 
     def __init__(self, position: int, name: str, has: str, given: str) -> None:
         wanted = f"below {given!r}" if given else "at the top"

@@ -36,22 +36,22 @@ cdef extern from "core/native/klr/dense_product.hpp" namespace "manyclass::klr" 
         Matrix[T], Matrix[T], Matrix[T])
 
 
-cdef extern from "core/native/klr/class_tree.hpp" namespace "manyclass::klr" nogil:
-    cdef cppclass NativeTree "manyclass::klr::ClassTree":
+cdef extern from "core/native/klr/tree_sums.hpp" namespace "manyclass::klr" nogil:
+    cdef cppclass TreeSums "manyclass::klr::TreeSums":
         const int32_t* parents
         const int32_t* leaves
         int64_t nodes
         int64_t classes
 
     void native_covariance "manyclass::klr::apply_covariance"[T](
-        NativeTree, const double*, Matrix[T], Matrix[T]) except +
+        TreeSums, const double*, Matrix[T], Matrix[T]) except +
     void native_diagonal "manyclass::klr::curvature_diagonal"[T](
-        NativeTree, const double*, double, const double*, const double*, Matrix[T],
+        TreeSums, const double*, double, const double*, const double*, Matrix[T],
         Matrix[T]) except +
     void native_derivatives "manyclass::klr::add_derivatives"[T](
-        NativeTree, ByFeature[T], Matrix[T], Matrix[T], int64_t, int64_t, double*) except +
+        TreeSums, ByFeature[T], Matrix[T], Matrix[T], int64_t, int64_t, double*) except +
     void native_weights "manyclass::klr::node_weights"[T](
-        NativeTree, const double*, ByFeature[T], Matrix[T], int64_t, int64_t,
+        TreeSums, const double*, ByFeature[T], Matrix[T], int64_t, int64_t,
         Matrix[T]) except +
 
 
@@ -143,8 +143,8 @@ cdef Targets[real] targets_of(int64_t[::1] starts, int32_t[::1] classes, real[::
     return made
 
 
-cdef NativeTree tree_of(int32_t[::1] parents, int32_t[::1] leaves, int64_t classes) except *:
-    cdef NativeTree made
+cdef TreeSums tree_of(int32_t[::1] parents, int32_t[::1] leaves, int64_t classes) except *:
+    cdef TreeSums made
     cdef Py_ssize_t node
     if leaves.shape[0] != classes or not classes:
         raise ValueError("there must be a leaf for each class")
@@ -190,7 +190,7 @@ def symmetric_product(real[:, ::1] k, real[:, ::1] b, real[:, ::1] out):
 def apply_covariance(int32_t[::1] parents, int32_t[::1] leaves, double[::1] variances,
                      real[:, ::1] a, real[:, ::1] out):
     cdef Matrix[real] from_ = matrix(a), to = equal(out, from_)
-    cdef NativeTree tree = tree_of(parents, leaves, from_.classes)
+    cdef TreeSums tree = tree_of(parents, leaves, from_.classes)
     cdef double* scale = by_row(variances, tree.nodes)
     with nogil:
         native_covariance(tree, scale, from_, to)
@@ -200,7 +200,7 @@ def curvature_diagonal(int32_t[::1] parents, int32_t[::1] leaves, double[::1] va
                        double bias, double[::1] self_kernels, double[::1] weights,
                        real[:, ::1] pi, real[:, ::1] out):
     cdef Matrix[real] from_ = matrix(pi), to = equal(out, from_)
-    cdef NativeTree tree = tree_of(parents, leaves, from_.classes)
+    cdef TreeSums tree = tree_of(parents, leaves, from_.classes)
     cdef double* scale = by_row(variances, tree.nodes)
     cdef double* own = by_row(self_kernels, from_.rows)
     cdef double* weight = by_row(weights, from_.rows)
@@ -214,7 +214,7 @@ def add_derivatives(int32_t[::1] parents, int32_t[::1] leaves,
                     double[::1] of_nodes):
     cdef Matrix[real] one = matrix(e), other = equal(s, one)
     cdef ByFeature[real] x = by_feature(starts, rows, values, one.rows)
-    cdef NativeTree tree = tree_of(parents, leaves, one.classes)
+    cdef TreeSums tree = tree_of(parents, leaves, one.classes)
     cdef double* sums = by_row(of_nodes, tree.nodes)
     check_range(begin, end, x.features)
     with nogil:
@@ -226,7 +226,7 @@ def node_weights(int32_t[::1] parents, int32_t[::1] leaves, double[::1] variance
                  real[:, ::1] a, int64_t begin, int64_t end, real[:, ::1] out):
     cdef Matrix[real] from_ = matrix(a), to = matrix(out)
     cdef ByFeature[real] x = by_feature(starts, rows, values, from_.rows)
-    cdef NativeTree tree = tree_of(parents, leaves, from_.classes)
+    cdef TreeSums tree = tree_of(parents, leaves, from_.classes)
     cdef double* scale = by_row(variances, tree.nodes)
     check_range(begin, end, x.features)
     if to.rows != end - begin or to.classes != tree.nodes:

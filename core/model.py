@@ -376,9 +376,7 @@ class Model:
             self._enroll([everyone[each] for each in model_set.labels])
 
     def _begun(self, options: Options) -> Enrolled:
-        learner = make(options, self._hash_seed, self.taxonomy)
-        learner.placed(self.taxonomy.names())
-        return Enrolled.begun(options.specification, learner)
+        return Enrolled.begun(options.specification, make(options, self._hash_seed, self.taxonomy))
 
     def _enroll(self, enrolled: Sequence[Enrolled]) -> None:
         """Replace the learners; the first is the primary one."""

@@ -28,7 +28,6 @@ cdef extern from "core/native/taxonomy/taxonomy.hpp" namespace "manyclass" nogil
         vector[string] path(string_view name) except +raise_error
         bint children(string_view name, string_view after, size_t limit,
                       vector[string]& names) except +raise_error
-        vector[string] names() except +raise_error
         uint32_t height(string_view name) except +raise_error
         uint32_t distance(string_view one, string_view other) except +raise_error
         size_t resident_bytes() except +raise_error

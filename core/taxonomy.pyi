@@ -39,9 +39,6 @@ class Taxonomy:
     def children(self, name: str, after: str | None = ..., limit: int = ...) -> list[str]:
         """Return at most `limit` children, from behind the child `after`; UnknownName."""
 
-    def names(self) -> list[str]:
-        """Return the names of all nodes, parents before their children."""
-
     def height(self, name: str) -> int:
         """Return the edges of the longest path down; 0 without a node. Reads all nodes below."""
 

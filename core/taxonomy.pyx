@@ -74,9 +74,6 @@ cdef class Taxonomy:
             raise UnknownName("class", name if after is None else after)
         return decoded(names)
 
-    def names(self):
-        return decoded(deref(self._native).names())
-
     def height(self, str name not None):
         return deref(self._native).height(Instance.any_utf8(name))
 

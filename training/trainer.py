@@ -132,10 +132,9 @@ def train(
     """
     parts = parts_of(rows, plan)
     course = _Course(rows, parts.held_out)
-    taxonomy = taxonomy or Taxonomy()
+    taxonomy = Taxonomy() if taxonomy is None else taxonomy
     taxonomy.note_classes([*rows.classes])
     learner, calibration = make(options, taxonomy=taxonomy), Calibration()
-    learner.placed(taxonomy.names())
     if options.builds_offline:
         course.plant(learner, np.concatenate([parts.learned, parts.kept_back]))
     passes: list[Pass] = []

@@ -21,7 +21,8 @@ def place(file: FileArgument, move: Move = False, url: Url = URL, key: Key = Non
 
     The file is one JSON object with the parent of each class, {"hockey": "sports"}, or null for
     the top of the taxonomy; or it has a class and its parent on each line, separated by a tab or a
-    comma. Of several parents (a list) the first by name is taken: a taxonomy is a tree.
+    comma. Of several parents (a list, or several lines) the first by name is taken: a taxonomy is
+    a tree.
 
     The service learns 1,000 classes at once, all or none. If it refuses, the command stops and
     names the class; to repeat it is harmless.

@@ -85,8 +85,12 @@ def _mismatch(error: msgspec.ValidationError, form: Any, within: Place = ()) -> 
     got = _GOT.search(detail)
     ending = f" (got {got['got']})" if got else ""
     if not keys:
+        known = _keys(form, ())
         example = '{"text": "the goalie saved it"}'
-        return invalid(f"The body must be an object, as {example}{ending}", *place)
+        if "text" in known:
+            return invalid(f"The body must be an object, as {example}{ending}", *place)
+        first = f"`{known[0]}`: {_TAKES[known[0]]}"
+        return invalid(f"The body must be an object with {first}{ending}", *place)
     if keys[-1] not in _TAKES:
         return invalid(detail, *place)
     return invalid(f"`{keys[-1]}` must be {_TAKES[keys[-1]]}{ending}", *place)

@@ -102,6 +102,16 @@ def test_learners(client):
         client.promote("ema")
 
 
+def test_the_children_of_a_class_are_read_in_pages(client):
+    names = [f"page-{number}" for number in range(5)]
+    client.place_many(dict.fromkeys(names, "pages"))
+    page, found = client.class_("pages", limit=2), []
+    while page.next is not None:
+        found += page.children
+        page = client.class_("pages", limit=2, after=page.next)
+    assert [*found, *page.children] == names
+
+
 def test_a_fault_is_found_at_its_place(client):
     good, bad = {"text": "x", "classes": ["place"]}, {"text": "x", "classes": [""]}
     with pytest.raises(RequestRefused) as caught:

@@ -129,10 +129,6 @@ def test_a_path_has_a_limit_also_below_a_class_that_moves() -> None:
     assert taxonomy.path("0") == ["b", "0"]
 
 
-def test_names_stand_before_those_below_them() -> None:
-    assert family().names() == ["animal", "tree", "dog", "cat", "oak", "pug"]
-
-
 def test_children_come_in_pages() -> None:
     taxonomy = Taxonomy()
     for number in range(25):

@@ -19,8 +19,8 @@ def read_parents(source: Source) -> Parents:
 
     The file is one JSON object, {"hockey": "sports"}; or has an object a line, {"class": "hockey",
     "parent": "sports"}; or a class and its parent a line, separated by a tab or a comma. A parent
-    may be null or empty. Of several (a list) the first by name is taken, since a taxonomy is a
-    tree; so it is with an object that has "parents".
+    may be null or empty. Of several (a list, or several lines of a class) the first by name is
+    taken, since a taxonomy is a tree; so it is with an object that has "parents".
 
     Raises FileFault for a file that cannot be read or has another form, with the line.
     """
@@ -31,7 +31,7 @@ def read_parents(source: Source) -> Parents:
     lines = chain([first], lines)
     try:
         if not first.data.lstrip().startswith(b"{"):
-            return dict(_columns(lines))
+            return _first_by_name(_columns(lines))
         return _objects([*lines])
     except LineFault as fault:
         raise FileFault(source.name, str(fault)) from fault
@@ -41,10 +41,19 @@ def _objects(lines: list[Line]) -> Parents:
     try:
         whole = msgspec.json.decode(b"\n".join(line.data for line in lines))
     except msgspec.DecodeError:
-        return dict(map(_of_line, lines))
+        return _first_by_name(map(_of_line, lines))
     if whole.keys() == {*_COLUMNS}:
-        return dict([_of_line(lines[0])])
+        return _first_by_name([_of_line(lines[0])])
     return {name: _parent(given, name) for name, given in whole.items()}
+
+
+def _first_by_name(placements: Iterable[tuple[str, str | None]]) -> Parents:
+    parents: Parents = {}
+    for name, parent in placements:
+        known = parents.setdefault(name, parent)
+        if known is None or (parent is not None and parent < known):
+            parents[name] = parent
+    return parents
 
 
 def _of_line(line: Line) -> tuple[str, str | None]:

@@ -87,21 +87,6 @@ public:
         return true;
     }
 
-    // The names of all nodes, parents before their children.
-    std::vector<std::string> names() const {
-        const View tree(*this);
-        std::vector<std::uint32_t> nodes;
-        for (std::uint32_t node = 0; node < tree->end(); ++node)
-            if (tree->alive(node) && tree->parent(node) == NO_ID) nodes.push_back(node);
-        for (std::size_t at = 0; at < nodes.size(); ++at)
-            for (std::uint32_t child = tree->first_child(nodes[at]); child != NO_ID;
-                 child = tree->next_sibling(child))
-                nodes.push_back(child);
-        std::vector<std::string> names;
-        for (const std::uint32_t node : nodes) names.emplace_back(tree->name(node));
-        return names;
-    }
-
     // Edges of the longest path from a class down.
     std::uint32_t height(std::string_view name) const {
         const View tree(*this);

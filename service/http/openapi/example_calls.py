@@ -367,7 +367,7 @@ CALLS: Final = (
         _problem(
             409,
             "class 'hockey' is below 'sports', not below 'games'; send the parent that it has, or"
-            " move the class: PUT /classes/{name} with move",
+            " move the class: PUT /classes/{name} with `move`, or `manyclass place --move`",
         ),
         409,
         body={"parent": "games"},

@@ -17,14 +17,16 @@ from manyclass.service.http.hot_call import HotCall, HotRequest
 from manyclass.service.http.instances import LARGE_BYTES, warning_of
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.memory_budget import MemoryBudget
-from manyclass.service.http.problems import problem_of
+from manyclass.service.http.problems import invalid, problem_of
 from manyclass.service.http.request_body import NDJSON, media_type
 from manyclass.service.http.routes.learn_stream import LearnStream
 from manyclass.service.http.schemas.learn import (
+    MOST_REQUEST_PLACEMENTS,
     LearnAnswer,
     LearnEvent,
     LearnManyAnswer,
     LearnRequest,
+    placements_in,
 )
 from manyclass.service.http.time_slice import TimeSlice
 from manyclass.service.log.request import Result
@@ -94,7 +96,7 @@ class Learn(HotCall):
         makes it.
 
         The number of features times the number of classes of an event, those of `not` included, is
-        at most 200,000.
+        at most 200,000. An event places at most 1,000 classes, the events of one request 5,000.
 
         An `event_id` makes a retry harmless, in any order of its features and classes. The
         ids of the last 1,000,000 events that had one are remembered; after the restore of a
@@ -135,6 +137,13 @@ class Learn(HotCall):
     async def _many(self, request: LearnRequest, forms: Sequence[LearnEvent]) -> bytes:
         most = self._settings.max_batch
         check_many(request, LearnEvent, "events", forms, most, "event to learn")
+        placements = sum(map(placements_in, forms))
+        if placements > MOST_REQUEST_PLACEMENTS:
+            raise invalid(
+                f"The events of a request place at most {MOST_REQUEST_PLACEMENTS} classes together;"
+                f" these place {placements}.",
+                "events",
+            )
         known = await self._builder.instances(forms)
         time_slice = TimeSlice()
         events = []

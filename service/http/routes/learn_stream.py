@@ -20,11 +20,13 @@ from manyclass.service.http.line_reader import Lines, pieces
 from manyclass.service.http.problems import ClientGone, Problem, invalid, problem_of
 from manyclass.service.http.request_body import GUNZIP_BYTES, Gunzip, is_gzipped
 from manyclass.service.http.schemas.learn import (
+    MOST_REQUEST_PLACEMENTS,
     LearnEvent,
     LearnRequest,
     Progress,
     StreamFailure,
     Summary,
+    placements_in,
 )
 from manyclass.service.http.stream_report import PROGRESS_SECONDS, ProgressSchedule, StreamReport
 from manyclass.service.http.time_slice import TimeSlice
@@ -81,6 +83,7 @@ class _Stream:
         self._schedule = ProgressSchedule(clock)
         self._report = StreamReport(request.headers, request.send)
         self._read: list[tuple[int, LearnEvent | Problem]] = []  # with their line numbers
+        self._placements = 0  # of these lines
         self._line = 0  # number of the last one read
         self._settled = 0  # lines up to this one are learned or were found faulty
         self._accepted = 0
@@ -125,8 +128,10 @@ class _Stream:
         for line in lines:
             self._line += 1
             if line is None or (line and not line.isspace()):
-                self._read.append((self._line, await self._form_of(line)))
-            if len(self._read) >= BATCH_EVENTS:
+                form = await self._form_of(line)
+                self._read.append((self._line, form))
+                self._placements += placements_in(form) if isinstance(form, LearnEvent) else 0
+            if len(self._read) >= BATCH_EVENTS or self._placements >= MOST_REQUEST_PLACEMENTS:
                 await self._learn()
             if self._time_slice.is_over:  # no await above suspends if all lines are blank
                 await self._time_slice.renew()
@@ -145,6 +150,8 @@ class _Stream:
             except RequestConflict as conflict:
                 line, _ = batch.pop(conflict.position)
                 await self._reject(line, problem_of(conflict))
+                if self._time_slice.is_over:  # the rest is checked again
+                    await self._time_slice.renew()
             else:
                 self._count(results, [event for _, event in batch])
                 batch.clear()
@@ -152,7 +159,7 @@ class _Stream:
 
     async def _events(self) -> list[tuple[int, Event | Result]]:
         """Return the events of the lines read, with line numbers; report faulty lines."""
-        read, self._read = self._read, []
+        read, self._read, self._placements = self._read, [], 0
         forms = [form for _, form in read if isinstance(form, LearnEvent)]
         known = await self._builder.instances(forms)
         events: list[tuple[int, Event | Result]] = []

@@ -27,6 +27,7 @@ Weight = Annotated[
 ]
 Parents = Annotated[dict[str, Name], Meta(max_length=MOST_PLACEMENTS)] | UnsetType
 
+MOST_REQUEST_PLACEMENTS = 5000  # of all its events, which are checked without a pause
 MOST_PAIRS = 200_000  # features times classes of one event: an edge each, learned without a pause
 
 
@@ -42,6 +43,11 @@ class LearnEvent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     text: Text | UnsetType = UNSET
     id: Id | UnsetType = UNSET
     event_id: Id | UnsetType = UNSET
+
+
+def placements_in(form: "LearnEvent") -> int:
+    """Return how many classes the event places."""
+    return 0 if form.parents is UNSET else len(form.parents)
 
 
 class LearnRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):

@@ -32,6 +32,18 @@ def test_each_form_says_the_same(tmp_path, text):
     assert read(tmp_path, text) == PARENTS
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hockey,winter\nhockey,sports\nhockey,team\nhockey,\n",
+        "hockey,\nhockey,team\nhockey,sports\n",
+        '{"class": "hockey", "parent": "team"}\n{"class": "hockey", "parent": ["z", "sports"]}\n',
+    ],
+)
+def test_of_several_lines_of_a_class_the_first_parent_by_name_is_taken(tmp_path, text):
+    assert read(tmp_path, text) == {"hockey": "sports"}
+
+
 def test_a_single_line_is_an_object_of_one_class(tmp_path):
     assert read(tmp_path, '{"class": "a", "parent": "b"}') == {"a": "b"}
     assert read(tmp_path, '{"class": "a"}') == {"class": "a"}

@@ -38,15 +38,16 @@ private:
     double softness(const Example& example) const { return 1 / (2 * C * example.weight); }
 
     // Each positive whose margin over a negative is too small steps forward by what it lacks most,
-    // and the negatives within the margin step back, by all of it together. Of several positives each takes
-    // its part of such a step: all of them in full, from the same scores, would be too far.
+    // and the negatives within the margin step back, by all of it together. Of several positives
+    // each takes its part of such a step: all of them in full, from the same scores, would be too
+    // far.
     std::vector<Step> steps(const UpdateContext& context, double squares, double softness) const {
         std::vector<Step> steps;
         constexpr auto NONE = static_cast<std::size_t>(-1);
         std::vector<std::size_t> step_of(context.negatives.size(), NONE);
         for (const Ranked& positive : context.positives) {
-            const double forward =
-                context.loss(positive, margin) / (squares + softness) / static_cast<double>(context.positives.size());
+            const double forward = context.loss(positive, margin) / (squares + softness) /
+                                   static_cast<double>(context.positives.size());
             steps.push_back({positive.cls, forward});
             const std::vector<double> shares = violation_shares(context, positive, margin);
             for (std::size_t i = 0; i < shares.size(); ++i) {

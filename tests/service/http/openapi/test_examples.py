@@ -14,7 +14,16 @@ from tests.service.serving import KEYS, calling
 
 # Measured anew by each process, or another in each version; the schema says what they are.
 VARYING = {
-    *("bytes", "resident_bytes", "edges", "outdegrees", "taken_at", "seconds", "learn_seconds"),
+    *(
+        "bytes",
+        "resident_bytes",
+        "taxonomy_bytes",
+        "edges",
+        "outdegrees",
+        "taken_at",
+        "seconds",
+        "learn_seconds",
+    ),
     "durability",
 }
 BINARY = "application/octet-stream"  # without an example

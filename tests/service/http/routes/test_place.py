@@ -1,7 +1,9 @@
 import asyncio
+from itertools import count, islice
 
 import pytest
 
+from manyclass.core.model import Model
 from tests.service.serving import assert_problem, calling, side_by_side
 
 
@@ -89,6 +91,16 @@ async def test_a_place_that_cannot_be(call, body, place):
     assert call.digest() == digest
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "key"),
+    [("PUT", "/classes/a", "`parent`: a name"), ("POST", "/classes", "`parents`: an object")],
+)
+async def test_a_body_that_is_not_an_object_is_told_what_to_be(call, method, path, key):
+    refused = await call(method, path, [])
+    assert_problem(refused, 422)
+    assert f"The body must be an object with {key}" in refused.json()["detail"]
+
+
 @pytest.mark.parametrize("name", ["", "x" * 4097])
 async def test_a_name_that_cannot_be(call, name):
     refused = await call("PUT", f"/classes/{name}", {"parent": "x"})
@@ -143,6 +155,36 @@ async def test_in_a_batch_the_event_that_contradicts_an_earlier_one_is_named(cal
     assert_problem(refused, 409)
     assert pointer(refused) == "#/events/2/parents/x"
     assert call.app.engine.model.seq == 0
+
+
+async def test_the_classes_that_a_request_places_are_bounded(call):
+    names = map(str, count())
+    events = [
+        {"features": ["a"], "classes": ["x"], "parents": dict.fromkeys(islice(names, most), "y")}
+        for most in (1000, 1000, 1000, 1000, 1000, 1)
+    ]
+    refused = await call("POST", "/learn", {"events": events})
+    assert_problem(refused, 422)
+    assert pointer(refused) == "#/events"
+    assert "at most 5000 classes together; these place 5001" in refused.json()["detail"]
+    assert (await call("POST", "/learn", {"events": events[:-1]})).status_code == 200
+    [summary] = await call.stream(*events)  # learned in parts
+    assert summary["accepted"] == len(events)
+
+
+async def test_a_stream_is_learned_in_parts_that_place_few_classes(call, monkeypatch):
+    placed = []
+    monkeypatch.setattr(
+        Model, "check_all", lambda _, events: placed.append(sum(len(e.parents) for e in events))
+    )
+    names = map(str, count())
+    await call.stream(
+        *(
+            {"features": ["a"], "classes": ["x"], "parents": dict.fromkeys(islice(names, 900), "y")}
+            for _ in range(20)
+        )
+    )
+    assert max(placed) == 5400  # the line that exceeds 5,000 comes along
 
 
 async def test_in_a_stream_a_line_that_contradicts_an_earlier_one_is_skipped(call):

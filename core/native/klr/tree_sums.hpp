@@ -9,7 +9,7 @@
 
 namespace manyclass::klr {
 
-struct ClassTree {
+struct TreeSums {
     const std::int32_t* parents;
     const std::int32_t* leaves;  // the node of each class
     std::int64_t nodes, classes;
@@ -34,7 +34,7 @@ struct ClassTree {
 // Multiply each row of A by the covariance of the classes, the sum of the variances of the nodes
 // that two classes have in common.
 template <class Real>
-void apply_covariance(const ClassTree& tree, const double* variances, const Matrix<Real>& a,
+void apply_covariance(const TreeSums& tree, const double* variances, const Matrix<Real>& a,
                       const Matrix<Real>& out) {
     std::vector<Real> sums(static_cast<std::size_t>(tree.nodes));
     for (std::int64_t row = 0; row < a.rows; ++row) {
@@ -49,7 +49,7 @@ void apply_covariance(const ClassTree& tree, const double* variances, const Matr
 // Write the diagonal of I + V^T K V for the kernel of a row with itself:
 // 1 + w pi_c (S_cc - 2 (S pi)_c + pi^T S pi), S the covariance with v_p k_ii + bias at node p.
 template <class Real>
-void curvature_diagonal(const ClassTree& tree, const double* variances, double bias,
+void curvature_diagonal(const TreeSums& tree, const double* variances, double bias,
                         const double* self_kernels, const double* weights,
                         const Matrix<Real>& pi, const Matrix<Real>& out) {
     std::vector<double> own(static_cast<std::size_t>(tree.nodes)), sums(own.size());
@@ -82,7 +82,7 @@ void curvature_diagonal(const ClassTree& tree, const double* variances, double b
 // Add <X^T E_p, X^T S_p> to each node p, over the features begin .. end; E_p and S_p are the sums of
 // the columns of the classes below p. Its product with v_p is the derivative of <E, K S> by log v_p.
 template <class Real>
-void add_derivatives(const ClassTree& tree, const ByFeature<Real>& x, const Matrix<Real>& e,
+void add_derivatives(const TreeSums& tree, const ByFeature<Real>& x, const Matrix<Real>& e,
                      const Matrix<Real>& s, std::int64_t begin, std::int64_t end,
                      double* of_nodes) {
     std::vector<Real> sums_e(static_cast<std::size_t>(tree.classes)), sums_s(sums_e.size());
@@ -100,7 +100,7 @@ void add_derivatives(const ClassTree& tree, const ByFeature<Real>& x, const Matr
 
 // Write the weights v_p (X^T A)_p of the features begin .. end at every node, a row for each feature.
 template <class Real>
-void node_weights(const ClassTree& tree, const double* variances, const ByFeature<Real>& x,
+void node_weights(const TreeSums& tree, const double* variances, const ByFeature<Real>& x,
                   const Matrix<Real>& a, std::int64_t begin, std::int64_t end,
                   const Matrix<Real>& out) {
     std::vector<Real> sums(static_cast<std::size_t>(tree.classes));
