@@ -145,13 +145,24 @@ def examples(count: int) -> list[Event]:
 
 def placing(model: Model) -> list[Event]:
     """Events that place known and new classes, and move some."""
-    names = [*model.taxonomy.names(), *CLASSES]
+    names = [*placed_in(model), *CLASSES]
     below = {name: names[at // 3] for at, name in enumerate(names) if name != names[at // 3]}
     return [
         Event.place({"new class 1": names[0], "new class 2": "new class 1"}),
         Event.place(below, moves=True),
         *(Event.place({name: names[-1]}, moves=True) for name in names[:5]),
     ]
+
+
+def placed_in(model: Model) -> list[str]:
+    """Return the names of all nodes of the taxonomy."""
+    arrays = model.taxonomy.dump()
+    if not arrays:
+        return []
+    ends = np.cumsum(arrays["taxonomy_name_sizes"], dtype=np.int64).tolist()
+    data = arrays["taxonomy_names"].tobytes()
+    names = [data[begin:end].decode() for begin, end in zip([0, *ends], ends, strict=False)]
+    return [name for name in names if name]
 
 
 def forgetting(model: Model) -> list[Event]:
@@ -163,7 +174,7 @@ def forgetting(model: Model) -> list[Event]:
 
 def look(model: Model) -> None:
     """Read everything that can be read."""
-    for name in model.taxonomy.names():
+    for name in placed_in(model):
         parent = model.taxonomy.parent(name)
         if parent is not None and name not in model.taxonomy.children(parent, limit=1_000):
             raise Broken(f"{name!r} is not among the children of its parent")
