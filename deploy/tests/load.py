@@ -54,6 +54,7 @@ class Load:
             client.post(f"{own}/rank", json={**instance(), "id": name, "min_confidence": 0.1})
             client.post(f"{url}/learn", json={"id": name, "classes": ["late"]})
         client.post(f"{own}/learn", json={"id": "never ranked", "classes": ["x"]})
+        client.put(f"{own}/classes/late", json={"parent": "placed"})
         client.post(f"{own}/learn", json={"events": [event() for _ in range(20)]})
         twice = {**event(), "event_id": f"e-{chance.getrandbits(60)}"}
         for sent in (twice, twice, {**twice, "classes": ["in conflict"]}, {"of no": "kind"}):
