@@ -178,11 +178,12 @@ class Model:
         """Raise what `check` raises if the events of one request cannot be applied now."""
         for event in events:
             self._check(event)
-        retries = {at for at, event in enumerate(events) if self._is_retry(event)}
+        retries = {
+            at
+            for at, event in enumerate(events)
+            if event.parents and event.event_id is not None and self.seen(event.event_id)
+        }
         check_placements(self.taxonomy, events, retries)
-
-    def _is_retry(self, event: Event) -> bool:
-        return event.event_id is not None and self.seen(event.event_id) is not None
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
