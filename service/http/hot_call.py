@@ -66,6 +66,11 @@ class HotCall(ABC):
         self._keys = keys
         self._budget = budget
 
+    @property
+    def has_name(self) -> bool:
+        """Return whether the path ends with a name, so that FastAPI routes to the call."""
+        return "{" in self.path
+
     @abstractmethod
     async def answer(self, request: HotRequest) -> bytes | list[bytes] | None:
         """Return the body of a JSON answer, whole or in parts, or None once an answer was sent.
@@ -85,7 +90,7 @@ class HotCall(ABC):
             if query := scope.get("query_string"):
                 raise no_parameters(query)
             self._keys.require(self.scope, headers.get(b"authorization"))
-            name = name_in_path(scope)
+            name = name_in_path(scope) if self.has_name else ""
             body = await self.answer(HotRequest(headers, receive, send, reservation, name))
             if body is not None:
                 await send_json(body, send)
@@ -96,7 +101,7 @@ class HotCall(ABC):
     def router(self) -> APIRouter:
         """Return the route of the call, for FastAPI and the OpenAPI document."""
         route = described(self.scope, 413, 415, *self.statuses)
-        if "{name:" in self.path:
+        if self.has_name:
             route["openapi_extra"]["parameters"] = [NAME_PARAMETER]
         content = {media: one_of(*names) for media, names in self.reads.items()}
         route["openapi_extra"]["requestBody"] = {"required": True, "content": content}

@@ -34,7 +34,7 @@ class HotPath:
         csrf: CsrfGuard,
         metrics: Metrics,
     ) -> None:
-        self._calls = {path: call for path, call in calls.items() if "{" not in path}
+        self._calls = {path: call for path, call in calls.items() if not call.has_name}
         self._application = application
         self._csrf = csrf
         self._metrics = metrics
