@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.evaluation.estimator import Estimator
+from manyclass.training.klr.features import rarity_of
 from manyclass.training.rows import Rows
 
 
@@ -40,4 +41,4 @@ def rarity(rows: Rows) -> NDArray[np.float32]:
     row = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
     present = np.unique(row * len(rows.features) + rows.indices) % max(len(rows.features), 1)
     seen = np.bincount(present, minlength=len(rows.features))
-    return (np.log((1 + len(rows)) / (1 + seen)) + 1).astype(np.float32)
+    return rarity_of(seen, len(rows))
