@@ -195,6 +195,10 @@ cdef class Index:
     def removed(self, list names not None):
         self.placed(names)
 
+    def place_all(self):
+        with nogil:
+            deref(self._native).find_all_nodes()
+
     def forget_class(self, str name not None):
         cdef string_view encoded = Instance.any_utf8(name)
         cdef bint known

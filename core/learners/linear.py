@@ -60,6 +60,13 @@ COST = Option(
     "none | sqrt | linear",
     "How the margin over a wrong class grows with its distance in the taxonomy.",
 )
+FAMILY_RATE = Option(
+    "family_rate",
+    0.5,
+    "[0, 1]",
+    "How far an update moves the weights of a family, beside those of a class.",
+    absent=0.0,
+)
 NEGATIVES = Option(
     "negatives", 5, "[1, 1000]", "Wrong classes that an update moves, at most.", "k", "rivals"
 )
@@ -150,6 +157,21 @@ LEARNERS = (
             *(MARGIN.at(1.0), OUTDEGREE.at(1000, logged=50), BUDGET.at(16.0, logged=0.0)),
             *(BUDGET_FLOOR, RATING, *preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
             *(CONSTRAINTS.at("auto", logged="pairs"), BIAS.at(0.3, logged=0.0), NEGATIVES, COST),
+            *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
+        ),
+        presets={"fast": {"replay": 0}, "best": BEST},
+        learns_weights=True,
+        learns_rejections=True,
+    ),
+    Learner(
+        "path",
+        "signed weights of classes and of the nodes above them | as svm, along paths"
+        " | Dekel et al., ICML 2004",
+        (
+            *(MARGIN.at(1.0), OUTDEGREE.at(1000), BUDGET.at(16.0), BUDGET_FLOOR, RATING),
+            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
+            *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST.at("sqrt")),
+            FAMILY_RATE,
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": BEST},

@@ -293,10 +293,17 @@ public:
     // Look for the nodes of these classes in the taxonomy, which has changed.
     void find_nodes(const std::vector<std::string_view>& names) {
         StateLock::Change change(lock_);
-        for (const std::string_view name : names)
-            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
-                tables_.class_nodes.find(id, name);
+        trainer_.place(names);
         change.done();
+    }
+
+    // The same of every node of the taxonomy, for a new engine.
+    void find_all_nodes() {
+        const ClassTree& tree = tables_.class_nodes.tree();
+        std::vector<std::string_view> names;
+        for (std::uint32_t node = 0; node < tree.end(); ++node)
+            if (tree.alive(node)) names.push_back(tree.name(node));
+        find_nodes(names);
     }
 
     // --- forgetting ----------------------------------------------------------------------------
@@ -305,7 +312,7 @@ public:
         StateLock::Change change(lock_);
         const std::uint32_t id = tables_.classes.find(name);
         if (id != NO_ID) {
-            eviction_.retire_class(id);
+            trainer_.forget_class(id);
             eviction_.sweep();
         }
         change.done();
@@ -435,7 +442,7 @@ private:
     }
 
     void visit(SnapshotVisitor& visitor) {
-        tables_.visit(visitor, learner_->has_edges(), learner_->least_learned(),
+        tables_.visit(visitor, learner_->has_edges(), learner_->has_nodes(), learner_->least_learned(),
                       [this](const Row& row, const Postings::ConstEdges& edges) {
                           learner_->check_row(row, edges);
                       });

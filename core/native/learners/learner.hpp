@@ -104,6 +104,19 @@ public:
     virtual void class_added(std::uint32_t) {}    // its record was made
     virtual void class_counted(std::uint32_t) {}  // its record counts one more event
 
+    // --- hierarchy -----------------------------------------------------------------------------
+
+    // True if the classes of the taxonomy and the nodes above them have ids and weights, learned or
+    // not.
+    virtual bool has_nodes() const { return false; }
+
+    // A class or a node was added or moved in the taxonomy, or became a class there.
+    virtual void node_placed(std::uint32_t) {}
+
+    // True if others stand below the class in the taxonomy.
+    virtual bool is_above_others(std::uint32_t) const { return false; }
+    virtual std::vector<std::uint32_t> children(std::uint32_t) const { return {}; }
+
     // First examples that the learner still waits for, to be built from them; 0: none.
     virtual std::uint32_t sample_wanted() const { return 0; }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "learners/class_paths.hpp"
 #include "learners/learner.hpp"
 #include "learners/rules/edge_budget.hpp"
 #include "learners/rules/rule.hpp"
@@ -36,7 +37,7 @@ template <class Rule>
 class LinearLearner final : public Learner {
 public:
     LinearLearner(Tables& tables, std::uint64_t seed, const OptionValues& options)
-        : Learner(tables, seed) {
+        : Learner(tables, seed), paths_(tables) {
         if (Rule::HAS_VARIANCES) tables.postings.add_variances();
         rule_.visit_options(options);
     }
@@ -56,7 +57,8 @@ public:
         ScoreTable& scores = LinearScratch::of_thread().scores;
         retrieve(example, scores);
         add_votes(example, scores);
-        select_top_k<Rule::SIGNED>(scores, tables_, k, threshold, best);
+        select(scores, k, threshold, best);
+        if constexpr (Rule::HAS_PATHS) add_unscored(scores, k, threshold, best);
         scores.undo();
     }
 
@@ -67,8 +69,8 @@ public:
         add_votes(example, scores);
         best.clear();
         for (const std::uint32_t cls : classes) {
-            const double score = scores.score(cls);
-            if (is_retrieved(score) && score > threshold) best.push_back({score, cls});
+            const double score = score_of(cls, scores);
+            if (is_ranked(cls, score, scores) && score > threshold) best.push_back({score, cls});
         }
         scores.undo();
         keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
@@ -83,11 +85,13 @@ public:
             const Row& row = postings()[each.feature];
             const auto edge = postings().edges(row);
             const std::uint32_t voting = edges_scored(row);
-            const std::uint32_t at = class_search(cls, edge.classes, voting);
-            if (at < voting)
-                contributions.emplace_back(
-                    std::string(each.name),
-                    coefficient(each, row) * static_cast<double>(edge.masses[at]));
+            double weight = 0;
+            each_on_path(cls, [&](std::uint32_t id) {
+                const std::uint32_t at = class_search(id, edge.classes, voting);
+                if (at < voting) weight += static_cast<double>(edge.masses[at]);
+            });
+            if (weight != 0)
+                contributions.emplace_back(std::string(each.name), coefficient(each, row) * weight);
         }
     }
 
@@ -106,7 +110,7 @@ public:
         if (!example.votes.empty()) take_own_scores(example, scores);
         const bool is_mixed = add_votes(example, scores);
         if (is_mixed) outcome.rank = best_rank(example, scores);
-        if ((is_counted && subtract_counted(example.active, scores)) || is_mixed)
+        if ((is_counted && subtract_counted(example, scores)) || is_mixed || Rule::HAS_PATHS)
             outcome.top_two = top_two_of(scores);
         scores.undo();
         const std::uint64_t made_before = postings().appended();
@@ -128,16 +132,34 @@ public:
 
     void class_added(std::uint32_t) override { fit_biases(); }
 
+    void class_counted(std::uint32_t cls) override {
+        if constexpr (Rule::HAS_PATHS) paths_.note_class(cls);
+    }
+
+    // --- hierarchy -----------------------------------------------------------------------------
+
+    bool has_nodes() const override { return Rule::HAS_PATHS; }
+    void node_placed(std::uint32_t cls) override { paths_.place(cls); }
+    bool is_above_others(std::uint32_t cls) const override { return paths_.has_children(cls); }
+    std::vector<std::uint32_t> children(std::uint32_t cls) const override {
+        return paths_.children(cls);
+    }
+
     // --- forgetting ----------------------------------------------------------------------------
 
     void forget_class(std::uint32_t cls) override {
-        if (!biases_.empty()) biases_[cls] = 0;
+        if constexpr (Rule::HAS_PATHS) paths_.remove(cls);
+        if (biases_.empty()) return;
+        biases_[slot(cls)] = 0;
+        if constexpr (Rule::HAS_PATHS) biases_[slot(family(cls))] = 0;
     }
 
     bool has_edges() const override { return true; }
 
     void remove_retired(Row& row) override {
-        const auto is_retired = [this](std::uint32_t cls) { return tables_.retired.has(cls); };
+        const auto is_retired = [this](std::uint32_t id) {
+            return tables_.retired.has(Rule::HAS_PATHS ? class_of(id) : id);
+        };
         const Postings::ConstEdges edge = postings().edges(row);
         if (std::none_of(edge.classes, edge.classes + row.outdegree, is_retired)) return;
         double without = row.mass, left = 0;
@@ -195,13 +217,16 @@ public:
         const Row& row = postings()[feature];
         const auto edge = postings().edges(row);
         for (std::uint32_t at = 0; at < row.outdegree; ++at)
-            if (tables_.classes.alive(edge.classes[at]))
+            if ((!Rule::HAS_PATHS || !is_family(edge.classes[at])) &&
+                tables_.classes.alive(edge.classes[at]))
                 visit(edge.classes[at], weight_of(row, edge.masses[at]));
     }
 
     // --- state ---------------------------------------------------------------------------------
 
     bool has_constraints() const override { return Rule::HAS_CONSTRAINTS; }
+
+    std::uint64_t least_learned() const override { return Rule::HAS_PATHS ? 0 : 1; }
 
     void check_row(const Row& row, const Postings::ConstEdges& edges) const override {
         constexpr double LARGEST = static_cast<double>(static_cast<float>(LARGEST_WEIGHT));
@@ -229,6 +254,7 @@ public:
 
     void visit(SnapshotVisitor& visitor) override {
         Learner::visit(visitor);
+        if (Rule::HAS_PATHS && visitor.is_loading()) paths_.load();
         if constexpr (Rule::SIGNED)
             if (rule_.budget > 0) budget_.visit(visitor);
         if constexpr (Rule::HAS_BIAS)
@@ -238,30 +264,37 @@ public:
     // --- sizes ---------------------------------------------------------------------------------
 
     std::uint64_t class_bytes() const override {
-        return biases_.empty() ? 0 : tables_.classes.count() * sizeof(float);
+        return tables_.classes.count() * ((biases_.empty() ? 0 : sizeof(float) * (Rule::HAS_PATHS ? 2 : 1)) +
+                                          (Rule::HAS_PATHS ? ClassPaths::BYTES_PER_CLASS : 0));
     }
-    std::size_t resident_bytes() const override { return biases_.capacity() * sizeof(float); }
+    std::size_t resident_bytes() const override {
+        return biases_.capacity() * sizeof(float) + paths_.resident_bytes();
+    }
 
 private:
     // A weight for each class id, or none without a bias.
     void fit_biases() {
-        if constexpr (Rule::HAS_BIAS) biases_.resize(rule_.bias > 0 ? tables_.classes.end() : 0);
+        if constexpr (Rule::HAS_BIAS) biases_.resize(rule_.bias > 0 ? slots() : 0);
     }
 
     void visit_biases(SnapshotVisitor& visitor) {
-        const auto biases = visitor.matching<float>("class_bias", tables_.classes.end());
+        const auto biases = visitor.matching<float>("class_bias", slots());
         if (visitor.is_dumping()) std::copy(biases_.begin(), biases_.end(), biases.data);
         if (!visitor.is_loading()) return;
         fit_biases();
-        for (std::uint32_t cls = 0; cls < tables_.classes.end(); ++cls) {
-            const float bias = biases.data[cls];
+        for (std::size_t at = 0; at < slots(); ++at) {
+            const float bias = biases.data[at];
             need(std::fabs(bias) <= static_cast<float>(LARGEST_WEIGHT) &&
                      (bias == 0 || SignedWeights::is_something(bias)),
                  "class_bias", "it is not a weight");
+            const auto cls = static_cast<std::uint32_t>(at / (Rule::HAS_PATHS ? 2 : 1));
             need(bias == 0 || tables_.classes.alive(cls), "class_bias", "a free class has a bias");
-            biases_[cls] = bias;
+            biases_[at] = bias;
         }
     }
+
+    // The size of a table of scores.
+    std::size_t slots() const { return std::size_t{tables_.classes.end()} * (Rule::HAS_PATHS ? 2 : 1); }
 
     const Postings& postings() const { return tables_.postings; }
 
@@ -293,7 +326,8 @@ private:
 
     double rating_of(const Row& row) const { return LinearLearner::rating(row); }
 
-    void retrieve(const Example& example, ScoreTable& scores) const {
+    // `is_before`: as the features voted before the event that is learned was counted.
+    void retrieve(const Example& example, ScoreTable& scores, bool is_before = false) const {
         const std::vector<ActiveFeature>& active = example.active;
         std::size_t edges = 0, known = 0;
         for (const ActiveFeature& each : active) {
@@ -301,37 +335,110 @@ private:
             edges += edges_scored(postings()[each.feature]);
             ++known;
         }
-        scores.start(edges + example.votes.size(), tables_.classes.end());
+        scores.start(edges + example.votes.size(), slots());
         for (const ActiveFeature& each : active) {
             if (each.feature == NO_ID) continue;
             const Row& row = postings()[each.feature];
             if (row.outdegree == 0) continue;
             const auto edge = postings().edges(row);
-            scores.add(edge.classes, edge.masses, edges_scored(row), coefficient(each, row));
+            scores.add(edge.classes, edge.masses, edges_scored(row),
+                       coefficient(each, is_before ? before_counted(row) : row), slot);
         }
         if constexpr (Rule::HAS_BIAS)
             if (rule_.bias > 0) {
                 const double value = rule_.bias_of(squared_norm(active), tables_.mean_classes());
                 if (value > 0) scores.add_to_each(biases_, value);
             }
+        if constexpr (Rule::HAS_PATHS) paths_.add_above(scores);
         work_.add(known, edges);
     }
 
     // Add the votes to the scores; false if there are none, or they do not count.
-    static bool add_votes(const Example& example, ScoreTable& scores) {
+    bool add_votes(const Example& example, ScoreTable& scores) const {
         if (!(example.vote_scale > 0)) return false;
-        for (const NeighborVote& each : example.votes)
-            scores.add(each.cls, example.vote_scale * each.share);
+        for (const NeighborVote& each : example.votes) {
+            const double above =
+                scores.score(slot(each.cls)) == 0 ? score_of(each.cls, scores) : 0.0;
+            scores.add(slot(each.cls), above + example.vote_scale * each.share);
+        }
         return !example.votes.empty();
+    }
+
+    // --- along paths ---------------------------------------------------------------------------
+
+    // Call the function with the class and the families above it.
+    template <class F>
+    void each_on_path(std::uint32_t cls, F&& visit) const {
+        visit(cls);
+        if constexpr (Rule::HAS_PATHS)
+            for (std::uint32_t id = paths_.above(cls); id != NO_ID; id = paths_.above(id))
+                visit(id);
+    }
+
+    // The place in a table of scores of an id in postings, and of a class.
+    static constexpr std::uint32_t slot(std::uint32_t id) {
+        return Rule::HAS_PATHS ? slot_of(id) : id;
+    }
+
+    // Call the function with each class whose score is not 0 and at least a bound, in any order.
+    // The function returns the bound from then on.
+    template <class F>
+    void each_at_least(const ScoreTable& scores, double bound, F&& visit) const {
+        if constexpr (Rule::HAS_PATHS)
+            scores.each_at_least(bound, [&](std::uint32_t slot, double score) {
+                if (!is_family(id_of(slot))) bound = visit(id_of(slot), score);
+                return bound;
+            });
+        else scores.each_at_least(bound, visit);
+    }
+
+    // The score of a class, which edges may not lead to.
+    double score_of(std::uint32_t cls, const ScoreTable& scores) const {
+        return Rule::HAS_PATHS ? paths_.score(scores, cls) : scores.score(cls);
+    }
+
+    // True if a class with this score has a place in a ranking: one that no edge leads to ranks with
+    // a class above it if that one's score is above 0.
+    bool is_ranked(std::uint32_t cls, double score, const ScoreTable& scores) const {
+        if (!is_retrieved(score)) return false;
+        if constexpr (Rule::HAS_PATHS)
+            return score > 0 || scores.score(slot(cls)) != 0;
+        return true;
+    }
+
+    // The k best of the classes with a score above the threshold that edges lead to.
+    void select(const ScoreTable& scores, std::uint32_t k, double threshold,
+                std::vector<Ranked>& best) const {
+        select_top_k<Rule::SIGNED>(
+            scores.size(),
+            [&](double bound, auto&& visit) { each_at_least(scores, bound, visit); }, k, threshold,
+            best, [this](std::uint32_t cls) { return !tables_.retired.has(cls); },
+            [this](const Ranked& a, const Ranked& b) { return tables_.precedes(a, b); });
+    }
+
+    // Add the classes that rank with a class above them to the k best.
+    void add_unscored(const ScoreTable& scores, std::uint32_t k, double threshold,
+                      std::vector<Ranked>& best) const {
+        const std::size_t scored = best.size();
+        const double last = scored == k && k > 0 ? best.back().score : threshold;
+        paths_.each_unscored(scores, last, [&](std::uint32_t cls, double score) {
+            if (score > threshold) best.push_back({score, cls});
+        });
+        if (best.size() == scored) return;
+        keep_first(best, k, [this](const Ranked& one, const Ranked& other) {
+            return tables_.precedes(one, other);
+        });
     }
 
     // Fill in the learner's own scores of the classes with a vote, and the best of the others.
     void take_own_scores(Example& example, ScoreTable& scores) const {
-        for (NeighborVote& each : example.votes) each.own = scores.take(each.cls);
-        select_top_k<Rule::SIGNED>(scores, tables_, example.places_compared(),
-                                   -std::numeric_limits<double>::infinity(),
-                                   example.best_without_vote);
-        for (const NeighborVote& each : example.votes) scores.restore(each.cls, each.own);
+        std::vector<double> taken;
+        for (const NeighborVote& each : example.votes) taken.push_back(scores.take(slot(each.cls)));
+        select(scores, example.places_compared(), -std::numeric_limits<double>::infinity(),
+               example.best_without_vote);
+        for (std::size_t at = 0; at < taken.size(); ++at)
+            scores.restore(slot(example.votes[at].cls), taken[at]);
+        for (NeighborVote& each : example.votes) each.own = score_of(each.cls, scores);
     }
 
     // The best rank of a true class; 0 if none is retrieved.
@@ -339,10 +446,9 @@ private:
         std::uint32_t best = 0;
         for (const std::uint32_t cls : example.classes) {
             if (cls == NO_ID) continue;
-            const Ranked ranked{scores.score(cls), cls};
-            if (!is_retrieved(ranked.score)) continue;
+            const Ranked ranked{score_of(cls, scores), cls};
             const std::uint32_t rank = rank_of(ranked, scores);
-            if (best == 0 || rank < best) best = rank;
+            if (rank > 0 && (best == 0 || rank < best)) best = rank;
         }
         return best;
     }
@@ -354,8 +460,9 @@ private:
     Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context) const {
         context.positives.clear();
         for (const std::uint32_t cls : example.classes)
-            if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
+            if (cls != NO_ID) context.positives.push_back({scores.take(slot(cls)), cls});
         context.mean_classes = tables_.mean_classes();
+        context.paths = Rule::HAS_PATHS ? &paths_ : nullptr;
         const std::size_t most = rule_.most_negatives(context);
         find_negatives(scores, most, context.negatives);
         Outcome outcome{0, false, {}};
@@ -365,13 +472,14 @@ private:
         if constexpr (Rule::HAS_COSTS)
             if (context.costs.are_unequal() && rule_.compares_pairs(context))
                 find_costly_negatives(scores, most, context);
-        for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
+        for (const Ranked& each : context.positives) scores.restore(slot(each.cls), each.score);
         for (Ranked& each : context.positives) {
-            if (!is_retrieved(each.score)) {
-                each.score = 0;
+            each.score = score_of(each.cls, scores);
+            const std::uint32_t rank = rank_of(each, scores);
+            if (rank == 0) {
+                if constexpr (!Rule::HAS_PATHS) each.score = 0;
                 continue;
             }
-            const std::uint32_t rank = rank_of(each, scores);
             if (outcome.rank == 0 || rank < outcome.rank) outcome.rank = rank;
             outcome.top_two.add(each.score);
             if (!is_within_window(rank)) each.score = 0;
@@ -399,9 +507,8 @@ private:
     void find_negatives(const ScoreTable& scores, std::size_t most,
                         std::vector<Ranked>& negatives) const {
         if constexpr (!Rule::NORMALIZED) {
-            select_top_k<Rule::SIGNED>(
-                scores, tables_, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),
-                -std::numeric_limits<double>::infinity(), negatives);
+            select(scores, static_cast<std::uint32_t>(std::max<std::size_t>(most, 2)),
+                   -std::numeric_limits<double>::infinity(), negatives);
             return;
         }
         Ranked best{0, NO_ID}, second{0, NO_ID};
@@ -437,7 +544,7 @@ private:
         const double widest = std::max(rule_.margin * costs.most(), rule_.margin * costs.least());
         std::vector<Rival> rivals;
         double least = -std::numeric_limits<double>::infinity();  // score that may be among them
-        scores.each_at_least(least, [&](std::uint32_t cls, double score) {
+        each_at_least(scores, least, [&](std::uint32_t cls, double score) {
             if (tables_.retired.has(cls)) return least;
             rivals.push_back({score + rule_.margin * costs.of_nearest(cls), {score, cls}});
             for (std::size_t at = rivals.size() - 1; at > 0 && precedes(rivals[at], rivals[at - 1]);
@@ -453,30 +560,40 @@ private:
         for (const Rival& each : rivals) context.negatives.push_back(each.ranked);
     }
 
+    // The rank of a class with this score; 0 if it has no place in the ranking.
     std::uint32_t rank_of(const Ranked& wanted, const ScoreTable& scores) const {
+        if (!is_ranked(wanted.cls, wanted.score, scores)) return 0;
         std::uint32_t rank = 1;
-        scores.each_at_least(wanted.score, [&](std::uint32_t cls, double score) {
+        each_at_least(scores, wanted.score, [&](std::uint32_t cls, double score) {
             rank += tables_.precedes({score, cls}, wanted);
             return wanted.score;
         });
+        if constexpr (Rule::HAS_PATHS) {
+            bool is_there = scores.score(slot(wanted.cls)) != 0;
+            paths_.each_unscored(scores, wanted.score, [&](std::uint32_t cls, double score) {
+                is_there |= cls == wanted.cls;
+                rank += cls != wanted.cls && tables_.precedes({score, cls}, wanted);
+            });
+            if (!is_there) return 0;
+        }
         return rank;
     }
 
     // The scores of the classes of constraints.
-    static void find_others(const std::vector<Constraint>& constraints, const ScoreTable& scores,
-                            std::vector<Ranked>& others) {
+    void find_others(const std::vector<Constraint>& constraints, const ScoreTable& scores,
+                     std::vector<Ranked>& others) const {
         others.clear();
         for (const Constraint& constraint : constraints)
             for (const std::uint32_t cls : {constraint.ahead, constraint.behind}) {
                 if (cls == NO_ID) continue;
-                others.push_back({scores.score(cls), cls});
+                others.push_back({score_of(cls, scores), cls});
             }
     }
 
-    static void find_rejected(const std::vector<std::uint32_t>& classes, const ScoreTable& scores,
-                              std::vector<Ranked>& rejected) {
+    void find_rejected(const std::vector<std::uint32_t>& classes, const ScoreTable& scores,
+                       std::vector<Ranked>& rejected) const {
         rejected.clear();
-        for (const std::uint32_t cls : classes) rejected.push_back({scores.score(cls), cls});
+        for (const std::uint32_t cls : classes) rejected.push_back({score_of(cls, scores), cls});
     }
 
     // The score of one class; not for rules that let the heaviest edges alone vote.
@@ -486,9 +603,11 @@ private:
             if (each.feature == NO_ID) continue;
             const Row& row = postings()[each.feature];
             const auto edge = postings().edges(row);
-            const std::uint32_t at = class_search(cls, edge.classes, row.outdegree);
-            if (at < row.outdegree)
-                score += coefficient(each, row) * static_cast<double>(edge.masses[at]);
+            each_on_path(cls, [&](std::uint32_t id) {
+                const std::uint32_t at = class_search(id, edge.classes, row.outdegree);
+                if (at < row.outdegree)
+                    score += coefficient(each, row) * static_cast<double>(edge.masses[at]);
+            });
         }
         return score;
     }
@@ -511,34 +630,47 @@ private:
 
     // Take from the scores what features below the full rating give more because their times seen
     // include this event already. Whether there are any.
-    bool subtract_counted(const std::vector<ActiveFeature>& active, ScoreTable& scores) const {
+    bool subtract_counted(const Example& example, ScoreTable& scores) const {
         if (rule_.rating == 0) return false;
+        if constexpr (Rule::HAS_PATHS) {
+            scores.undo();
+            retrieve(example, scores, /*is_before=*/true);
+            add_votes(example, scores);
+            return true;
+        }
         bool any = false;
-        for (const ActiveFeature& each : active) {
+        for (const ActiveFeature& each : example.active) {
             if (each.feature == NO_ID) continue;
             const Row& row = postings()[each.feature];
             if (row.times_seen > rule_.rating || row.outdegree == 0) continue;
-            Row before = row;
-            --before.times_seen;
             const auto edge = postings().edges(row);
             scores.add(edge.classes, edge.masses, edges_scored(row),
-                       coefficient(each, before) - coefficient(each, row));
+                       coefficient(each, before_counted(row)) - coefficient(each, row), slot);
             any = true;
         }
         return any;
     }
 
-    static TopTwoScores top_two_of(const ScoreTable& scores) {
+    static Row before_counted(Row row) {
+        --row.times_seen;
+        return row;
+    }
+
+    TopTwoScores top_two_of(const ScoreTable& scores) const {
         TopTwoScores top_two;
         static constexpr double NONE = -std::numeric_limits<double>::infinity();
-        scores.each_at_least(NONE, [&top_two](std::uint32_t, double score) {
+        each_at_least(scores, NONE, [&](std::uint32_t, double score) {
             top_two.add(score);
             return top_two.second == 0 ? NONE : top_two.second;
         });
+        if constexpr (Rule::HAS_PATHS)
+            paths_.each_unscored(scores, top_two.second,
+                                 [&](std::uint32_t, double score) { top_two.add(score); });
         return top_two;
     }
 
     Rule rule_;
+    ClassPaths paths_;  // empty but for a rule with paths
     std::vector<float> biases_;  // of the classes, by id; empty without a bias
     EdgeBudget budget_;  // of signed weights
 };

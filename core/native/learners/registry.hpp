@@ -48,6 +48,7 @@ inline const std::vector<LearnerType>& learner_types() {
         learner_type<LinearLearner<Perceptron>>("mmp"),
         learner_type<LinearLearner<Arow>>("arow"),
         learner_type<LinearLearner<DualSvm>>("svm"),
+        learner_type<LinearLearner<DualSvmBy<PathSteps>>>("path"),
         learner_type<Frequency>("frequency"),
         learner_type<BuiltLabelTree>("iplt"),
         learner_type<GrownLabelTree>("oplt"),

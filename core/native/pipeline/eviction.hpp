@@ -146,6 +146,7 @@ private:
     bool evict_class() {
         const std::uint32_t id =
             pick(class_clock_, tables_.classes, all_classes_in_use_, [&](std::uint32_t each) {
+                if (learner_.is_above_others(each)) return IN_USE;
                 const ClassRecord& record = tables_.class_records[each];
                 return idleness(tables_.stamp() - record.last_learned, record.learned);
             });

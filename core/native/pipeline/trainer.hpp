@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -92,6 +93,37 @@ public:
         return true;
     }
 
+    // Take in the nodes of these names, of which the taxonomy has added, moved or removed some.
+    void place(const std::vector<std::string_view>& names) {
+        ClassNodes& nodes = tables_.class_nodes;
+        for (const std::string_view name : names)
+            if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
+                nodes.find(id, name);
+        if (!learner_.has_nodes()) return;
+        for (const std::string_view name : names) {
+            const std::uint32_t node = nodes.tree().find(name);
+            add_nodes_above(node);
+            const std::uint32_t id = tables_.classes.find(name);
+            if (id != NO_ID) learner_.node_placed(id);
+            else if (node != NO_ID && eviction_.make_room_for_class()) add_node(name);
+        }
+        for (const std::string_view name : names) {
+            const std::uint32_t id = tables_.classes.find(name);
+            if (id != NO_ID && nodes[id] == NO_ID && tables_.class_records[id].learned == 0)
+                eviction_.retire_class(id);
+        }
+    }
+
+    // Forget a class. One with others below it stays as a node without weights.
+    void forget_class(std::uint32_t id) {
+        const std::string name(tables_.classes.name(id));
+        const std::vector<std::uint32_t> children = learner_.children(id);
+        eviction_.retire_class(id);
+        if (children.empty()) return;
+        add_node(name);
+        for (const std::uint32_t child : children) learner_.node_placed(child);
+    }
+
     // After other options were taken.
     void configured(Example& example, bool prepares_alike) {
         neighbors_.configured(prepares_alike);
@@ -151,9 +183,29 @@ private:
 
     std::uint32_t add_class(std::string_view name) {
         if (!eviction_.make_room_for_class()) return NO_ID;
+        if (learner_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name));
         const std::uint32_t id = tables_.add_class(name);
         learner_.class_added(id);
+        if (learner_.has_nodes()) learner_.node_placed(id);
         return id;
+    }
+
+    // Give the nodes above a node ids, from the root down. They count as classes, but no limit keeps
+    // them out: the taxonomy has limits of its own.
+    void add_nodes_above(std::uint32_t node) {
+        if (node == NO_ID) return;
+        const ClassTree& tree = tables_.class_nodes.tree();
+        std::vector<std::uint32_t> missing;
+        for (std::uint32_t at = tree.parent(node);
+             at != NO_ID && tables_.class_nodes.class_of(at) == NO_ID; at = tree.parent(at))
+            missing.push_back(at);
+        for (; !missing.empty(); missing.pop_back()) add_node(tree.name(missing.back()));
+    }
+
+    void add_node(std::string_view name) {
+        const std::uint32_t id = tables_.add_node(name);
+        learner_.class_added(id);
+        learner_.node_placed(id);
     }
 
     // Replay, and store the example just learned: to be replayed, or for a learner that is built.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -43,13 +44,15 @@ public:
         count_ = 0;
     }
 
-    // Add coefficient * mass to the score of each class of a row.
+    // Add coefficient * mass to the score of each class of a row. `slot_of` gives the place in the
+    // table of an id in the row.
+    template <class S>
     void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
-             double coefficient) {
+             double coefficient, S&& slot_of) {
         if (classes_ > 0) {
             double* const scores = dense_.data();
             for (std::uint32_t i = 0; i < count; ++i)
-                scores[classes[i]] += coefficient * static_cast<double>(masses[i]);
+                scores[slot_of(classes[i])] += coefficient * static_cast<double>(masses[i]);
             return;
         }
         Slot* const slots = slots_.data();
@@ -57,7 +60,7 @@ public:
         const int shift = shift_;
         std::uint32_t* touched = touched_.data() + count_;
         for (std::uint32_t i = 0; i < count; ++i) {
-            const std::uint32_t cls = classes[i];
+            const std::uint32_t cls = slot_of(classes[i]);
             const double gain = coefficient * static_cast<double>(masses[i]);
             std::uint32_t at = home(cls, shift);
             while (slots[at].cls != cls && slots[at].cls != NO_ID) at = (at + 1) & mask;
@@ -94,6 +97,43 @@ public:
         for (std::size_t i = 0; i < count_; ++i) {
             Slot& slot = slots_[touched_[i]];
             if (slot.score != 0) slot.score += coefficient * static_cast<double>(gains[slot.cls]);
+        }
+    }
+
+    // An entry of a hierarchy, and the place in a list of them of the one above it, which comes
+    // first; NO_ID if there is none. NO_ID in the place of a slot is a hole.
+    struct Ordered {
+        std::uint32_t slot, above;
+    };
+
+    // Add to each score but 0 those above it, and none becomes 0. `order` lists every slot with
+    // others above or below it; `above` is called with slots.
+    template <class F>
+    void add_above(const std::vector<Ordered>& order, F&& above) {
+        const auto not_zero = [](double sum) {
+            return sum == 0 ? -std::numeric_limits<double>::min() : sum;
+        };
+        if (classes_ > 0) {
+            sums_.resize(order.size());
+            for (std::size_t at = 0; at < order.size(); ++at) {
+                const Ordered each = order[at];
+                if (each.slot == NO_ID) continue;
+                double& score = dense_[each.slot];
+                sums_[at] = score + (each.above == NO_ID ? 0.0 : sums_[each.above]);
+                if (score != 0) score = not_zero(sums_[at]);
+            }
+            return;
+        }
+        sums_.resize(count_);
+        for (std::size_t i = 0; i < count_; ++i) {
+            path_.clear();
+            for (std::uint32_t slot = slots_[touched_[i]].cls; slot != NO_ID; slot = above(slot))
+                path_.push_back(score(slot));
+            sums_[i] = std::accumulate(path_.rbegin(), path_.rend(), 0.0);
+        }
+        for (std::size_t i = 0; i < count_; ++i) {
+            double& score = slots_[touched_[i]].score;
+            if (score != 0) score = not_zero(sums_[i]);
         }
     }
 
@@ -175,6 +215,7 @@ private:
     std::size_t classes_ = 0;    // scores in use there; 0: the hash table is
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> touched_;
+    std::vector<double> sums_, path_;  // sums along paths; the scores of one
     std::uint32_t mask_ = 0;
     int shift_ = 26;
     std::size_t count_ = 0;

@@ -11,6 +11,7 @@
 
 #include "pipeline/ranking.hpp"
 #include "snapshot/visitor.hpp"
+#include "storage/family.hpp"
 #include "storage/name_order.hpp"
 #include "storage/postings.hpp"
 #include "storage/retired_classes.hpp"
@@ -79,14 +80,21 @@ struct Tables {
 
     // A new class, learned once.
     std::uint32_t add_class(std::string_view name) {
+        const std::uint32_t id = add_node(name);
+        class_records[id].learned = 1;
+        ++classes_named;
+        return id;
+    }
+
+    // A new class that was not learned yet, or a node above classes.
+    std::uint32_t add_node(std::string_view name) {
         const std::uint32_t id = classes.add(name);
         class_order.add(classes, id);
         if (id == class_records.size()) {
             class_records.push_back({});
             retired.extend();
         }
-        class_records[id] = {1, classes_made++, stamp()};
-        ++classes_named;
+        class_records[id] = {0, classes_made++, stamp()};
         class_nodes.find(id, name);
         return id;
     }
@@ -112,11 +120,10 @@ struct Tables {
     // --- state ---------------------------------------------------------------------------------
 
     // Visit all sections but those of the learner and of replay. `check_row` checks a row that is
-    // loaded, as the learner does; `least_learned` is
-    // the least number of events that named a class.
+    // loaded, as the learner does; `least_learned` is the least number of events that named a class.
     template <class F>
-    void visit(SnapshotVisitor& visitor, bool has_edges, std::uint64_t least_learned,
-               F&& check_row) {
+    void visit(SnapshotVisitor& visitor, bool has_edges, bool has_families,
+               std::uint64_t least_learned, F&& check_row) {
         visitor.count(Count::learned, learned);
         visitor.count(Count::counted, counted);
         visitor.count(Count::classes_made, classes_made);
@@ -133,7 +140,7 @@ struct Tables {
                          [this](std::uint32_t id) { return classes.alive(id); });
         retired.visit_hands(visitor, features.end());
         visit_classes(visitor, least_learned);
-        visit_postings(visitor, has_edges, check_row);
+        visit_postings(visitor, has_edges, has_families, check_row);
     }
 
 private:
@@ -194,12 +201,14 @@ private:
     }
 
     template <class F>
-    void visit_postings(SnapshotVisitor& visitor, bool has_edges, F&& check_row) {
+    void visit_postings(SnapshotVisitor& visitor, bool has_edges, bool has_families,
+                        F&& check_row) {
         const Postings::Runs runs = postings.visit(visitor, features.end());
         need(runs.edges == 0 || has_edges, "edge_classes", OTHER_LEARNER);
         if (!visitor.is_loading()) return;
         const std::uint64_t most_seen = counted + 1;  // a later epoch may have brought the feature
-        std::vector<std::uint64_t> seen_in(classes.end(), 0);  // the last row with an edge to it
+        // the last row with an edge to it
+        std::vector<std::uint64_t> seen_in(classes.end() * (has_families ? 2 : 1), 0);
         std::uint64_t at = 0;
         for (std::uint32_t id = 0; id < features.end(); ++id) {
             at = postings.load(runs, id, at);
@@ -216,11 +225,13 @@ private:
                 need(row.last_seen == 0, "feature_last_seen", "a free feature was seen");
             }
             for (std::uint32_t edge = 0; edge < row.outdegree; ++edge) {
-                const std::uint32_t cls = edges.classes[edge];
+                const std::uint32_t each = edges.classes[edge];
+                const std::uint32_t cls = has_families ? class_of(each) : each;
+                const std::uint32_t slot = has_families ? slot_of(each) : each;
                 need(cls < classes.end() && (classes.alive(cls) || retired.has(cls)) &&
-                         seen_in[cls] != id + std::uint64_t{1},
+                         seen_in[slot] != id + std::uint64_t{1},
                      "edge_classes", "an edge leads to no class, or twice to one");
-                seen_in[cls] = id + std::uint64_t{1};
+                seen_in[slot] = id + std::uint64_t{1};
             }
             check_row(row, edges);
         }

@@ -30,6 +30,11 @@ public:
         return cls < nodes_.size() ? nodes_[cls] : NO_ID;
     }
 
+    // The class of a node; NO_ID if the engine has none.
+    std::uint32_t class_of(std::uint32_t node) const {
+        return node < classes_.size() ? classes_[node] : NO_ID;
+    }
+
     // Look for the node of a class by its name.
     void find(std::uint32_t cls, std::string_view name) { set(cls, tree().find(name)); }
 
@@ -47,7 +52,9 @@ public:
         return tree().distance(first, second) + (first == NO_ID) + (second == NO_ID);
     }
 
-    std::size_t resident_bytes() const { return nodes_.capacity() * sizeof(std::uint32_t); }
+    std::size_t resident_bytes() const {
+        return (nodes_.capacity() + classes_.capacity()) * sizeof(std::uint32_t);
+    }
 
 private:
     void set(std::uint32_t cls, std::uint32_t node) {
@@ -57,10 +64,15 @@ private:
         placed_ += (node != NO_ID);
         placed_ -= (before != NO_ID);
         nodes_[cls] = node;
+        if (class_of(before) == cls) classes_[before] = NO_ID;
+        if (node == NO_ID) return;
+        if (node >= classes_.size()) classes_.resize(node + std::size_t{1}, NO_ID);
+        classes_[node] = cls;
     }
 
     std::shared_ptr<const Taxonomy> taxonomy_;
-    std::vector<std::uint32_t> nodes_;  // no longer than up to the last class with a node
+    std::vector<std::uint32_t> nodes_;    // by class id, up to the last class with a node
+    std::vector<std::uint32_t> classes_;  // by node
     std::uint32_t placed_ = 0;          // classes with a node
 };
 

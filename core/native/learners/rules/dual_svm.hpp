@@ -20,9 +20,10 @@ namespace manyclass {
 // With many positives each class is constrained alone: there would be too many pairs, and C of each
 // would be too low. Scores are then compared across examples with few and with many positives, so
 // that a bias of each class is of use, and one C for all.
-struct DualSvm : SignedRule {
+template <class Steps>
+struct DualSvmBy : SignedRule {
     static constexpr bool HAS_CONSTRAINTS = true, ALWAYS_UPDATES = true, HAS_BIAS = true,
-                          HAS_COSTS = true;
+                          HAS_COSTS = true, HAS_PATHS = Steps::ON_PATHS;
 
     enum class Form { pairs, each, by_mean };
 
@@ -39,6 +40,7 @@ struct DualSvm : SignedRule {
                       {{"pairs", Form::pairs}, {"each", Form::each}, {"auto", Form::by_mean}});
         option("bias", bias);
         option.choice("cost", cost, COSTS);
+        if constexpr (HAS_PATHS) option("family_rate", family_rate);
     }
 
     // True if the positives are to lead the negatives; else each is constrained alone.
@@ -71,7 +73,7 @@ struct DualSvm : SignedRule {
         const std::vector<Step>& steps = solver.solve();
         take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
         if (value > 0)
-            for (const Step& step : steps) add_to_bias(biases[step.cls], step.gain * value);
+            for (const Step& step : steps) add_to_bias(biases[Steps::slot(step.cls)], step.gain * value);
         return !steps.empty();
     }
 
@@ -90,17 +92,12 @@ private:
 
     class Solver {
     public:
-        Solver(const DualSvm& rule, const UpdateContext& context, double squares,
+        Solver(const DualSvmBy& rule, const UpdateContext& context, double squares,
                Example& example)
             : rule_(rule), context_(context), squares_(squares), weight_(example.weight),
-              constraints_(example.constraints) {
-            for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
-                                     &context.others})
-                for (const Ranked& each : *some) scores_.push_back({each.cls, each.score, NONE});
-            const auto by_id = [](const Score& a, const Score& b) { return a.cls < b.cls; };
-            const auto same = [](const Score& a, const Score& b) { return a.cls == b.cls; };
-            std::sort(scores_.begin(), scores_.end(), by_id);
-            scores_.erase(std::unique(scores_.begin(), scores_.end(), same), scores_.end());
+              constraints_(example.constraints),
+              scores_(scored(context)),
+              steps_(scores_, context.paths, rule.family_rate) {
             for (std::size_t i = 0; i < constraints_.size(); ++i)
                 earlier_.push_back({constraints_[i].ahead, constraints_[i].behind, i, false});
             std::sort(earlier_.begin(), earlier_.end());
@@ -126,20 +123,14 @@ private:
                 std::remove_if(constraints_.begin(), constraints_.end(),
                                [](const Constraint& each) { return !is_active(each); }),
                 constraints_.end());
-            return steps_;
+            return steps_.steps();
         }
 
     private:
-        static constexpr std::size_t NONE = static_cast<std::size_t>(-1);
         // A smaller share of the step that a class with a score of 0 would take is not worth
         // touching the rows.
         static constexpr double LEAST_STEP = 0.02;
 
-        struct Score {
-            std::uint32_t cls;
-            double score;
-            std::size_t step;  // the place of the class among the steps
-        };
         struct Earlier {  // a constraint of an earlier step
             std::uint32_t ahead, behind;
             std::size_t place;
@@ -148,6 +139,19 @@ private:
                 return ahead != other.ahead ? ahead < other.ahead : behind < other.behind;
             }
         };
+
+        // The classes with a part in a constraint, by id, with their scores.
+        static std::vector<Ranked> scored(const UpdateContext& context) {
+            std::vector<Ranked> scores;
+            for (const auto* some : {&context.positives, &context.negatives, &context.rejected,
+                                     &context.others})
+                scores.insert(scores.end(), some->begin(), some->end());
+            const auto by_id = [](const Ranked& a, const Ranked& b) { return a.cls < b.cls; };
+            const auto same = [](const Ranked& a, const Ranked& b) { return a.cls == b.cls; };
+            std::sort(scores.begin(), scores.end(), by_id);
+            scores.erase(std::unique(scores.begin(), scores.end(), same), scores.end());
+            return scores;
+        }
 
         // A subnormal multiplier counts as 0, as a subnormal mass does, see SMALLEST_MASS.
         static bool is_active(const Constraint& constraint) {
@@ -173,22 +177,19 @@ private:
         }
 
         void solve(Constraint& constraint) {
-            const bool has_ahead = constraint.ahead != NO_ID;
-            const bool has_behind = constraint.behind != NO_ID;
+            const std::size_t ahead = place(constraint.ahead), behind = place(constraint.behind);
+            const bool is_pair = ahead != NOWHERE && behind != NOWHERE;
             const double softness = 1 / (2 * price(constraint));
-            double margin = has_ahead ? rule_.margin : 0.0;
-            if (has_ahead && has_behind)
-                margin *= context_.costs.of(constraint.ahead, constraint.behind);
-            const double lead = (has_ahead ? score(constraint.ahead) : 0.0) -
-                                (has_behind ? score(constraint.behind) : 0.0);
-            const double stiffness = (has_ahead && has_behind ? 2 : 1) * squares_ + softness;
+            double margin = ahead != NOWHERE ? rule_.margin : 0.0;
+            if (is_pair) margin *= context_.costs.of(constraint.ahead, constraint.behind);
+            const double lead = score(ahead) - score(behind);
+            const double stiffness = steps_.lead_moved(ahead, behind) * squares_ + softness;
             const auto multiplier = static_cast<double>(constraint.multiplier);
             const double step =
                 std::max((margin - lead - multiplier * softness) / stiffness, -multiplier);
             if (!(std::fabs(step) * stiffness > LEAST_STEP * rule_.margin)) return;
             constraint.multiplier = static_cast<float>(multiplier + step);
-            if (has_ahead) move(constraint.ahead, step);
-            if (has_behind) move(constraint.behind, -step);
+            steps_.move(ahead, behind, step);
         }
 
         // C of a constraint, times the weight of the example; a pair has its part of the C of all
@@ -209,37 +210,33 @@ private:
             return rule_.C_negative / positives;
         }
 
-        // Of a positive, a negative or a class of an earlier constraint.
-        Score& entry(std::uint32_t cls) {
-            return *std::lower_bound(
+        static constexpr std::size_t NOWHERE = Steps::NOWHERE;
+
+        // The place of a class of a constraint among the scores.
+        std::size_t place(std::uint32_t cls) const {
+            if (cls == NO_ID) return NOWHERE;
+            const auto found = std::lower_bound(
                 scores_.begin(), scores_.end(), cls,
-                [](const Score& each, std::uint32_t id) { return each.cls < id; });
+                [](const Ranked& each, std::uint32_t id) { return each.cls < id; });
+            return static_cast<std::size_t>(found - scores_.begin());
         }
 
         // A class's score after the steps so far.
-        double score(std::uint32_t cls) {
-            const Score& of = entry(cls);
-            return of.step == NONE ? of.score : of.score + steps_[of.step].gain * squares_;
+        double score(std::size_t at) const {
+            return at == NOWHERE ? 0.0 : scores_[at].score + steps_.gain(at) * squares_;
         }
 
-        void move(std::uint32_t cls, double gain) {
-            Score& of = entry(cls);
-            if (of.step == NONE) {
-                of.step = steps_.size();
-                steps_.push_back({cls, 0});
-            }
-            steps_[of.step].gain += gain;
-        }
-
-        const DualSvm& rule_;
+        const DualSvmBy& rule_;
         const UpdateContext& context_;
         const double squares_;  // of the example's values, summed
         const double weight_;   // of the example
         std::vector<Constraint>& constraints_;
-        std::vector<Step> steps_;
-        std::vector<Score> scores_;     // by class id
+        const std::vector<Ranked> scores_;  // by class id
+        Steps steps_;
         std::vector<Earlier> earlier_;  // by classes
     };
 };
+
+using DualSvm = DualSvmBy<FlatSteps>;
 
 }  // namespace manyclass

@@ -7,8 +7,9 @@
 
 namespace manyclass {
 
-struct PassiveAggressive : SignedRule {
-    static constexpr bool HAS_REJECTIONS = true, HAS_COSTS = true;
+template <class Steps>
+struct PassiveAggressiveBy : SignedRule {
+    static constexpr bool HAS_REJECTIONS = true, HAS_COSTS = true, HAS_PATHS = Steps::ON_PATHS;
 
     double C = 1;
     Cost cost = Cost::none;
@@ -18,13 +19,17 @@ struct PassiveAggressive : SignedRule {
         SignedRule::visit_options(option);
         option("C", C);
         option.choice("cost", cost, COSTS);
+        if constexpr (HAS_PATHS) option("family_rate", family_rate);
     }
 
     bool compares_pairs(const UpdateContext&) const { return true; }
 
     bool update(Postings& postings, const Example& example, const UpdateContext& context) const {
+        const double squares = squared_norm(example.active);
+        const bool is_flat = context.paths == nullptr || context.paths->is_flat();
         take_steps(SignedWeights(postings, max_outdegree), example.active,
-                   steps(context, squared_norm(example.active), softness(example)));
+                   is_flat ? steps(context, squares, softness(example))
+                           : path_steps(context, squares, softness(example)));
         return true;
     }
 
@@ -61,6 +66,31 @@ private:
         }
         return steps;
     }
+
+    // The same along paths: each negative within the margin takes its share of the loss.
+    std::vector<Step> path_steps(const UpdateContext& context, double squares,
+                                 double softness) const {
+        std::vector<Ranked> classes = context.positives;
+        classes.insert(classes.end(), context.negatives.begin(), context.negatives.end());
+        const std::size_t positives = context.positives.size();
+        Steps steps(classes, context.paths, family_rate);
+        for (std::size_t ahead = 0; ahead < positives; ++ahead) {
+            const Ranked& positive = context.positives[ahead];
+            const double loss = context.loss(positive, margin) / static_cast<double>(positives);
+            const auto step = [&](std::size_t behind, double share) {
+                // two classes without a hierarchy move as far as one
+                const double moved = std::max(1.0, steps.lead_moved(ahead, behind) / 2);
+                steps.move(ahead, behind, loss * share / (moved * squares + softness));
+            };
+            const std::vector<double> shares = violation_shares(context, positive, margin);
+            for (std::size_t i = 0; i < shares.size(); ++i)
+                if (shares[i] > 0) step(positives + i, shares[i]);
+            if (shares.empty()) step(Steps::NOWHERE, 1);
+        }
+        return steps.steps();
+    }
 };
+
+using PassiveAggressive = PassiveAggressiveBy<FlatSteps>;
 
 }  // namespace manyclass

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "learners/rules/class_steps.hpp"
 #include "learners/rules/costs.hpp"
 #include "learners/rules/normalized_weights.hpp"
 #include "learners/rules/signed_weights.hpp"
@@ -24,6 +25,7 @@ struct UpdateContext {
     std::vector<Ranked> others;     // the classes of the constraints that the example brought
     double mean_classes = 0;        // the true classes of an event so far, on average
     Costs costs;                    // of the negatives, 1 where the rule has no costs
+    const ClassPaths* paths = nullptr;  // of a hierarchy
 
     // Without costs.
     double best_negative() const {
@@ -60,6 +62,7 @@ struct Rule {
     static constexpr bool HAS_REJECTIONS = false;   // `reject` updates a class said to be wrong
     static constexpr bool HAS_BIAS = false;         // a weight of each class for all examples
     static constexpr bool HAS_COSTS = false;        // margins grow with the distance of classes
+    static constexpr bool HAS_PATHS = false;        // a class scores the sum along its path
     static constexpr bool ALWAYS_UPDATES = false;   // also if the margin is large enough
     static constexpr bool DROPS_LIGHT_VOTES = false;
     static constexpr bool MASS_IS_SCALE = false;  // it does not shrink with the edges
@@ -88,6 +91,7 @@ struct SignedRule : Rule {
     static constexpr double MOST_MASS = LONGEST_ROW;  // settled edges
 
     double margin = 0;
+    double family_rate = 0;  // of a rule with paths
     std::uint32_t negatives = 1;
     double budget = 0;  // edges a feature; 0: no budget
     std::uint32_t budget_floor = 0;  // edges of an index that a budget allows at least
@@ -132,12 +136,6 @@ inline std::vector<double> violation_shares(const UpdateContext& context, const 
     for (double& share : shares) share /= sum;
     return shares;
 }
-
-// An update that moves the weight of a class for every active feature by gain * value.
-struct Step {
-    std::uint32_t cls;
-    double gain;
-};
 
 // Call the function with each active feature that is in the vocabulary.
 template <class F>

@@ -1,0 +1,282 @@
+// The paths of a hierarchical learner: which class stands right below which, by class id. A class
+// with others below it has weights in two places: its own, and those of its family, which all below
+// it share. A class scores its own weights and those of each family that it belongs to.
+//
+//        family(a)               own(a): path own(a), family(a)
+//       /    |    \              own(b): path own(b), family(a)
+//   own(a) own(b) family(c)      own(c): path own(c), family(c), family(a)
+//                 /     \        own(d): path own(d), family(c), family(a)
+//             own(c)   own(d)
+//
+//   links_   by class id: parent, children in the order in which the classes were first learned
+//   order_   the slots of all that are above or below others, from the top down
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "storage/family.hpp"
+#include "storage/score_table.hpp"
+#include "storage/tables.hpp"
+
+namespace manyclass {
+
+// Ownership: the tables are the engine's. No state: it follows from the tables and the taxonomy.
+// Threads: as a learner. The taxonomy is read by changes alone.
+class ClassPaths {
+public:
+    explicit ClassPaths(const Tables& tables) : tables_(tables) {}
+
+    // True if every class stands right below the root.
+    bool is_flat() const { return linked_ == 0; }
+
+    // The family right above a class or a family, by ids; NO_ID below the root.
+    std::uint32_t above(std::uint32_t id) const {
+        const std::uint32_t cls = class_of(id);
+        if (cls >= links_.size()) return NO_ID;
+        const Link& link = links_[cls];
+        if (!is_family(id) && link.first != NO_ID) return family(cls);
+        return link.parent == NO_ID ? NO_ID : family(link.parent);
+    }
+
+    bool has_children(std::uint32_t cls) const {
+        return cls < links_.size() && links_[cls].first != NO_ID;
+    }
+
+    std::vector<std::uint32_t> children(std::uint32_t cls) const {
+        std::vector<std::uint32_t> children;
+        if (!has_children(cls)) return children;
+        for (std::uint32_t at = links_[cls].first; at != NO_ID; at = links_[at].next)
+            children.push_back(at);
+        return children;
+    }
+
+    // --- changes -------------------------------------------------------------------------------
+
+    // Take in where a class stands in the taxonomy, and whether it is a class there. The nodes above
+    // it have ids.
+    void place(std::uint32_t cls) {
+        const std::uint32_t node = tables_.class_nodes[cls];
+        if (node == NO_ID && cls >= links_.size()) return;
+        const ClassTree& tree = tables_.class_nodes.tree();
+        if (cls >= links_.size()) links_.resize(cls + std::size_t{1});
+        links_[cls].is_class = tables_.class_records[cls].learned > 0 || node == NO_ID ||
+                               tree.is_class(node);
+        const std::uint32_t above = node == NO_ID ? NO_ID : tree.parent(node);
+        move(cls, above == NO_ID ? NO_ID : tables_.class_nodes.class_of(above));
+    }
+
+    // Note that an event named the class.
+    void note_class(std::uint32_t cls) {
+        if (cls < links_.size()) links_[cls].is_class = true;
+    }
+
+    // Forget a class. Those below it stand below the root.
+    void remove(std::uint32_t cls) {
+        if (cls >= links_.size()) return;
+        for (const std::uint32_t child : children(cls)) move(child, NO_ID);
+        move(cls, NO_ID);
+        links_[cls] = Link{};
+    }
+
+    // Take in all classes of the tables, which were loaded.
+    void load() {
+        std::vector<std::uint32_t> ids;
+        for (std::uint32_t cls = 0; cls < tables_.classes.end(); ++cls)
+            if (tables_.classes.alive(cls) && tables_.class_nodes[cls] != NO_ID) ids.push_back(cls);
+        const ClassTree& tree = tables_.class_nodes.tree();
+        std::sort(ids.begin(), ids.end(), [this](std::uint32_t one, std::uint32_t other) {
+            return created(one) < created(other);
+        });
+        for (const std::uint32_t cls : ids) {
+            const std::uint32_t above = tree.parent(tables_.class_nodes[cls]);
+            need(above == NO_ID || tables_.class_nodes.class_of(above) != NO_ID, "class_names",
+                 "a node of the taxonomy above a class is missing");
+            place(cls);
+        }
+    }
+
+    // --- scores --------------------------------------------------------------------------------
+
+    // Add to each score but 0 those of the families above, and none becomes 0.
+    void add_above(ScoreTable& scores) const {
+        if (!is_flat())
+            scores.add_above(order_, [this](std::uint32_t slot) {
+                const std::uint32_t id = above(id_of(slot));
+                return id == NO_ID ? NO_ID : slot_of(id);
+            });
+    }
+
+    // The score of a class after `add_above`: that of the nearest family above it with a score, if
+    // the class has none of its own.
+    double score(const ScoreTable& scores, std::uint32_t cls) const {
+        double score = 0;
+        for (std::uint32_t id = cls; id != NO_ID && score == 0; id = above(id))
+            score = scores.score(slot_of(id));
+        return score;
+    }
+
+    // Call the function with each class that ranks with a family because it has no score of its
+    // own, and the score: of each family with a score above 0 and at least `bound`, the first
+    // MOST_UNSCORED.
+    template <class F>
+    void each_unscored(const ScoreTable& scores, double bound, F&& visit) const {
+        if (is_flat()) return;
+        const double least = std::max(bound, std::numeric_limits<double>::min());
+        scores.each_at_least(least, [&](std::uint32_t slot, double score) {
+            if (is_family(id_of(slot)) && has_children(class_of(id_of(slot))))
+                each_unscored_of(scores, class_of(id_of(slot)), [&](std::uint32_t cls) {
+                    visit(cls, score);
+                });
+            return least;
+        });
+    }
+
+    // --- sizes ---------------------------------------------------------------------------------
+
+    static constexpr std::uint64_t BYTES_PER_CLASS = 52;
+
+    std::size_t resident_bytes() const {
+        return links_.capacity() * sizeof(Link) + order_.capacity() * sizeof(Ordered);
+    }
+
+private:
+    static constexpr std::uint32_t MOST_UNSCORED = 32;
+
+    using Ordered = ScoreTable::Ordered;
+
+    struct Link {
+        std::uint32_t parent = NO_ID, first = NO_ID, last = NO_ID, before = NO_ID, next = NO_ID;
+        std::uint32_t own_place = NO_ID, family_place = NO_ID;  // in `order_`
+        bool is_class = true;  // false for a node that is only named as a parent
+    };
+
+    std::uint64_t created(std::uint32_t cls) const {
+        return tables_.class_records[cls].creation_order;
+    }
+
+    template <class F>
+    void each_unscored_of(const ScoreTable& scores, std::uint32_t top, F&& visit) const {
+        std::uint32_t left = MOST_UNSCORED, at = top;
+        while (true) {
+            if (links_[at].is_class && scores.score(slot_of(at)) == 0) {
+                visit(at);
+                if (--left == 0) return;
+            }
+            std::uint32_t next = links_[at].first;
+            while (true) {
+                while (next == NO_ID && at != top) {
+                    next = links_[at].next;
+                    at = links_[at].parent;
+                }
+                if (next == NO_ID) return;
+                if (!has_children(next) || scores.score(slot_of(family(next))) == 0) break;
+                at = next;  // a family with a score of its own
+                next = links_[at].next;
+                at = links_[at].parent;
+            }
+            at = next;
+        }
+    }
+
+    void move(std::uint32_t cls, std::uint32_t parent) {
+        const std::uint32_t before = links_[cls].parent;
+        if (parent == before) return;
+        unlink(cls);
+        link(cls, parent);
+        for (const std::uint32_t each : {before, parent})
+            if (each != NO_ID && has_children(each) != (links_[each].family_place != NO_ID))
+                list(each);
+        list_all_below(cls);
+        if (order_.size() > 2 * (order_.size() - holes_) + 64) close_holes();
+    }
+
+    void link(std::uint32_t cls, std::uint32_t parent) {
+        if (parent == NO_ID) return;
+        ++linked_;
+        Link& linked = links_[cls];
+        Link& above = links_[parent];
+        linked.parent = parent;
+        linked.before = above.last;
+        while (linked.before != NO_ID && created(linked.before) > created(cls))
+            linked.before = links_[linked.before].before;
+        std::uint32_t& ahead = linked.before == NO_ID ? above.first : links_[linked.before].next;
+        linked.next = ahead;
+        ahead = cls;
+        (linked.next == NO_ID ? above.last : links_[linked.next].before) = cls;
+    }
+
+    void unlink(std::uint32_t cls) {
+        Link& linked = links_[cls];
+        if (linked.parent == NO_ID) return;
+        --linked_;
+        Link& above = links_[linked.parent];
+        (linked.before == NO_ID ? above.first : links_[linked.before].next) = linked.next;
+        (linked.next == NO_ID ? above.last : links_[linked.next].before) = linked.before;
+        linked.parent = linked.before = linked.next = NO_ID;
+    }
+
+    // --- order ---------------------------------------------------------------------------------
+
+    // Put a class and all below it at the end of the order.
+    void list_all_below(std::uint32_t cls) {
+        std::uint32_t at = cls;
+        while (true) {
+            list(at);
+            if (links_[at].first != NO_ID) {
+                at = links_[at].first;
+                continue;
+            }
+            while (at != cls && links_[at].next == NO_ID) at = links_[at].parent;
+            if (at == cls) return;
+            at = links_[at].next;
+        }
+    }
+
+    void list(std::uint32_t cls) {
+        Link& link = links_[cls];
+        unlist(link.family_place);
+        unlist(link.own_place);
+        if (link.first != NO_ID) append(link.family_place, family(cls));
+        if (above(cls) != NO_ID) append(link.own_place, cls);
+    }
+
+    void append(std::uint32_t& place, std::uint32_t id) {
+        place = static_cast<std::uint32_t>(order_.size());
+        order_.push_back({slot_of(id), place_of_family(above(id))});
+    }
+
+    std::uint32_t place_of_family(std::uint32_t id) const {
+        return id == NO_ID ? NO_ID : links_[class_of(id)].family_place;
+    }
+
+    void unlist(std::uint32_t& place) {
+        if (place == NO_ID) return;
+        order_[place].slot = NO_ID;
+        place = NO_ID;
+        ++holes_;
+    }
+
+    void close_holes() {
+        std::vector<Ordered> order;
+        order.swap(order_);
+        holes_ = 0;
+        for (const Ordered& each : order) {
+            if (each.slot == NO_ID) continue;
+            const std::uint32_t id = id_of(each.slot);
+            Link& link = links_[class_of(id)];
+            append(is_family(id) ? link.family_place : link.own_place, id);
+        }
+    }
+
+    const Tables& tables_;
+    std::vector<Link> links_;  // up to the last class that was placed
+    std::vector<Ordered> order_;
+    std::size_t holes_ = 0;     // in the order
+    std::uint32_t linked_ = 0;  // classes with a parent
+};
+
+}  // namespace manyclass
