@@ -119,7 +119,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         Outcome learn_csr(const CsrRows& rows, const CsrRows& classes, int64_t row, float weight,
                           bint is_first_epoch) except +raise_error
         bint build_csr(const CsrRows& rows, const CsrRows& classes) except +raise_error
-        void find_nodes(const vector[string_view]& names) except +raise_error
+        void find_nodes(const vector[string_view]& names,
+                        bint is_before_learning) except +raise_error
         void find_all_nodes() except +raise_error
         bint forget_class(string_view name) except +raise_error
         bint forget_feature(string_view name) except +raise_error

@@ -98,14 +98,17 @@ class Index:
         Forgetting an unknown name changes nothing.
         """
 
-    def placed(self, names: list[str]) -> None:
-        """Note that classes of these names, or their parents, were placed in the taxonomy.
+    def placed(self, names: list[str], before_learning: bool = False) -> None:
+        """Note that the taxonomy has added, changed or removed the nodes of these names.
+
+        With `before_learning` new ones are not ranked yet: the event that brought them is learned
+        next, and they are given once more after it.
 
         Called after the change, by the thread that changes the learner.
         """
 
-    def removed(self, names: list[str]) -> None:
-        """Note that the taxonomy has no nodes of these names any more; called as `placed` is."""
+    def place_all(self) -> None:
+        """Note all classes of the taxonomy, for a new learner; called as `placed` is."""
 
     def forget_class(self, name: str) -> bool: ...
     def forget_feature(self, name: str) -> bool: ...

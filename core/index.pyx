@@ -187,13 +187,10 @@ cdef class Index:
             self.forget_feature(event.name)
         return NOTHING_LEARNED
 
-    def placed(self, list names not None):
+    def placed(self, list names not None, bint before_learning=False):
         cdef vector[string_view] changed = Index.names_of(names)
         with nogil:
-            deref(self._native).find_nodes(changed)
-
-    def removed(self, list names not None):
-        self.placed(names)
+            deref(self._native).find_nodes(changed, before_learning)
 
     def place_all(self):
         with nogil:

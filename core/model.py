@@ -289,10 +289,10 @@ class Model:
         shadows: tuple[ShadowOutcome, ...] = ()
         seconds = 0.0
         answering = self.answering
-        if event.parents:
-            self._place(event)
+        placed = self._place(event) if event.parents else []
         if event.kind == "learn":
-            self.taxonomy.note_classes(event.classes)
+            placed += self.taxonomy.note_classes(event.classes)
+            self._note_places(placed, before_learning=True)
             clock = clock or _no_time
             began = clock()
             learned = answering.apply(event)
@@ -304,6 +304,7 @@ class Model:
             learned = NOTHING_LEARNED
             self._change(event)
             answering = self.answering
+        self._note_places(placed)
         if event.event_id is not None:
             self.recent.add(event.event_id, seq, event.fingerprint)
         self.seq = seq
@@ -335,23 +336,25 @@ class Model:
             for each in self.enrolled:
                 each.learner.apply(event)
         if event.kind == "forget_class":
-            self._remove(self.taxonomy.forget(event.name))
+            placed = [event.name] if event.name in self.taxonomy else []
+            self._note_places(placed + self.taxonomy.forget(event.name))
 
-    def _place(self, event: Event) -> None:
-        """Place classes in the taxonomy. One that has another parent keeps it unless it moves."""
+    def _place(self, event: Event) -> list[str]:
+        """Place classes in the taxonomy. One that has another parent keeps it unless it moves.
+
+        Return the names of nodes that were added, changed or removed.
+        """
         gone = []
         for name, parent in event.parents.items():
             gone += self.taxonomy.place(name, parent or None, event.moves)
-        placed = list(dict.fromkeys([*event.parents, *filter(None, event.parents.values())]))
-        for each in self.enrolled:
-            each.learner.placed(placed)
-        self._remove(gone)
+        parents = filter(None, event.parents.values())
+        return list(dict.fromkeys([*event.parents, *parents, *gone]))
 
-    def _remove(self, nodes: list[str]) -> None:
-        """Let the learners forget nodes that are no longer in the taxonomy."""
-        if nodes:
+    def _note_places(self, names: list[str], before_learning: bool = False) -> None:
+        """Let the learners take in nodes that the taxonomy has added, changed or removed."""
+        if names:
             for each in self.enrolled:
-                each.learner.removed(nodes)
+                each.learner.placed(names, before_learning)
 
     def _configure(self, asked: ModelSet) -> None:
         before = self.model_set

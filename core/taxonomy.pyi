@@ -64,8 +64,11 @@ class Taxonomy:
         result. Return the names of the nodes that are gone because the class moved.
         """
 
-    def note_classes(self, names: list[str]) -> None:
-        """Note that events learned these classes, if they have nodes."""
+    def note_classes(self, names: list[str]) -> list[str]:
+        """Note that events learned these classes, if they have nodes.
+
+        Return the names of nodes that were no classes before.
+        """
 
     def forget(self, name: str) -> list[str]:
         """Forget a class; return the names of the nodes that are gone.

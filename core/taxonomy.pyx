@@ -99,7 +99,7 @@ cdef class Taxonomy:
         cdef vector[string_view] native
         for name in names:
             native.push_back(Instance.any_utf8(<str?>name))
-        deref(self._native).note_classes(native)
+        return decoded(deref(self._native).note_classes(native))
 
     def forget(self, str name not None):
         return decoded(deref(self._native).forget(Instance.any_utf8(name)))

@@ -197,17 +197,17 @@ class Committee(Totals):
             self.forget_feature(event.name)
         return NOTHING_LEARNED
 
-    def placed(self, names: list[str]) -> None:
-        """Note that classes of these names, or their parents, were placed in the taxonomy."""
+    def placed(self, names: list[str], before_learning: bool = False) -> None:
+        """Note that the taxonomy has added, changed or removed the nodes of these names."""
         with self._changing:
             for each in self._indexes():
-                each.placed(names)
+                each.placed(names, before_learning)
 
-    def removed(self, names: list[str]) -> None:
-        """Note that the taxonomy has no nodes of these names any more."""
+    def place_all(self) -> None:
+        """Note all classes of the taxonomy, for a new committee."""
         with self._changing:
             for each in self._indexes():
-                each.removed(names)
+                each.place_all()
 
     def _indexes(self) -> list[Index]:
         return [self._table, *(each.index for each in self._members)]

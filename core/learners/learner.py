@@ -16,9 +16,9 @@ def make(options: Options, hash_seed: int = 0, taxonomy: Taxonomy | None = None)
 
     `hash_seed` salts its tables of names, not its state.
     """
-    if options.members:
-        return Committee(options, hash_seed, taxonomy)
-    return Index(options, hash_seed, taxonomy)
+    learner = (Committee if options.members else Index)(options, hash_seed, taxonomy)
+    learner.place_all()
+    return learner
 
 
 def load(

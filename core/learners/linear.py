@@ -165,16 +165,26 @@ LEARNERS = (
     ),
     Learner(
         "path",
-        "signed weights of classes and of the nodes above them | as svm, along paths"
-        " | Dekel et al., ICML 2004",
+        "signed weights of classes and families | when a constraint is violated"
+        " | svm along the paths of the taxonomy, below",
         (
             *(MARGIN.at(1.0), OUTDEGREE.at(1000), BUDGET.at(16.0), BUDGET_FLOOR, RATING),
             *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
-            *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST.at("sqrt")),
-            FAMILY_RATE,
+            *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST.at("sqrt"), FAMILY_RATE),
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
         presets={"fast": {"replay": 0}, "best": BEST},
+        learns_weights=True,
+        learns_rejections=True,
+    ),
+    Learner(
+        "hieron",
+        "signed weights of classes and families | when the hinge loss is positive"
+        " | Dekel, Keshet, Singer, ICML 2004",
+        (
+            *(MARGIN.at(1.0), *SIGNED, *preparing(sublinear=True, tfidf=True), C, NEGATIVES),
+            *(COST.at("sqrt"), FAMILY_RATE, *REPLAYING),
+        ),
         learns_weights=True,
         learns_rejections=True,
     ),

@@ -290,10 +290,11 @@ public:
         return is_built;
     }
 
-    // Look for the nodes of these classes in the taxonomy, which has changed.
-    void find_nodes(const std::vector<std::string_view>& names) {
+    // Look for the nodes of these classes in the taxonomy, which has changed, maybe by an event that
+    // will be learned next.
+    void find_nodes(const std::vector<std::string_view>& names, bool is_before_learning) {
         StateLock::Change change(lock_);
-        trainer_.place(names);
+        trainer_.place(names, is_before_learning);
         change.done();
     }
 
@@ -303,7 +304,7 @@ public:
         std::vector<std::string_view> names;
         for (std::uint32_t node = 0; node < tree.end(); ++node)
             if (tree.alive(node)) names.push_back(tree.name(node));
-        find_nodes(names);
+        find_nodes(names, false);
     }
 
     // --- forgetting ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 //             own(c)   own(d)
 //
 //   links_   by class id: parent, children in the order in which the classes were first learned
-//   order_   the slots of all that are above or below others, from the top down
+//   order_   the ids of all that are above or below others, from the top down
 #pragma once
 
 #include <algorithm>
@@ -56,22 +56,33 @@ public:
 
     // --- changes -------------------------------------------------------------------------------
 
-    // Take in where a class stands in the taxonomy, and whether it is a class there. The nodes above
-    // it have ids.
-    void place(std::uint32_t cls) {
+    // Take in where a class stands in the taxonomy, and whether it is a class there; if the event that
+    // made it one has still to be learned, only `admit` makes it one here. The nodes above it have
+    // ids.
+    void place(std::uint32_t cls, bool is_before_learning) {
         const std::uint32_t node = tables_.class_nodes[cls];
         if (node == NO_ID && cls >= links_.size()) return;
         const ClassTree& tree = tables_.class_nodes.tree();
-        if (cls >= links_.size()) links_.resize(cls + std::size_t{1});
-        links_[cls].is_class = tables_.class_records[cls].learned > 0 || node == NO_ID ||
-                               tree.is_class(node);
         const std::uint32_t above = node == NO_ID ? NO_ID : tree.parent(node);
-        move(cls, above == NO_ID ? NO_ID : tables_.class_nodes.class_of(above));
+        const std::uint32_t parent = above == NO_ID ? NO_ID : tables_.class_nodes.class_of(above);
+        const std::size_t ids = 1 + std::size_t{parent == NO_ID ? cls : std::max(cls, parent)};
+        if (ids > links_.size()) links_.resize(ids);
+        const bool is_class = tables_.class_records[cls].learned > 0 || node == NO_ID ||
+                              tree.is_class(node);
+        if (is_before_learning && is_class && !links_[cls].is_class) coming_.push_back(cls);
+        else links_[cls].is_class = is_class;
+        move(cls, parent);
     }
 
-    // Note that an event named the class.
+    // An event that is being learned names the class.
     void note_class(std::uint32_t cls) {
-        if (cls < links_.size()) links_[cls].is_class = true;
+        if (cls < links_.size() && !links_[cls].is_class) coming_.push_back(cls);
+    }
+
+    // The event was learned: the classes that it made rank from now on.
+    void admit() {
+        for (const std::uint32_t cls : coming_) links_[cls].is_class = true;
+        coming_.clear();
     }
 
     // Forget a class. Those below it stand below the root.
@@ -80,6 +91,7 @@ public:
         for (const std::uint32_t child : children(cls)) move(child, NO_ID);
         move(cls, NO_ID);
         links_[cls] = Link{};
+        coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
     }
 
     // Take in all classes of the tables, which were loaded.
@@ -91,23 +103,21 @@ public:
         std::sort(ids.begin(), ids.end(), [this](std::uint32_t one, std::uint32_t other) {
             return created(one) < created(other);
         });
+        if (!ids.empty()) links_.resize(tables_.classes.end());
         for (const std::uint32_t cls : ids) {
             const std::uint32_t above = tree.parent(tables_.class_nodes[cls]);
             need(above == NO_ID || tables_.class_nodes.class_of(above) != NO_ID, "class_names",
                  "a node of the taxonomy above a class is missing");
-            place(cls);
+            place(cls, false);
         }
     }
 
     // --- scores --------------------------------------------------------------------------------
 
-    // Add to each score but 0 those of the families above, and none becomes 0.
+    // Add to each score but 0 those of the families above.
     void add_above(ScoreTable& scores) const {
         if (!is_flat())
-            scores.add_above(order_, [this](std::uint32_t slot) {
-                const std::uint32_t id = above(id_of(slot));
-                return id == NO_ID ? NO_ID : slot_of(id);
-            });
+            scores.add_above(order_, [this](std::uint32_t id) { return above(id); });
     }
 
     // The score of a class after `add_above`: that of the nearest family above it with a score, if
@@ -115,7 +125,7 @@ public:
     double score(const ScoreTable& scores, std::uint32_t cls) const {
         double score = 0;
         for (std::uint32_t id = cls; id != NO_ID && score == 0; id = above(id))
-            score = scores.score(slot_of(id));
+            score = scores.score(id);
         return score;
     }
 
@@ -126,9 +136,9 @@ public:
     void each_unscored(const ScoreTable& scores, double bound, F&& visit) const {
         if (is_flat()) return;
         const double least = std::max(bound, std::numeric_limits<double>::min());
-        scores.each_at_least(least, [&](std::uint32_t slot, double score) {
-            if (is_family(id_of(slot)) && has_children(class_of(id_of(slot))))
-                each_unscored_of(scores, class_of(id_of(slot)), [&](std::uint32_t cls) {
+        scores.each_family_at_least(least, [&](std::uint32_t id, double score) {
+            if (has_children(class_of(id)))
+                each_unscored_of(scores, class_of(id), [&](std::uint32_t cls) {
                     visit(cls, score);
                 });
             return least;
@@ -144,14 +154,14 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t MOST_UNSCORED = 32;
+    static constexpr std::uint32_t MOST_UNSCORED = 16;
 
     using Ordered = ScoreTable::Ordered;
 
     struct Link {
         std::uint32_t parent = NO_ID, first = NO_ID, last = NO_ID, before = NO_ID, next = NO_ID;
         std::uint32_t own_place = NO_ID, family_place = NO_ID;  // in `order_`
-        bool is_class = true;  // false for a node that is only named as a parent
+        bool is_class = false;  // it ranks without weights; not so a node that is only a parent
     };
 
     std::uint64_t created(std::uint32_t cls) const {
@@ -162,7 +172,7 @@ private:
     void each_unscored_of(const ScoreTable& scores, std::uint32_t top, F&& visit) const {
         std::uint32_t left = MOST_UNSCORED, at = top;
         while (true) {
-            if (links_[at].is_class && scores.score(slot_of(at)) == 0) {
+            if (links_[at].is_class && scores.score(at) == 0) {
                 visit(at);
                 if (--left == 0) return;
             }
@@ -173,7 +183,7 @@ private:
                     at = links_[at].parent;
                 }
                 if (next == NO_ID) return;
-                if (!has_children(next) || scores.score(slot_of(family(next))) == 0) break;
+                if (!has_children(next) || scores.score(family(next)) == 0) break;
                 at = next;  // a family with a score of its own
                 next = links_[at].next;
                 at = links_[at].parent;
@@ -246,7 +256,7 @@ private:
 
     void append(std::uint32_t& place, std::uint32_t id) {
         place = static_cast<std::uint32_t>(order_.size());
-        order_.push_back({slot_of(id), place_of_family(above(id))});
+        order_.push_back({id, place_of_family(above(id))});
     }
 
     std::uint32_t place_of_family(std::uint32_t id) const {
@@ -255,7 +265,7 @@ private:
 
     void unlist(std::uint32_t& place) {
         if (place == NO_ID) return;
-        order_[place].slot = NO_ID;
+        order_[place].id = NO_ID;
         place = NO_ID;
         ++holes_;
     }
@@ -265,16 +275,16 @@ private:
         order.swap(order_);
         holes_ = 0;
         for (const Ordered& each : order) {
-            if (each.slot == NO_ID) continue;
-            const std::uint32_t id = id_of(each.slot);
-            Link& link = links_[class_of(id)];
-            append(is_family(id) ? link.family_place : link.own_place, id);
+            if (each.id == NO_ID) continue;
+            Link& link = links_[class_of(each.id)];
+            append(is_family(each.id) ? link.family_place : link.own_place, each.id);
         }
     }
 
     const Tables& tables_;
     std::vector<Link> links_;  // up to the last class that was placed
     std::vector<Ordered> order_;
+    std::vector<std::uint32_t> coming_;  // classes that the event being learned made
     std::size_t holes_ = 0;     // in the order
     std::uint32_t linked_ = 0;  // classes with a parent
 };

@@ -110,8 +110,9 @@ public:
     // not.
     virtual bool has_nodes() const { return false; }
 
-    // A class or a node was added or moved in the taxonomy, or became a class there.
-    virtual void node_placed(std::uint32_t) {}
+    // A class or a node was added or moved in the taxonomy, or became a class there, maybe by an event
+    // that will be learned next.
+    virtual void node_placed(std::uint32_t, bool /*is_before_learning*/) {}
 
     // True if others stand below the class in the taxonomy.
     virtual bool is_above_others(std::uint32_t) const { return false; }

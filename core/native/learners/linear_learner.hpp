@@ -127,6 +127,7 @@ public:
             if (rule_.budget > 0)
                 budget_.sweep(tables_, rule_.budget, rule_.budget_floor, rule_.tfidf,
                               postings().appended() - made_before);
+        if constexpr (Rule::HAS_PATHS) paths_.admit();
         return outcome;
     }
 
@@ -139,7 +140,9 @@ public:
     // --- hierarchy -----------------------------------------------------------------------------
 
     bool has_nodes() const override { return Rule::HAS_PATHS; }
-    void node_placed(std::uint32_t cls) override { paths_.place(cls); }
+    void node_placed(std::uint32_t cls, bool is_before_learning) override {
+        paths_.place(cls, is_before_learning);
+    }
     bool is_above_others(std::uint32_t cls) const override { return paths_.has_children(cls); }
     std::vector<std::uint32_t> children(std::uint32_t cls) const override {
         return paths_.children(cls);
@@ -149,9 +152,7 @@ public:
 
     void forget_class(std::uint32_t cls) override {
         if constexpr (Rule::HAS_PATHS) paths_.remove(cls);
-        if (biases_.empty()) return;
-        biases_[slot(cls)] = 0;
-        if constexpr (Rule::HAS_PATHS) biases_[slot(family(cls))] = 0;
+        if (!biases_.empty()) biases_[cls] = 0;
     }
 
     bool has_edges() const override { return true; }
@@ -264,7 +265,7 @@ public:
     // --- sizes ---------------------------------------------------------------------------------
 
     std::uint64_t class_bytes() const override {
-        return tables_.classes.count() * ((biases_.empty() ? 0 : sizeof(float) * (Rule::HAS_PATHS ? 2 : 1)) +
+        return tables_.classes.count() * ((biases_.empty() ? 0 : sizeof(float)) +
                                           (Rule::HAS_PATHS ? ClassPaths::BYTES_PER_CLASS : 0));
     }
     std::size_t resident_bytes() const override {
@@ -274,27 +275,23 @@ public:
 private:
     // A weight for each class id, or none without a bias.
     void fit_biases() {
-        if constexpr (Rule::HAS_BIAS) biases_.resize(rule_.bias > 0 ? slots() : 0);
+        if constexpr (Rule::HAS_BIAS) biases_.resize(rule_.bias > 0 ? tables_.classes.end() : 0);
     }
 
     void visit_biases(SnapshotVisitor& visitor) {
-        const auto biases = visitor.matching<float>("class_bias", slots());
+        const auto biases = visitor.matching<float>("class_bias", tables_.classes.end());
         if (visitor.is_dumping()) std::copy(biases_.begin(), biases_.end(), biases.data);
         if (!visitor.is_loading()) return;
         fit_biases();
-        for (std::size_t at = 0; at < slots(); ++at) {
-            const float bias = biases.data[at];
+        for (std::uint32_t cls = 0; cls < tables_.classes.end(); ++cls) {
+            const float bias = biases.data[cls];
             need(std::fabs(bias) <= static_cast<float>(LARGEST_WEIGHT) &&
                      (bias == 0 || SignedWeights::is_something(bias)),
                  "class_bias", "it is not a weight");
-            const auto cls = static_cast<std::uint32_t>(at / (Rule::HAS_PATHS ? 2 : 1));
             need(bias == 0 || tables_.classes.alive(cls), "class_bias", "a free class has a bias");
-            biases_[at] = bias;
+            biases_[cls] = bias;
         }
     }
-
-    // The size of a table of scores.
-    std::size_t slots() const { return std::size_t{tables_.classes.end()} * (Rule::HAS_PATHS ? 2 : 1); }
 
     const Postings& postings() const { return tables_.postings; }
 
@@ -335,14 +332,14 @@ private:
             edges += edges_scored(postings()[each.feature]);
             ++known;
         }
-        scores.start(edges + example.votes.size(), slots());
+        scores.start(edges + example.votes.size(), tables_.classes.end(), Rule::HAS_PATHS);
         for (const ActiveFeature& each : active) {
             if (each.feature == NO_ID) continue;
             const Row& row = postings()[each.feature];
             if (row.outdegree == 0) continue;
             const auto edge = postings().edges(row);
-            scores.add(edge.classes, edge.masses, edges_scored(row),
-                       coefficient(each, is_before ? before_counted(row) : row), slot);
+            scores.add<Rule::HAS_PATHS>(edge.classes, edge.masses, edges_scored(row),
+                       coefficient(each, is_before ? before_counted(row) : row));
         }
         if constexpr (Rule::HAS_BIAS)
             if (rule_.bias > 0) {
@@ -358,8 +355,8 @@ private:
         if (!(example.vote_scale > 0)) return false;
         for (const NeighborVote& each : example.votes) {
             const double above =
-                scores.score(slot(each.cls)) == 0 ? score_of(each.cls, scores) : 0.0;
-            scores.add(slot(each.cls), above + example.vote_scale * each.share);
+                scores.score(each.cls) == 0 ? score_of(each.cls, scores) : 0.0;
+            scores.add(each.cls, above + example.vote_scale * each.share);
         }
         return !example.votes.empty();
     }
@@ -375,23 +372,6 @@ private:
                 visit(id);
     }
 
-    // The place in a table of scores of an id in postings, and of a class.
-    static constexpr std::uint32_t slot(std::uint32_t id) {
-        return Rule::HAS_PATHS ? slot_of(id) : id;
-    }
-
-    // Call the function with each class whose score is not 0 and at least a bound, in any order.
-    // The function returns the bound from then on.
-    template <class F>
-    void each_at_least(const ScoreTable& scores, double bound, F&& visit) const {
-        if constexpr (Rule::HAS_PATHS)
-            scores.each_at_least(bound, [&](std::uint32_t slot, double score) {
-                if (!is_family(id_of(slot))) bound = visit(id_of(slot), score);
-                return bound;
-            });
-        else scores.each_at_least(bound, visit);
-    }
-
     // The score of a class, which edges may not lead to.
     double score_of(std::uint32_t cls, const ScoreTable& scores) const {
         return Rule::HAS_PATHS ? paths_.score(scores, cls) : scores.score(cls);
@@ -402,7 +382,7 @@ private:
     bool is_ranked(std::uint32_t cls, double score, const ScoreTable& scores) const {
         if (!is_retrieved(score)) return false;
         if constexpr (Rule::HAS_PATHS)
-            return score > 0 || scores.score(slot(cls)) != 0;
+            return score > 0 || scores.score(cls) != 0;
         return true;
     }
 
@@ -410,9 +390,8 @@ private:
     void select(const ScoreTable& scores, std::uint32_t k, double threshold,
                 std::vector<Ranked>& best) const {
         select_top_k<Rule::SIGNED>(
-            scores.size(),
-            [&](double bound, auto&& visit) { each_at_least(scores, bound, visit); }, k, threshold,
-            best, [this](std::uint32_t cls) { return !tables_.retired.has(cls); },
+            scores, k, threshold, best,
+            [this](std::uint32_t cls) { return !tables_.retired.has(cls); },
             [this](const Ranked& a, const Ranked& b) { return tables_.precedes(a, b); });
     }
 
@@ -433,11 +412,11 @@ private:
     // Fill in the learner's own scores of the classes with a vote, and the best of the others.
     void take_own_scores(Example& example, ScoreTable& scores) const {
         std::vector<double> taken;
-        for (const NeighborVote& each : example.votes) taken.push_back(scores.take(slot(each.cls)));
+        for (const NeighborVote& each : example.votes) taken.push_back(scores.take(each.cls));
         select(scores, example.places_compared(), -std::numeric_limits<double>::infinity(),
                example.best_without_vote);
         for (std::size_t at = 0; at < taken.size(); ++at)
-            scores.restore(slot(example.votes[at].cls), taken[at]);
+            scores.restore(example.votes[at].cls, taken[at]);
         for (NeighborVote& each : example.votes) each.own = score_of(each.cls, scores);
     }
 
@@ -460,7 +439,7 @@ private:
     Outcome compare(const Example& example, ScoreTable& scores, UpdateContext& context) const {
         context.positives.clear();
         for (const std::uint32_t cls : example.classes)
-            if (cls != NO_ID) context.positives.push_back({scores.take(slot(cls)), cls});
+            if (cls != NO_ID) context.positives.push_back({scores.take(cls), cls});
         context.mean_classes = tables_.mean_classes();
         context.paths = Rule::HAS_PATHS ? &paths_ : nullptr;
         const std::size_t most = rule_.most_negatives(context);
@@ -472,7 +451,7 @@ private:
         if constexpr (Rule::HAS_COSTS)
             if (context.costs.are_unequal() && rule_.compares_pairs(context))
                 find_costly_negatives(scores, most, context);
-        for (const Ranked& each : context.positives) scores.restore(slot(each.cls), each.score);
+        for (const Ranked& each : context.positives) scores.restore(each.cls, each.score);
         for (Ranked& each : context.positives) {
             each.score = score_of(each.cls, scores);
             const std::uint32_t rank = rank_of(each, scores);
@@ -544,7 +523,7 @@ private:
         const double widest = std::max(rule_.margin * costs.most(), rule_.margin * costs.least());
         std::vector<Rival> rivals;
         double least = -std::numeric_limits<double>::infinity();  // score that may be among them
-        each_at_least(scores, least, [&](std::uint32_t cls, double score) {
+        scores.each_at_least(least, [&](std::uint32_t cls, double score) {
             if (tables_.retired.has(cls)) return least;
             rivals.push_back({score + rule_.margin * costs.of_nearest(cls), {score, cls}});
             for (std::size_t at = rivals.size() - 1; at > 0 && precedes(rivals[at], rivals[at - 1]);
@@ -564,12 +543,12 @@ private:
     std::uint32_t rank_of(const Ranked& wanted, const ScoreTable& scores) const {
         if (!is_ranked(wanted.cls, wanted.score, scores)) return 0;
         std::uint32_t rank = 1;
-        each_at_least(scores, wanted.score, [&](std::uint32_t cls, double score) {
+        scores.each_at_least(wanted.score, [&](std::uint32_t cls, double score) {
             rank += tables_.precedes({score, cls}, wanted);
             return wanted.score;
         });
         if constexpr (Rule::HAS_PATHS) {
-            bool is_there = scores.score(slot(wanted.cls)) != 0;
+            bool is_there = scores.score(wanted.cls) != 0;
             paths_.each_unscored(scores, wanted.score, [&](std::uint32_t cls, double score) {
                 is_there |= cls == wanted.cls;
                 rank += cls != wanted.cls && tables_.precedes({score, cls}, wanted);
@@ -644,8 +623,8 @@ private:
             const Row& row = postings()[each.feature];
             if (row.times_seen > rule_.rating || row.outdegree == 0) continue;
             const auto edge = postings().edges(row);
-            scores.add(edge.classes, edge.masses, edges_scored(row),
-                       coefficient(each, before_counted(row)) - coefficient(each, row), slot);
+            scores.add<Rule::HAS_PATHS>(edge.classes, edge.masses, edges_scored(row),
+                       coefficient(each, before_counted(row)) - coefficient(each, row));
             any = true;
         }
         return any;
@@ -659,7 +638,7 @@ private:
     TopTwoScores top_two_of(const ScoreTable& scores) const {
         TopTwoScores top_two;
         static constexpr double NONE = -std::numeric_limits<double>::infinity();
-        each_at_least(scores, NONE, [&](std::uint32_t, double score) {
+        scores.each_at_least(NONE, [&](std::uint32_t, double score) {
             top_two.add(score);
             return top_two.second == 0 ? NONE : top_two.second;
         });

@@ -49,6 +49,7 @@ inline const std::vector<LearnerType>& learner_types() {
         learner_type<LinearLearner<Arow>>("arow"),
         learner_type<LinearLearner<DualSvm>>("svm"),
         learner_type<LinearLearner<DualSvmBy<PathSteps>>>("path"),
+        learner_type<LinearLearner<PassiveAggressiveBy<PathSteps>>>("hieron"),
         learner_type<Frequency>("frequency"),
         learner_type<BuiltLabelTree>("iplt"),
         learner_type<GrownLabelTree>("oplt"),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pipeline/ranking.hpp"
+#include "storage/score_table.hpp"
 
 namespace manyclass {
 
@@ -68,20 +69,19 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
 }
 
 // Select the k best of the classes for which `is_ranked` holds, with a score above `threshold`, best
-// first by `precedes`. `each_at_least` calls a function with at most `count` classes and scores, as
-// ScoreTable does. With SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
+// first by `precedes`. With SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
 // do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
 // end.
-template <bool SIGNED, class E, class R, class P>
-void select_top_k(std::size_t count, E&& each_at_least, std::uint32_t k, double threshold,
+template <bool SIGNED, class R, class P>
+void select_top_k(const ScoreTable& scores, std::uint32_t k, double threshold,
                   std::vector<Ranked>& best, R&& is_ranked, P&& precedes) {
     constexpr std::uint32_t SHORT = 32;
     constexpr double INFINITE = std::numeric_limits<double>::infinity();
     const double above = std::nextafter(SIGNED ? threshold : std::max(threshold, 0.0), INFINITE);
     if (k > SHORT) {
-        best.resize(count);
+        best.resize(scores.size());
         Ranked* at = best.data();
-        each_at_least(above, [&](std::uint32_t cls, double score) {
+        scores.each_at_least(above, [&](std::uint32_t cls, double score) {
             *at = {score, cls};
             at += is_ranked(cls);
             return above;
@@ -92,7 +92,7 @@ void select_top_k(std::size_t count, E&& each_at_least, std::uint32_t k, double 
     }
     best.clear();
     double last = above;  // the k-th score so far; an equal one may stand before it
-    each_at_least(above, [&](std::uint32_t cls, double score) {
+    scores.each_at_least(above, [&](std::uint32_t cls, double score) {
         if (!is_ranked(cls)) return last;
         best.push_back({score, cls});
         for (std::size_t at = best.size() - 1; at > 0 && precedes(best[at], best[at - 1]); --at)

@@ -93,8 +93,9 @@ public:
         return true;
     }
 
-    // Take in the nodes of these names, of which the taxonomy has added, moved or removed some.
-    void place(const std::vector<std::string_view>& names) {
+    // Take in the nodes of these names, of which the taxonomy has added, moved or removed some, maybe
+    // by an event that will be learned next.
+    void place(const std::vector<std::string_view>& names, bool is_before_learning) {
         ClassNodes& nodes = tables_.class_nodes;
         for (const std::string_view name : names)
             if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
@@ -102,10 +103,11 @@ public:
         if (!learner_.has_nodes()) return;
         for (const std::string_view name : names) {
             const std::uint32_t node = nodes.tree().find(name);
+            const bool is_new = tables_.classes.find(name) == NO_ID;
+            if (is_new && (node == NO_ID || !eviction_.make_room_for_class())) continue;
             add_nodes_above(node);
-            const std::uint32_t id = tables_.classes.find(name);
-            if (id != NO_ID) learner_.node_placed(id);
-            else if (node != NO_ID && eviction_.make_room_for_class()) add_node(name);
+            if (is_new) add_node(name, is_before_learning);
+            else learner_.node_placed(tables_.classes.find(name), is_before_learning);
         }
         for (const std::string_view name : names) {
             const std::uint32_t id = tables_.classes.find(name);
@@ -121,7 +123,7 @@ public:
         eviction_.retire_class(id);
         if (children.empty()) return;
         add_node(name);
-        for (const std::uint32_t child : children) learner_.node_placed(child);
+        for (const std::uint32_t child : children) learner_.node_placed(child, false);
     }
 
     // After other options were taken.
@@ -186,7 +188,7 @@ private:
         if (learner_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name));
         const std::uint32_t id = tables_.add_class(name);
         learner_.class_added(id);
-        if (learner_.has_nodes()) learner_.node_placed(id);
+        if (learner_.has_nodes()) learner_.node_placed(id, true);
         return id;
     }
 
@@ -202,10 +204,10 @@ private:
         for (; !missing.empty(); missing.pop_back()) add_node(tree.name(missing.back()));
     }
 
-    void add_node(std::string_view name) {
+    void add_node(std::string_view name, bool is_before_learning = false) {
         const std::uint32_t id = tables_.add_node(name);
         learner_.class_added(id);
-        learner_.node_placed(id);
+        learner_.node_placed(id, is_before_learning);
     }
 
     // Replay, and store the example just learned: to be replayed, or for a learner that is built.

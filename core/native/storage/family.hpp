@@ -13,8 +13,4 @@ constexpr std::uint32_t family(std::uint32_t cls) { return cls | FAMILY; }
 constexpr bool is_family(std::uint32_t id) { return (id & FAMILY) != 0; }
 constexpr std::uint32_t class_of(std::uint32_t id) { return id & ~FAMILY; }
 
-// The place of an id in a table of scores, where a family stands behind its class.
-constexpr std::uint32_t slot_of(std::uint32_t id) { return id << 1 | id >> 31; }
-constexpr std::uint32_t id_of(std::uint32_t slot) { return slot >> 1 | slot << 31; }
-
 }  // namespace manyclass

@@ -3,15 +3,20 @@
 // With few classes for the edges to score it holds a score for each class, which is read and cleared
 // as a whole. Otherwise it is a hash table with a power of two of slots, at least twice the edges,
 // and a list of those in use: the cost of a ranking does not depend on the number of classes.
+//
+// The scores of families, which a hierarchical learner has beside those of classes, stand behind
+// them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "storage/family.hpp"
 #include "storage/vocabulary.hpp"
 
 namespace manyclass {
@@ -19,11 +24,14 @@ namespace manyclass {
 class ScoreTable {
 public:
     // Prepare for a retrieval of at most `edges` edges and of class ids below `classes`.
-    void start(std::size_t edges, std::size_t classes) {
+    void start(std::size_t edges, std::size_t classes, bool has_families) {
         undo();  // after an error, scores of the last retrieval
-        if (classes <= edges * CLASSES_PER_EDGE) {
+        if (classes * (has_families ? 2 : 1) <= edges * CLASSES_PER_EDGE) {
             classes_ = classes;
-            if (classes > dense_.size()) dense_.resize(classes, 0.0);
+            families_ = (classes + BLOCK - 1) / BLOCK * BLOCK;
+            size_ = has_families ? families_ + classes : classes;
+            to_family_ = static_cast<std::uint32_t>(families_) - FAMILY;
+            if (size_ > dense_.size()) dense_.resize(size_, 0.0);
             return;
         }
         std::size_t size = 64;
@@ -38,21 +46,22 @@ public:
     }
 
     void undo() {
-        std::fill_n(dense_.begin(), classes_, 0.0);
-        classes_ = 0;
+        std::fill_n(dense_.begin(), size_, 0.0);
+        classes_ = families_ = size_ = 0;
         for (std::size_t i = 0; i < count_; ++i) slots_[touched_[i]] = EMPTY;
         count_ = 0;
     }
 
-    // Add coefficient * mass to the score of each class of a row. `slot_of` gives the place in the
-    // table of an id in the row.
-    template <class S>
+    // Add coefficient * mass to the score of each class, or family, of a row.
+    template <bool FAMILIES>
     void add(const std::uint32_t* classes, const float* masses, std::uint32_t count,
-             double coefficient, S&& slot_of) {
+             double coefficient) {
         if (classes_ > 0) {
             double* const scores = dense_.data();
+            const std::uint32_t to_family = to_family_;
             for (std::uint32_t i = 0; i < count; ++i)
-                scores[slot_of(classes[i])] += coefficient * static_cast<double>(masses[i]);
+                scores[FAMILIES ? place(classes[i], to_family) : classes[i]] +=
+                    coefficient * static_cast<double>(masses[i]);
             return;
         }
         Slot* const slots = slots_.data();
@@ -60,7 +69,7 @@ public:
         const int shift = shift_;
         std::uint32_t* touched = touched_.data() + count_;
         for (std::uint32_t i = 0; i < count; ++i) {
-            const std::uint32_t cls = slot_of(classes[i]);
+            const std::uint32_t cls = classes[i];
             const double gain = coefficient * static_cast<double>(masses[i]);
             std::uint32_t at = home(cls, shift);
             while (slots[at].cls != cls && slots[at].cls != NO_ID) at = (at + 1) & mask;
@@ -76,7 +85,7 @@ public:
     // Add to the score of one class, which counts as one more edge.
     void add(std::uint32_t cls, double gain) {
         if (classes_ > 0) {
-            dense_[cls] += gain;
+            dense_[place(cls, to_family_)] += gain;
             return;
         }
         std::uint32_t at = home(cls, shift_);
@@ -88,7 +97,7 @@ public:
         slots_[at].score += gain;
     }
 
-    // Add coefficient * gains[class] to each score but 0.
+    // Add coefficient * gains[class] to each score of a class but 0.
     void add_to_each(const std::vector<float>& gains, double coefficient) {
         for (std::size_t cls = 0; cls < classes_; ++cls) {  // without a branch, for vectors
             const auto is_scored = static_cast<double>(dense_[cls] != 0);
@@ -96,44 +105,46 @@ public:
         }
         for (std::size_t i = 0; i < count_; ++i) {
             Slot& slot = slots_[touched_[i]];
-            if (slot.score != 0) slot.score += coefficient * static_cast<double>(gains[slot.cls]);
+            if (slot.score != 0 && !is_family(slot.cls))
+                slot.score += coefficient * static_cast<double>(gains[slot.cls]);
         }
     }
 
-    // An entry of a hierarchy, and the place in a list of them of the one above it, which comes
-    // first; NO_ID if there is none. NO_ID in the place of a slot is a hole.
+    // A class or family of a hierarchy, by its id, and the place in a list of them of the one above
+    // it, which comes first; NO_ID, or -1, if there is none. NO_ID in the place of an id is a hole.
     struct Ordered {
-        std::uint32_t slot, above;
+        std::uint32_t id, above;
     };
 
-    // Add to each score but 0 those above it, and none becomes 0. `order` lists every slot with
-    // others above or below it; `above` is called with slots.
+    // Add to each score but 0 those above it. `order` lists every id with others above or below it;
+    // `above` is called with ids.
     template <class F>
     void add_above(const std::vector<Ordered>& order, F&& above) {
-        const auto not_zero = [](double sum) {
-            return sum == 0 ? -std::numeric_limits<double>::min() : sum;
-        };
-        if (classes_ > 0) {
-            sums_.resize(order.size());
+        if (classes_ > 0) {  // without branches: which scores are 0 cannot be foreseen
+            sums_.resize(order.size() + 1);
+            double* const sums = sums_.data() + 1;
+            double* const scores = dense_.data();
+            const std::uint32_t to_family = to_family_;
+            sums[-1] = 0;
             for (std::size_t at = 0; at < order.size(); ++at) {
                 const Ordered each = order[at];
-                if (each.slot == NO_ID) continue;
-                double& score = dense_[each.slot];
-                sums_[at] = score + (each.above == NO_ID ? 0.0 : sums_[each.above]);
-                if (score != 0) score = not_zero(sums_[at]);
+                if (each.id == NO_ID) continue;
+                double& score = scores[place(each.id, to_family)];
+                sums[at] = score + sums[static_cast<std::int32_t>(each.above)];
+                score = unless_zero(score, sums[at]);
             }
             return;
         }
         sums_.resize(count_);
         for (std::size_t i = 0; i < count_; ++i) {
             path_.clear();
-            for (std::uint32_t slot = slots_[touched_[i]].cls; slot != NO_ID; slot = above(slot))
-                path_.push_back(score(slot));
+            for (std::uint32_t id = slots_[touched_[i]].cls; id != NO_ID; id = above(id))
+                path_.push_back(score(id));
             sums_[i] = std::accumulate(path_.rbegin(), path_.rend(), 0.0);
         }
         for (std::size_t i = 0; i < count_; ++i) {
             double& score = slots_[touched_[i]].score;
-            if (score != 0) score = not_zero(sums_[i]);
+            score = unless_zero(score, sums_[i]);
         }
     }
 
@@ -161,14 +172,22 @@ public:
     // The function returns the bound from then on.
     template <class F>
     void each_at_least(double bound, F&& visit) const {
-        std::size_t cls = 0;
-        for (; cls + BLOCK <= classes_; cls += BLOCK)
-            if (any_at_least(bound, &dense_[cls]))
-                for (std::size_t at = cls; at < cls + BLOCK; ++at) offer(at, bound, visit);
-        for (; cls < classes_; ++cls) offer(cls, bound, visit);
+        each_dense(0, classes_, 0, bound, visit);
         for (std::size_t i = 0; i < count_; ++i) {
             const Slot& slot = slots_[touched_[i]];
-            if (slot.score >= bound && slot.score != 0) bound = visit(slot.cls, slot.score);
+            if (slot.score >= bound && slot.score != 0 && !is_family(slot.cls))
+                bound = visit(slot.cls, slot.score);
+        }
+    }
+
+    // The same of families, by their ids.
+    template <class F>
+    void each_family_at_least(double bound, F&& visit) const {
+        each_dense(families_, size_, to_family_, bound, visit);
+        for (std::size_t i = 0; i < count_; ++i) {
+            const Slot& slot = slots_[touched_[i]];
+            if (slot.score >= bound && slot.score != 0 && is_family(slot.cls))
+                bound = visit(slot.cls, slot.score);
         }
     }
 
@@ -186,6 +205,16 @@ private:
     // Two scores, at any address: a vector type of GCC and Clang.
     using TwoScores [[gnu::vector_size(16), gnu::aligned(8), gnu::may_alias]] = double;
 
+    // Return 0 if the score is 0, else the sum.
+    static double unless_zero(double score, double sum) {
+        std::uint64_t bits, sum_bits;
+        std::memcpy(&bits, &score, sizeof bits);
+        std::memcpy(&sum_bits, &sum, sizeof bits);
+        sum_bits &= -static_cast<std::uint64_t>(bits != 0);
+        std::memcpy(&sum, &sum_bits, sizeof sum);
+        return sum;
+    }
+
     static bool any_at_least(double bound, const double* scores) {
         const TwoScores bounds = {bound, bound};
         const auto* const two = reinterpret_cast<const TwoScores*>(scores);
@@ -194,14 +223,29 @@ private:
         return (are[0] | are[1]) != 0;
     }
 
+    // The place of an id among the dense scores.
+    static std::size_t place(std::uint32_t id, std::uint32_t to_family) {
+        const auto sign = static_cast<std::uint32_t>(static_cast<std::int32_t>(id) >> 31);
+        return id + (sign & to_family);
+    }
+
+    // Visit the dense scores from `at` on; the id of one is `less` below its place.
     template <class F>
-    void offer(std::size_t cls, double& bound, F&& visit) const {
-        const double score = dense_[cls];
-        if (score >= bound && score != 0) bound = visit(static_cast<std::uint32_t>(cls), score);
+    void each_dense(std::size_t at, std::size_t end, std::uint32_t less, double& bound,
+                    F&& visit) const {
+        const auto offer = [&](std::size_t place) {
+            const double score = dense_[place];
+            if (score >= bound && score != 0)
+                bound = visit(static_cast<std::uint32_t>(place) - less, score);
+        };
+        for (; at + BLOCK <= end; at += BLOCK)
+            if (any_at_least(bound, &dense_[at]))
+                for (std::size_t place = at; place < at + BLOCK; ++place) offer(place);
+        for (; at < end; ++at) offer(at);
     }
 
     const double* find(std::uint32_t cls) const {
-        if (classes_ > 0) return &dense_[cls];
+        if (classes_ > 0) return &dense_[place(cls, to_family_)];
         if (count_ == 0) return nullptr;
         for (std::uint32_t at = home(cls, shift_); slots_[at].cls != NO_ID; at = (at + 1) & mask_)
             if (slots_[at].cls == cls) return &slots_[at].score;
@@ -211,8 +255,11 @@ private:
     // Multiplicative hashing by the golden ratio: ids come in runs, and adjacent slots collide.
     static std::uint32_t home(std::uint32_t cls, int shift) { return (cls * 0x9e3779b1u) >> shift; }
 
-    std::vector<double> dense_;  // by class id
-    std::size_t classes_ = 0;    // scores in use there; 0: the hash table is
+    std::vector<double> dense_;    // by class id, then of families
+    std::size_t classes_ = 0;      // in use there; 0: the hash table is
+    std::size_t families_ = 0;     // the place of the first of them, at the begin of a block
+    std::size_t size_ = 0;         // scores in use there, those between the two are 0
+    std::uint32_t to_family_ = 0;  // from the id of a family to its place there
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> touched_;
     std::vector<double> sums_, path_;  // sums along paths; the scores of one

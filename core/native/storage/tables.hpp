@@ -227,11 +227,11 @@ private:
             for (std::uint32_t edge = 0; edge < row.outdegree; ++edge) {
                 const std::uint32_t each = edges.classes[edge];
                 const std::uint32_t cls = has_families ? class_of(each) : each;
-                const std::uint32_t slot = has_families ? slot_of(each) : each;
+                const std::size_t place = cls + (cls == each ? 0 : std::size_t{classes.end()});
                 need(cls < classes.end() && (classes.alive(cls) || retired.has(cls)) &&
-                         seen_in[slot] != id + std::uint64_t{1},
+                         seen_in[place] != id + std::uint64_t{1},
                      "edge_classes", "an edge leads to no class, or twice to one");
-                seen_in[slot] = id + std::uint64_t{1};
+                seen_in[place] = id + std::uint64_t{1};
             }
             check_row(row, edges);
         }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "snapshot/visitor.hpp"
@@ -113,8 +114,8 @@ public:
         return prune(before);
     }
 
-    // Note that a node is a class, as an event learned it.
-    void note_class(std::uint32_t node) { nodes_[node].is_class = true; }
+    // Note that a node is a class, as an event learned it. False if it was one.
+    bool note_class(std::uint32_t node) { return !std::exchange(nodes_[node].is_class, true); }
 
     // Forget a class: its node goes unless it has children, and so does every node above it that is
     // then neither a class nor above one. Returns the names of the nodes that are gone.

@@ -116,13 +116,18 @@ public:
         return gone;
     }
 
-    // Note that these names are of classes, if they have nodes.
-    void note_classes(const std::vector<std::string_view>& names) {
-        if (tree_.count() == 0) return;
+    // Note that these names are of classes, if they have nodes. Returns the names of nodes that were
+    // no classes before.
+    std::vector<std::string> note_classes(const std::vector<std::string_view>& names) {
+        std::vector<std::string> noted;
+        if (tree_.count() == 0) return noted;
         StateLock::Change change(lock_);
-        for (const std::string_view name : names)
-            if (const std::uint32_t node = tree_.find(name); node != NO_ID) tree_.note_class(node);
+        for (const std::string_view name : names) {
+            const std::uint32_t node = tree_.find(name);
+            if (node != NO_ID && tree_.note_class(node)) noted.emplace_back(name);
+        }
         change.done();
+        return noted;
     }
 
     // Forget a class. Returns the names of the nodes that are gone.

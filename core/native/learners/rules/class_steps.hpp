@@ -45,7 +45,6 @@ private:
 class FlatSteps {
 public:
     static constexpr bool ON_PATHS = false;
-    static constexpr std::uint32_t slot(std::uint32_t id) { return id; }  // of a table by ids
     static constexpr std::size_t NOWHERE = StepList::NONE;
 
     FlatSteps(const std::vector<Ranked>& classes, const ClassPaths*, double)
@@ -79,7 +78,6 @@ private:
 class PathSteps {
 public:
     static constexpr bool ON_PATHS = true;
-    static constexpr std::uint32_t slot(std::uint32_t id) { return slot_of(id); }
     static constexpr std::size_t NOWHERE = StepList::NONE;
 
     // `family_rate`: how far a step moves a family beside a class.

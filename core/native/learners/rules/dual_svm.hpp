@@ -73,7 +73,8 @@ struct DualSvmBy : SignedRule {
         const std::vector<Step>& steps = solver.solve();
         take_steps(SignedWeights(postings, max_outdegree), example.active, steps);
         if (value > 0)
-            for (const Step& step : steps) add_to_bias(biases[Steps::slot(step.cls)], step.gain * value);
+            for (const Step& step : steps)
+                if (!is_family(step.cls)) add_to_bias(biases[step.cls], step.gain * value);
         return !steps.empty();
     }
 
