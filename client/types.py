@@ -50,14 +50,26 @@ class PathNode(msgspec.Struct, frozen=True):
     features: tuple[Vote, ...]
 
 
+class FamilyScore(msgspec.Struct, frozen=True):
+    """A part of the score of a class: the weights that it shares with all below a class above it, or
+    at last its own, and the sum of the parts so far."""
+
+    name: str = msgspec.field(name="class")
+    score: float
+    sum: float
+    features: tuple[Vote, ...]
+
+
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. With `explain`, `features` has the votes for
-    it, and in a label tree `path` has the nodes from below the root to it."""
+    it; in a label tree `path` has the nodes from below the root to it, and of a learner with families
+    `families` has their parts of the score, from the top down."""
 
     name: str = msgspec.field(name="class")
     score: float
     features: tuple[Vote, ...] = ()
     path: tuple[PathNode, ...] = ()
+    families: tuple[FamilyScore, ...] = ()
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):

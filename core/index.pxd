@@ -43,6 +43,8 @@ cdef extern from "core/native/engine.hpp" namespace "manyclass" nogil:
         double probability
         double bias
         vector[pair[string, double]] moved
+        string name
+        double score
 
     cdef cppclass Section:
         string name

@@ -138,7 +138,13 @@ cdef class Index:
         cdef list kept = list(classes)
         deref(self._native).paths(bytes_of(given), Index.names_of(kept), limit, found)
         return [
-            [Node(each.classes, each.probability, each.bias, weighted(each.moved)) for each in path]
+            [
+                Node(
+                    each.classes, each.probability, each.bias, weighted(each.moved),
+                    each.name.decode("utf-8"), each.score,
+                )
+                for each in path
+            ]
             for path in found
         ]
 

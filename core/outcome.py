@@ -4,17 +4,22 @@ from typing import NamedTuple
 
 
 class Node(NamedTuple):
-    """A node on the path to a class in a label tree.
+    """A node on the path to a class, from the top down.
 
-    `classes` is the number of classes below the node, `probability` that of the node given its
-    parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is the change
-    for every instance.
+    In a label tree, `classes` is the number of classes below the node, `probability` that of the
+    node given its parent. `moved` lists (feature, change of the log-odds), largest first; `bias` is
+    the change for every instance.
+
+    Of a learner with families, `name` is the class of the family, at last the class itself, and
+    `score` its part of the score, to which `moved` lists what each feature adds.
     """
 
     classes: int
     probability: float
     bias: float
     moved: list[tuple[str, float]]
+    name: str = ""
+    score: float = 0.0
 
 
 class Learned(NamedTuple):

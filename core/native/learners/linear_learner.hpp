@@ -81,18 +81,27 @@ public:
     void explain(const Example& example, std::uint32_t cls,
                  Contributions& contributions) const override {
         for (const ActiveFeature& each : example.active) {
-            if (each.feature == NO_ID) continue;
-            const Row& row = postings()[each.feature];
-            const auto edge = postings().edges(row);
-            const std::uint32_t voting = edges_scored(row);
-            double weight = 0;
-            each_on_path(cls, [&](std::uint32_t id) {
-                const std::uint32_t at = class_search(id, edge.classes, voting);
-                if (at < voting) weight += static_cast<double>(edge.masses[at]);
-            });
-            if (weight != 0)
-                contributions.emplace_back(std::string(each.name), coefficient(each, row) * weight);
+            double votes = 0;
+            each_on_path(cls, [&](std::uint32_t id) { votes += vote_of(each, id); });
+            if (votes != 0) contributions.emplace_back(std::string(each.name), votes);
         }
+    }
+
+    // The families of a class, from the top down, and at last the class itself.
+    std::vector<PathNode> path(const Example& example, std::uint32_t cls) const override {
+        std::vector<PathNode> nodes;
+        if (!Rule::HAS_PATHS || cls == NO_ID) return nodes;
+        each_on_path(cls, [&](std::uint32_t id) {
+            PathNode& node = nodes.emplace_back();
+            node.name = tables_.classes.name(class_of(id));
+            for (const ActiveFeature& each : example.active)
+                if (const double vote = vote_of(each, id); vote != 0) {
+                    node.moved.emplace_back(std::string(each.name), vote);
+                    node.score += vote;
+                }
+        });
+        std::reverse(nodes.begin(), nodes.end());
+        return nodes;
     }
 
     std::uint32_t most_edges_read() const override { return rule_.max_outdegree; }
@@ -314,6 +323,17 @@ private:
                 std::partition_point(masses, masses + most, is_heavy) - masses);
         }
         return most;
+    }
+
+    // What an active feature adds to the score of a class, or a family, by its id.
+    double vote_of(const ActiveFeature& active, std::uint32_t id) const {
+        if (active.feature == NO_ID) return 0;
+        const Row& row = postings()[active.feature];
+        const auto edge = postings().edges(row);
+        const std::uint32_t voting = edges_scored(row);
+        const std::uint32_t at = class_search(id, edge.classes, voting);
+        if (at == voting) return 0;
+        return coefficient(active, row) * static_cast<double>(edge.masses[at]);
     }
 
     double coefficient(const ActiveFeature& active, const Row& row) const {
@@ -578,16 +598,8 @@ private:
     // The score of one class; not for rules that let the heaviest edges alone vote.
     double score_of(const Example& example, std::uint32_t cls) const {
         double score = 0;
-        for (const ActiveFeature& each : example.active) {
-            if (each.feature == NO_ID) continue;
-            const Row& row = postings()[each.feature];
-            const auto edge = postings().edges(row);
-            each_on_path(cls, [&](std::uint32_t id) {
-                const std::uint32_t at = class_search(id, edge.classes, row.outdegree);
-                if (at < row.outdegree)
-                    score += coefficient(each, row) * static_cast<double>(edge.masses[at]);
-            });
-        }
+        for (const ActiveFeature& each : example.active)
+            each_on_path(cls, [&](std::uint32_t id) { score += vote_of(each, id); });
         return score;
     }
 

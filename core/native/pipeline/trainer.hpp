@@ -116,10 +116,12 @@ public:
         }
     }
 
-    // Forget a class. One with others below it stays as a node without weights.
+    // Forget a class. One with others below it stays as a node without weights; a node that was never
+    // learned keeps those of its family.
     void forget_class(std::uint32_t id) {
         const std::string name(tables_.classes.name(id));
         const std::vector<std::uint32_t> children = learner_.children(id);
+        if (!children.empty() && tables_.class_records[id].learned == 0) return;
         eviction_.retire_class(id);
         if (children.empty()) return;
         add_node(name);

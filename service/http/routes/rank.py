@@ -1,7 +1,7 @@
 """POST /rank: the best classes of one instance, or of many."""
 
 from collections.abc import Iterator, Sequence
-from itertools import starmap
+from itertools import accumulate, starmap
 from time import perf_counter
 from typing import ClassVar
 
@@ -38,6 +38,7 @@ from manyclass.service.http.schemas.rank import (
     MOST_MOVES,
     MOST_RANKED_AT_ONCE,
     MOST_VOTES,
+    FamilyScore,
     PathNode,
     RankAnswer,
     Ranked,
@@ -336,13 +337,23 @@ def _explained_classes(
     reasons = model.explain(instance, names, MOST_VOTES)
     paths = model.paths(instance, names, MOST_MOVES)
     for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True):
-        yield Ranked(name, score, list(starmap(Vote, votes)), _path(nodes))
+        yield Ranked(name, score, list(starmap(Vote, votes)), _path(nodes), _families(nodes))
 
 
 def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
-    if not nodes:
+    if not nodes or nodes[0].name:
         return UNSET
     return [
         PathNode(node.classes, node.probability, node.bias, list(starmap(Vote, node.moved)))
         for node in nodes
+    ]
+
+
+def _families(nodes: Sequence[Node]) -> list[FamilyScore] | UnsetType:
+    if not nodes or not nodes[0].name:
+        return UNSET
+    sums = accumulate(node.score for node in nodes)
+    return [
+        FamilyScore(node.name, node.score, total, list(starmap(Vote, node.moved)))
+        for node, total in zip(nodes, sums, strict=True)
     ]

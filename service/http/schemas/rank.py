@@ -74,14 +74,26 @@ class PathNode(msgspec.Struct, gc=False):
     features: list[Vote]
 
 
+class FamilyScore(msgspec.Struct, gc=False):
+    """A part of the score of a class: the weights that it shares with all below a class above it, or
+    at last its own, and the sum of the parts so far."""
+
+    name: str = msgspec.field(name="class")
+    score: float
+    sum: float
+    features: list[Vote]
+
+
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
-    """A class with its score, which may be negative; with `explain`, the votes for it, and in a
-    label tree the path to it."""
+    """A class with its score, which may be negative; with `explain`, the votes for it; in a label
+    tree the path to it, and of a learner with families their parts of the score, from the top
+    down."""
 
     name: str = msgspec.field(name="class")
     score: float
     features: list[Vote] | UnsetType = UNSET
     path: list[PathNode] | UnsetType = UNSET
+    families: list[FamilyScore] | UnsetType = UNSET
 
 
 _Confidence = Annotated[
