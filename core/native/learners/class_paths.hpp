@@ -9,7 +9,8 @@
 //             own(c)   own(d)
 //
 //   links_   by class id: parent, children in the order in which the classes were first learned
-//   order_   the ids of all that are above or below others, from the top down
+//   order_   the families, from the top down
+//   above_   by class id: the place there of the family right above the class
 #pragma once
 
 #include <algorithm>
@@ -117,7 +118,7 @@ public:
     // Add to each score but 0 those of the families above.
     void add_above(ScoreTable& scores) const {
         if (!is_flat())
-            scores.add_above(order_, [this](std::uint32_t id) { return above(id); });
+            scores.add_above(order_, above_, [this](std::uint32_t id) { return above(id); });
     }
 
     // The score of a class after `add_above`: that of the nearest family above it with a score, if
@@ -150,17 +151,18 @@ public:
     static constexpr std::uint64_t BYTES_PER_CLASS = 52;
 
     std::size_t resident_bytes() const {
-        return links_.capacity() * sizeof(Link) + order_.capacity() * sizeof(Ordered);
+        return links_.capacity() * sizeof(Link) + order_.capacity() * sizeof(Family) +
+               above_.capacity() * sizeof(std::uint32_t);
     }
 
 private:
     static constexpr std::uint32_t MOST_UNSCORED = 16;
 
-    using Ordered = ScoreTable::Ordered;
+    using Family = ScoreTable::Family;
 
     struct Link {
         std::uint32_t parent = NO_ID, first = NO_ID, last = NO_ID, before = NO_ID, next = NO_ID;
-        std::uint32_t own_place = NO_ID, family_place = NO_ID;  // in `order_`
+        std::uint32_t place = NO_ID;  // of its family in `order_`
         bool is_class = false;  // it ranks without weights; not so a node that is only a parent
     };
 
@@ -198,7 +200,7 @@ private:
         unlink(cls);
         link(cls, parent);
         for (const std::uint32_t each : {before, parent})
-            if (each != NO_ID && has_children(each) != (links_[each].family_place != NO_ID))
+            if (each != NO_ID && has_children(each) != (links_[each].place != NO_ID))
                 list(each);
         list_all_below(cls);
         if (order_.size() > 2 * (order_.size() - holes_) + 64) close_holes();
@@ -247,43 +249,43 @@ private:
     }
 
     void list(std::uint32_t cls) {
-        Link& link = links_[cls];
-        unlist(link.family_place);
-        unlist(link.own_place);
-        if (link.first != NO_ID) append(link.family_place, family(cls));
-        if (above(cls) != NO_ID) append(link.own_place, cls);
-    }
-
-    void append(std::uint32_t& place, std::uint32_t id) {
-        place = static_cast<std::uint32_t>(order_.size());
-        order_.push_back({id, place_of_family(above(id))});
-    }
-
-    std::uint32_t place_of_family(std::uint32_t id) const {
-        return id == NO_ID ? NO_ID : links_[class_of(id)].family_place;
-    }
-
-    void unlist(std::uint32_t& place) {
-        if (place == NO_ID) return;
-        order_[place].id = NO_ID;
+        std::uint32_t& place = links_[cls].place;
+        if (place != NO_ID) {
+            order_[place].id = NO_ID;
+            ++holes_;
+        }
         place = NO_ID;
-        ++holes_;
+        if (links_[cls].first != NO_ID) append(cls);
+        note_above(cls);
+    }
+
+    void append(std::uint32_t cls) {
+        links_[cls].place = static_cast<std::uint32_t>(order_.size());
+        order_.push_back({family(cls), place_of(above(family(cls)))});
+    }
+
+    void note_above(std::uint32_t cls) {
+        above_.resize(links_.size(), NO_ID);
+        above_[cls] = place_of(above(cls));
+    }
+
+    std::uint32_t place_of(std::uint32_t family) const {
+        return family == NO_ID ? NO_ID : links_[class_of(family)].place;
     }
 
     void close_holes() {
-        std::vector<Ordered> order;
+        std::vector<Family> order;
         order.swap(order_);
         holes_ = 0;
-        for (const Ordered& each : order) {
-            if (each.id == NO_ID) continue;
-            Link& link = links_[class_of(each.id)];
-            append(is_family(each.id) ? link.family_place : link.own_place, each.id);
-        }
+        for (const Family& each : order)
+            if (each.id != NO_ID) append(class_of(each.id));
+        for (std::uint32_t cls = 0; cls < links_.size(); ++cls) note_above(cls);
     }
 
     const Tables& tables_;
     std::vector<Link> links_;  // up to the last class that was placed
-    std::vector<Ordered> order_;
+    std::vector<Family> order_;
+    std::vector<std::uint32_t> above_;  // as long as `links_`
     std::vector<std::uint32_t> coming_;  // classes that the event being learned made
     std::size_t holes_ = 0;     // in the order
     std::uint32_t linked_ = 0;  // classes with a parent

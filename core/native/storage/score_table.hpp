@@ -110,29 +110,36 @@ public:
         }
     }
 
-    // A class or family of a hierarchy, by its id, and the place in a list of them of the one above
-    // it, which comes first; NO_ID, or -1, if there is none. NO_ID in the place of an id is a hole.
-    struct Ordered {
+    // A family of a hierarchy, by its id, and the place in a list of families of the one above it,
+    // which comes first; NO_ID, or -1, if there is none. NO_ID in the place of an id is a hole.
+    struct Family {
         std::uint32_t id, above;
     };
 
-    // Add to each score but 0 those above it. `order` lists every id with others above or below it;
-    // `above` is called with ids.
+    // Add to each score but 0 those of the families above. `above_class` has the place of the family
+    // right above each class, or NO_ID, by class id; classes behind its end have none. `above` gives
+    // the family above a class or a family by their ids.
     template <class F>
-    void add_above(const std::vector<Ordered>& order, F&& above) {
+    void add_above(const std::vector<Family>& families,
+                   const std::vector<std::uint32_t>& above_class, F&& above) {
         if (classes_ > 0) {  // without branches: which scores are 0 cannot be foreseen
-            sums_.resize(order.size() + 1);
+            sums_.resize(families.size() + 1);
             double* const sums = sums_.data() + 1;
             double* const scores = dense_.data();
-            const std::uint32_t to_family = to_family_;
             sums[-1] = 0;
-            for (std::size_t at = 0; at < order.size(); ++at) {
-                const Ordered each = order[at];
+            const auto sum_above = [sums](std::uint32_t place) {
+                return sums[static_cast<std::int32_t>(place)];
+            };
+            for (std::size_t at = 0; at < families.size(); ++at) {
+                const Family each = families[at];
                 if (each.id == NO_ID) continue;
-                double& score = scores[place(each.id, to_family)];
-                sums[at] = score + sums[static_cast<std::int32_t>(each.above)];
+                double& score = scores[place(each.id, to_family_)];
+                sums[at] = score + sum_above(each.above);
                 score = unless_zero(score, sums[at]);
             }
+            const std::size_t classes = std::min(classes_, above_class.size());
+            for (std::size_t cls = 0; cls < classes; ++cls)
+                scores[cls] = unless_zero(scores[cls], scores[cls] + sum_above(above_class[cls]));
             return;
         }
         sums_.resize(count_);
