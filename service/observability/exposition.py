@@ -8,8 +8,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from manyclass.core.model import Model
-from manyclass.core.reliability import calibration_error
 from manyclass.core.recent_numbers import LONGEST_WINDOW
+from manyclass.core.reliability import calibration_error
 from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady

@@ -106,11 +106,11 @@ class Rank(HotCall):
         has no place. `confidence` is then null, since it is learned from rankings of all classes,
         and `min_confidence` is refused.
 
-        With `decode` `taxo` the classes come in the order of least expected taxonomic loss, which each
-        has as `expected_loss`: half the edges of the path to the true class in the taxonomy, on the
-        mean over the probabilities of the 50 classes of the highest scores, or of the classes of
-        `among`. `score`, `confidence` and `threshold` are about scores as ever: `confidence` is of
-        the class of the highest score. `k` is at most 50 then. Without a taxonomy it is refused.
+        `decode` `taxo` orders the classes by expected taxonomic loss, least first. Each has it as
+        `expected_loss`: half the edges of the path from this class to the true one, on the mean
+        over the probabilities of the 50 classes with the highest scores, or of the classes of
+        `among`. `threshold` still compares scores, and `confidence` is that of the class with the
+        highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
 
         `warnings` lists the instances without features (texts without words, and `features` without
         a value above 0), and names in `among` that no class has.
