@@ -14,6 +14,10 @@ from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.taxonomic_loss import edges_between, has_parent_of
 
+# Examples to which expected losses are fitted: all of the first, then one in so many, for a ranking
+# of many classes takes longer than one of the first class.
+ALL_FITTED, FITTED_EVERY = 1_000, 4
+
 
 @dataclass(slots=True)
 class Enrolled:
@@ -47,11 +51,14 @@ class Enrolled:
     def _count_losses(self, event: Event) -> None:
         """Count the taxonomic losses of the instance's ranking."""
         taxonomy, classes = self.learner.taxonomy, event.classes
-        ranked = self.learner.rank(event.instance, CANDIDATES)
+        examples = self.progress.taxonomic_loss.examples
+        fits = examples < ALL_FITTED or examples % FITTED_EVERY == 0
+        ranked = self.learner.rank(event.instance, CANDIDATES if fits else 1)
         first = ranked[0][0] if ranked else None
         self.progress.taxonomic_loss.add(edges_between(taxonomy, first, classes))
         self.progress.parent_accuracy.add(has_parent_of(taxonomy, first, classes))
-        self.expected_loss.add(taxonomy, ranked, classes)
+        if fits:
+            self.expected_loss.add(taxonomy, ranked, classes)
 
     def _apply_without_features(self, event: Event) -> Learned:
         """Learn the known classes only: a new class without features would never be ranked."""

@@ -22,7 +22,7 @@ class TaxonomicLoss(RecentNumbers):
 
 
 class ParentAccuracy(RecentNumbers):
-    """Whether the class ranked first is a true class or has the parent of one: 1, else 0."""
+    """1 if the class ranked first is a true class or has the parent of one, else 0."""
 
     LARGEST = 1
     TOTALS, NUMBERS = "parent_totals", "parent_right"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyclass.core import snapshot
+from manyclass.core import enrolled, snapshot
 from manyclass.core.errors import SnapshotError, TaxonomyMissing
 from manyclass.core.event import Event
 from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
@@ -121,7 +121,7 @@ def test_an_empty_ranking_counts_for_nothing():
 
 
 def test_the_temperature_follows_the_outcomes():
-    # It falls as the first class is right, and rises as its rivals are.
+    # It falls while the first class is right, and rises while the others are.
     taxonomy = tree([("a", None), ("b", "f"), ("c", "f"), ("d", "f")])
     ranked = [("a", 1.0), ("b", 0.95), ("c", 0.95), ("d", 0.95)]
     loss = ExpectedLoss()
@@ -270,6 +270,22 @@ def test_a_snapshot_of_an_older_release_begins_anew():
         assert each.progress.parent_accuracy.examples == 0
         assert each.progress.taxonomic_loss.examples == 60
     assert restored.decode(INSTANCE).ranked
+
+
+def test_after_the_first_examples_one_in_four_is_fitted(monkeypatch):
+    monkeypatch.setattr(enrolled, "ALL_FITTED", 10)
+    counted = []
+
+    class Watched:
+        def add(self, taxonomy, ranked, classes):
+            counted.append(model.progress.taxonomic_loss.examples - 1)
+
+    model = learned("svm", 0)
+    model.answering.expected_loss = Watched()
+    random = np.random.default_rng(3)
+    for _ in range(30):
+        model.apply(model.seq + 1, event(random))
+    assert counted == [*range(10), 12, 16, 20, 24, 28]
 
 
 def test_a_promotion_keeps_the_temperatures():
