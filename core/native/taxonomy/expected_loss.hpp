@@ -107,7 +107,8 @@ private:
 // State: a decayed sum of losses for each temperature, in integers.
 class ExpectedLoss {
 public:
-    static constexpr std::size_t TEMPERATURES = 24;  // 1, 2^-1/4, 2^-1/2, ...
+    // 1, 2^-1/4, 2^-1/2, ...: by the lowest the classes of highest scores are nearly always chosen.
+    static constexpr std::size_t TEMPERATURES = 32;
     static constexpr std::size_t CANDIDATES = 50;    // classes of a ranking with a probability
 
     double temperature() const { return std::exp2(-static_cast<double>(best()) / PER_OCTAVE); }
@@ -126,7 +127,8 @@ public:
         with.candidates.fill(*Taxonomy::View(taxonomy), classes);
         with.candidates.expect(with.weights, with.sums, with.losses);
         std::vector<double> expected;
-        for (const auto& [loss] : with.losses) expected.push_back(loss / total);
+        for (const auto& [loss] : with.losses)
+            expected.push_back(std::max(loss / total, 0.0));  // rounding may lead below
         return expected;
     }
 
