@@ -130,7 +130,7 @@ def _check_targets(out: Path | None, store: str | None) -> None:
 
 
 def _model_of(training: Training, text: TextAnalysis) -> Model:
-    return Model.of(training.learner, training.learned, training.calibration, text)
+    return Model.of(training.learner, training.learned, training.calibration, text, training.losses)
 
 
 def _write(model: Model, out: Path | None, store: str | None) -> None:

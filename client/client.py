@@ -6,7 +6,7 @@ from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Literal, Self
 
 import httpx
 import msgspec
@@ -90,6 +90,7 @@ class Client:
         threshold: float | None = None,
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
+        decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Ranking:
@@ -97,10 +98,11 @@ class Client:
 
         Only scores above `threshold`; None: every class the learner retrieves. With `among`, only
         these classes, and no confidence. With `min_confidence`, the service abstains from a ranking
-        of lower or unknown confidence. Raises ValueError unless `threshold` is finite and
-        `min_confidence` is from 0 to 1.
+        of lower or unknown confidence. `decode` "taxo" orders the classes by expected taxonomic
+        loss, least first; confidence stays that of the highest score. Raises ValueError unless
+        `threshold` is finite and `min_confidence` is from 0 to 1.
         """
-        how = rank_options(k, threshold, among, min_confidence, explain, min_seq)
+        how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
         return self._post("/rank", {**instance, **how}, Ranking)
 
     def rank_many(
@@ -111,11 +113,12 @@ class Client:
         threshold: float | None = None,
         among: Sequence[str | int] | None = None,
         min_confidence: float | None = None,
+        decode: Literal["taxo"] | None = None,
         explain: bool = False,
         min_seq: int = 0,
     ) -> Rankings:
         """Return the k best classes of each instance, in order, as `rank` does."""
-        how = rank_options(k, threshold, among, min_confidence, explain, min_seq)
+        how = rank_options(k, threshold, among, min_confidence, decode, explain, min_seq)
         return self._post("/rank", {"instances": instances, **how}, Rankings)
 
     def learn(self, event: EventBody) -> Learned:

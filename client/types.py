@@ -61,12 +61,14 @@ class FamilyScore(msgspec.Struct, frozen=True):
 
 
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A class with its score, which may be negative. With `explain`, `features` has the votes for
-    it; in a label tree `path` has the nodes from below the root to it, and of a learner with families
-    `families` has their parts of the score, from the top down."""
+    """A class with its score, which may be negative. With `decode`, `expected_loss` is the expected
+    taxonomic loss of choosing it. With `explain`, `features` has the votes for it; in a label tree
+    `path` has the nodes from below the root to it, and of a learner with families `families` has
+    their parts of the score, from the top down."""
 
     name: str = msgspec.field(name="class")
     score: float
+    expected_loss: float | None = None
     features: tuple[Vote, ...] = ()
     path: tuple[PathNode, ...] = ()
     families: tuple[FamilyScore, ...] = ()
@@ -83,8 +85,9 @@ class InstanceWarning(msgspec.Struct, frozen=True):
 class Ranking(msgspec.Struct, frozen=True):
     """The classes of one instance, best first. A later label refers to it by `id`.
 
-    `confidence` is the probability that the first class is right, None while it is unknown. If it
-    is below `min_confidence` the service abstains: `abstained` is True, and `ranked` is empty.
+    `confidence` is the probability that the first class by score is right, None while it is
+    unknown. If it is below `min_confidence` the service abstains: `abstained` is True, and `ranked`
+    is empty.
     `withheld` is the old name of `abstained`, until 1.0.
     """
 
@@ -199,6 +202,7 @@ class Accuracy(msgspec.Struct, frozen=True):
     r10: float
     mrr: float
     taxonomic_loss: float | None = None
+    parent_accuracy: float | None = None
 
 
 class ReliabilityBin(msgspec.Struct, frozen=True):

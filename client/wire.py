@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -18,6 +18,7 @@ def rank_options(
     threshold: float | None,
     among: Sequence[str | int] | None,
     min_confidence: float | None,
+    decode: Literal["taxo"] | None,
     explain: bool,
     min_seq: int,
 ) -> dict[str, object]:
@@ -36,6 +37,8 @@ def rank_options(
         how["among"] = among
     if min_confidence is not None:
         how["min_confidence"] = min_confidence
+    if decode is not None:
+        how["decode"] = decode
     return how
 
 

@@ -1,15 +1,22 @@
-"""A learner of a model, with its accuracy and its calibration."""
+"""A learner of a model, with its accuracy, its calibration and its expected losses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from manyclass.core.calibration import Calibration
+from manyclass.core.errors import TaxonomyMissing
 from manyclass.core.event import Event
+from manyclass.core.expected_loss import CANDIDATES, ExpectedLoss
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.outcome import NOTHING_LEARNED, Answer, Learned
+from manyclass.core.outcome import NOTHING_LEARNED, Answer, Decoded, Learned
 from manyclass.core.progressive_validation import ProgressiveValidation
+from manyclass.core.taxonomic_loss import edges_between, has_parent_of
+
+# Examples to which expected losses are fitted: all of the first, then one in so many, for a ranking
+# of many classes takes longer than one of the first class.
+ALL_FITTED, FITTED_EVERY = 1_000, 4
 
 
 @dataclass(slots=True)
@@ -20,18 +27,17 @@ class Enrolled:
     learner: Learner
     progress: ProgressiveValidation
     calibration: Calibration
+    expected_loss: ExpectedLoss
 
     @classmethod
     def begun(cls, label: str, learner: Learner) -> "Enrolled":
         """Enroll a learner without outcomes."""
-        return cls(label, learner, ProgressiveValidation(), Calibration())
+        return cls(label, learner, ProgressiveValidation(), Calibration(), ExpectedLoss())
 
     def apply(self, event: Event) -> Learned:
         """Learn the event; count the outcome, if the event has true classes."""
         if event.classes and len(self.learner.taxonomy):
-            first = self.learner.rank(event.instance, 1)
-            edges = self._edges(first[0][0] if first else None, event.classes)
-            self.progress.taxonomic_loss.add(edges)
+            self._count_losses(event)
         if len(event.instance) == 0 and self.learner.options.needs_features:
             learned = self._apply_without_features(event)
         else:
@@ -42,9 +48,17 @@ class Enrolled:
         self.calibration.add(learned.first, learned.second, learned.rank == 1)
         return learned
 
-    def _edges(self, first: str | None, classes: Sequence[str]) -> int:
-        """Return the edges from the class ranked first to the nearest true class."""
-        return min(self.learner.taxonomy.distance(first, name) for name in classes)
+    def _count_losses(self, event: Event) -> None:
+        """Count the taxonomic losses of the instance's ranking."""
+        taxonomy, classes = self.learner.taxonomy, event.classes
+        examples = self.progress.taxonomic_loss.examples
+        fits = examples < ALL_FITTED or examples % FITTED_EVERY == 0
+        ranked = self.learner.rank(event.instance, CANDIDATES if fits else 1)
+        first = ranked[0][0] if ranked else None
+        self.progress.taxonomic_loss.add(edges_between(taxonomy, first, classes))
+        self.progress.parent_accuracy.add(has_parent_of(taxonomy, first, classes))
+        if fits:
+            self.expected_loss.add(taxonomy, ranked, classes)
 
     def _apply_without_features(self, event: Event) -> Learned:
         """Learn the known classes only: a new class without features would never be ranked."""
@@ -75,6 +89,30 @@ class Enrolled:
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return Answer(ranked[:k], self.calibration.confidence(first, second))
+
+    def decode(
+        self,
+        instance: Instance,
+        k: int,
+        threshold: float | None,
+        among: Sequence[str] | None = None,
+    ) -> Decoded:
+        """Rank as `answer` does, but by expected taxonomic loss; on equal losses by score.
+
+        The probabilities are over the 50 classes of the highest scores, or with `among` over all
+        of these that are retrieved. TaxonomyMissing without a taxonomy.
+        """
+        if len(self.learner.taxonomy) == 0:
+            raise TaxonomyMissing
+        candidates = CANDIDATES if among is None else len(among)
+        ranked, confidence = self.answer(instance, candidates, None, among)
+        losses = self.expected_loss.of(self.learner.taxonomy, ranked)
+        decoded = [
+            (*ranked[at], losses[at]) for at in sorted(range(len(ranked)), key=losses.__getitem__)
+        ]
+        if threshold is not None:
+            decoded = [each for each in decoded if each[1] > threshold]
+        return Decoded(decoded[:k], confidence)
 
 
 def continued(before: Enrolled, options: Options) -> Enrolled:

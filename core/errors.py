@@ -94,6 +94,16 @@ class UnknownName(CoreError, LookupError):
         self.name = name
 
 
+class TaxonomyMissing(CoreError, LookupError):
+    """No class has a place in the taxonomy, which the request needs."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "`decode` needs a taxonomy, and no class has a place in it yet: place the classes with"
+            " PUT /classes/{name}, POST /classes or `manyclass place`, or leave `decode` out"
+        )
+
+
 class OptionError(CoreError, ValueError):
     """An option that a learner, or several together, cannot have. `option` is its name."""
 

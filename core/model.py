@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from manyclass.core import rules, snapshot, taxonomic_loss, taxonomy
+from manyclass.core import expected_loss, rules, snapshot, taxonomic_loss, taxonomy
 from manyclass.core.abilities import check_ability
 from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
@@ -16,6 +16,7 @@ from manyclass.core.errors import (
     UnknownName,
 )
 from manyclass.core.event import Event
+from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.instance import Instance
 from manyclass.core.learners.learner import Learner, make
 from manyclass.core.learners.options import Options
@@ -31,7 +32,15 @@ from manyclass.core.model_state import (
     rules_of,
     text_of,
 )
-from manyclass.core.outcome import NOTHING_LEARNED, Answer, EventKey, Node, Outcome, ShadowOutcome
+from manyclass.core.outcome import (
+    NOTHING_LEARNED,
+    Answer,
+    Decoded,
+    EventKey,
+    Node,
+    Outcome,
+    ShadowOutcome,
+)
 from manyclass.core.placements import check_placements
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.sections import need
@@ -79,15 +88,18 @@ class Model:
         seq: int,
         calibration: Calibration | None = None,
         text: TextAnalysis = WORDS_AND_PAIRS,
+        losses: ExpectedLoss | None = None,
     ) -> "Model":
         """Create the model after event `seq` with this learner alone, without outcomes but those of
-        the calibration.
+        the calibration and the expected losses.
         """
         model = cls(learner.options, text=text)
         model.taxonomy = learner.taxonomy
         enrolled = Enrolled.begun(learner.options.specification, learner)
         if calibration is not None:
             enrolled.calibration = calibration
+        if losses is not None:
+            enrolled.expected_loss = losses
         model._enroll([enrolled])
         model.seq = seq
         return model
@@ -151,6 +163,19 @@ class Model:
         """Return the ranking of `rank`, and the confidence in the best class, also if k or the
         threshold exclude it. With `among` it is None."""
         return self.answering.answer(instance, k, threshold, among)
+
+    def decode(
+        self,
+        instance: Instance,
+        k: int = 5,
+        threshold: float | None = None,
+        among: Sequence[str] | None = None,
+    ) -> Decoded:
+        """Return the k classes of least expected taxonomic loss, least first; else as `answer`.
+
+        TaxonomyMissing without a taxonomy.
+        """
+        return self.answering.decode(instance, k, threshold, among)
 
     def explain(
         self, instance: Instance, classes: Sequence[str], limit: int = 10
@@ -415,7 +440,7 @@ class Model:
         arrays: snapshot.Arrays = self.taxonomy.dump()
         for place, each in enumerate(self.enrolled):
             score = {**each.progress.dump(), **each.calibration.dump()}
-            sections = {**each.learner.dump(), **score}
+            sections = {**each.learner.dump(), **score, **each.expected_loss.dump()}
             arrays |= {prefix_of(place) + name: array for name, array in sections.items()}
         return Frozen(facts, {**arrays, "recent_events": self.recent.dump()})
 
@@ -435,7 +460,8 @@ class Model:
         model = cls(model_set, hash_seed, text_of(facts))
         known = {*model.freeze().arrays, *taxonomy.SECTIONS}  # an empty model has the same arrays
         for place in range(len(model_set.learners)):
-            known |= {prefix_of(place) + name for name in taxonomic_loss.SECTIONS}
+            sections = {*taxonomic_loss.SECTIONS, *expected_loss.SECTIONS}
+            known |= {prefix_of(place) + name for name in sections}
         for name in arrays:
             today = name.replace("class_hung", "class_turns")  # its first name
             need(today in known, name, "no learner of the snapshot has it")

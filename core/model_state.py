@@ -12,6 +12,7 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.dedup_window import DedupWindow
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import RulesDiffer, SnapshotError
+from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import load
 from manyclass.core.learners.options import Options
 from manyclass.core.model_set import ModelSet
@@ -128,7 +129,8 @@ def enrolled_of(
         is_calibrated = any(name.startswith("calibration_") for name in sections)
         calibration = Calibration.load(sections) if is_calibrated else Calibration()
         progress = ProgressiveValidation.load(sections)
-    return Enrolled(options.specification, learner, progress, calibration)
+        expected_loss = ExpectedLoss.load(sections)
+    return Enrolled(options.specification, learner, progress, calibration, expected_loss)
 
 
 def prefix_of(place: int) -> str:

@@ -80,3 +80,13 @@ class Answer(NamedTuple):
 
     ranked: list[tuple[str, float]]
     confidence: float | None
+
+
+class Decoded(NamedTuple):
+    """A ranking [(class, score, expected taxonomic loss)], least loss first.
+
+    `confidence` is the probability that the class of the highest score is right, as in Answer.
+    """
+
+    ranked: list[tuple[str, float, float]]
+    confidence: float | None

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
-from manyclass.core.taxonomic_loss import TaxonomicLoss
+from manyclass.core.taxonomic_loss import ParentAccuracy, TaxonomicLoss
 
 HITS_AT = (1, 5, 10)
 DEEPEST = max(HITS_AT)  # largest k of a recall at k
@@ -30,6 +30,7 @@ class ProgressiveValidation:
         self.hits = dict.fromkeys(HITS_AT, 0)
         self.reciprocal_rank_sum = 0.0
         self.taxonomic_loss = TaxonomicLoss()
+        self.parent_accuracy = ParentAccuracy()
         self._ranks = np.zeros(_LONGEST, np.uint32)
 
     def add(self, rank: int) -> None:
@@ -75,6 +76,7 @@ class ProgressiveValidation:
             "progress_reciprocal_ranks": np.array([self.reciprocal_rank_sum], "<f8"),
             "progress_ranks": self._ranks[: min(self.examples, _LONGEST)].astype("<u4"),
             **self.taxonomic_loss.dump(),
+            **self.parent_accuracy.dump(),
         }
 
     @classmethod
@@ -99,4 +101,5 @@ class ProgressiveValidation:
         progress.reciprocal_rank_sum = sums[0]
         progress._ranks[: len(ranks)] = ranks
         progress.taxonomic_loss = TaxonomicLoss.load(sections)
+        progress.parent_accuracy = ParentAccuracy.load(sections)
         return progress

@@ -1,66 +1,44 @@
-"""Progressive taxonomic loss: how far the class ranked first is from the true class."""
+"""Progressive taxonomic measures: how far the class ranked first is from the true class."""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Sequence
 
-from manyclass.core.sections import LARGEST_COUNT, Sections, need, runs
-from manyclass.core.taxonomy import LONGEST_PATH
-
-LONGEST_WINDOW = 10_000  # examples
-MOST_EDGES = 2 * LONGEST_PATH
-
-SECTIONS = {"taxonomic_totals": "<u8", "taxonomic_edges": "u1"}
+from manyclass.core.recent_numbers import RecentNumbers
+from manyclass.core.taxonomy import LONGEST_PATH, Taxonomy
 
 
-class TaxonomicLoss:
+class TaxonomicLoss(RecentNumbers):
     """Half the edges from the class ranked first to the nearest true class: 1 between siblings.
 
-    Totals over the examples since there was a taxonomy, and the last 10,000. Part of the state.
+    The numbers are edges, over the examples since there was a taxonomy.
     """
 
-    def __init__(self) -> None:
-        self.examples = 0
-        self.edges = 0
-        self._last = np.zeros(LONGEST_WINDOW, np.uint8)
-
-    def add(self, edges: int) -> None:
-        """Count an example, by the edges between the two classes."""
-        self._last[self.examples % LONGEST_WINDOW] = edges
-        self.examples += 1
-        self.edges += edges
+    LARGEST = 2 * LONGEST_PATH
+    TOTALS, NUMBERS = "taxonomic_totals", "taxonomic_edges"
 
     def mean(self, window: int) -> float | None:
-        """Return the mean of the last examples, at most `window` and 10,000; None without any."""
-        size = min(window, self.examples, LONGEST_WINDOW)
-        if size == 0:
-            return None
-        last = self._last[np.arange(self.examples - size, self.examples) % LONGEST_WINDOW]
-        return float(last.sum()) / 2 / size
+        """Return the mean loss of the last examples; None without any."""
+        edges = super().mean(window)
+        return None if edges is None else edges / 2
 
-    def dump(self) -> dict[str, NDArray[np.generic]]:
-        """Return the sections of a snapshot, none without examples."""
-        if self.examples == 0:
-            return {}
-        return {
-            "taxonomic_totals": np.array([self.examples, self.edges], "<u8"),
-            "taxonomic_edges": self._last[: min(self.examples, LONGEST_WINDOW)].copy(),
-        }
 
-    @classmethod
-    def load(cls, sections: Sections) -> "TaxonomicLoss":
-        """Restore from the sections of a snapshot; SnapshotError if they are inconsistent."""
-        loss = cls()
-        if not SECTIONS.keys() & sections.keys():
-            return loss
-        arrays = runs(sections, SECTIONS)
-        totals: list[int] = arrays["taxonomic_totals"].tolist()
-        last = arrays["taxonomic_edges"]
-        need(len(totals) == 2, "taxonomic_totals", "it is not two totals")
-        examples, edges = totals
-        need(0 < examples <= LARGEST_COUNT, "taxonomic_totals", "there can be no such count")
-        need(edges <= examples * MOST_EDGES, "taxonomic_totals", "paths are not as long")
-        need(len(last) == min(examples, LONGEST_WINDOW), "taxonomic_edges", "examples are missing")
-        need(int(last.max()) <= MOST_EDGES, "taxonomic_edges", "paths are not as long")
-        loss.examples, loss.edges = examples, edges
-        loss._last[: len(last)] = last
-        return loss
+class ParentAccuracy(RecentNumbers):
+    """1 if the class ranked first is a true class or has the parent of one, else 0."""
+
+    LARGEST = 1
+    TOTALS, NUMBERS = "parent_totals", "parent_right"
+
+
+SECTIONS = {**TaxonomicLoss.sections(), **ParentAccuracy.sections()}
+
+
+def edges_between(taxonomy: Taxonomy, first: str | None, classes: Sequence[str]) -> int:
+    """Return the edges from a class to the nearest true class; None stands for the root."""
+    return min(taxonomy.distance(first, name) for name in classes)
+
+
+def has_parent_of(taxonomy: Taxonomy, first: str | None, classes: Sequence[str]) -> bool:
+    """Return whether a class is a true class or has the parent of one; None is not."""
+    if first is None:
+        return False
+    parent = taxonomy.parent(first)
+    return any(first == name or taxonomy.parent(name) == parent for name in classes)

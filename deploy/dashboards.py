@@ -362,6 +362,12 @@ LEARNING = [
         "Half the edges from the class ranked first to the true class: 1 between siblings.",
     ),
     Panel(
+        "Parent accuracy by learner",
+        "percentunit",
+        {"{{learner}}": f"max by (learner) ({series('progressive_parent_accuracy')})"},
+        "Events whose class ranked first is a true class or has the parent of one.",
+    ),
+    Panel(
         "Learner that answers",
         "short",
         {"{{learner}}": f"count by (learner) ({series('learner_memory_bytes', role='primary')})"},

@@ -133,6 +133,11 @@ class Result:
         """Return a measure on the test rows after this pass."""
         return Spread.of([each.test[measure] for each in self.after(number)])
 
+    def decoded(self, number: int, measure: str) -> Spread | None:
+        """Return a measure of decoded rankings on the test rows; None for peers."""
+        has_any = any(measure in each.test for each in self.after(number))
+        return self.test(number, measure) if has_any else None
+
     def training(self, number: int, measure: str) -> Spread:
         """Return a measure on learned rows after this pass."""
         return Spread.of([each.training[measure] for each in self.after(number)])

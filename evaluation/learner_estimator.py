@@ -4,9 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.core.columns import Columns
+from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.taxonomy import Taxonomy
+from manyclass.training.losses import COUNTED_AT_ONCE, count_losses, decoded
 from manyclass.training.rows import Rows
 
 
@@ -64,6 +66,23 @@ class LearnerEstimator:
         )
         self.passes_done += 1
         return ranks
+
+    def fit_losses(self, rows: Rows) -> ExpectedLoss:
+        """Return expected losses fitted to the rankings of rows, each before it is learned.
+
+        For a learner of its own, before its first pass, which `learn` would do without them.
+        """
+        losses = ExpectedLoss()
+        for begin in range(0, len(rows), COUNTED_AT_ONCE):
+            some = rows.take(np.arange(begin, min(begin + COUNTED_AT_ONCE, len(rows))))
+            count_losses(losses, self.learner, some, self._features, self._classes)
+            self.learner.learn_csr(*some.labelled(self._features, self._classes), 0)
+        self.passes_done += 1
+        return losses
+
+    def decode(self, rows: Rows, losses: ExpectedLoss) -> NDArray[np.int32]:
+        """Return columns of classes (n, 50), int32, least expected loss first, -1 for none."""
+        return decoded(losses, self.learner, rows, self._features, self._classes)
 
     def rank(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Return columns of classes (n, k), int32, best first, -1 where there are fewer."""

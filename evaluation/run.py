@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.cost import mean_seconds_of, timed
 from manyclass.evaluation.estimator import Estimator, UsesTaxonomy
 from manyclass.evaluation.learner_estimator import LearnerEstimator
-from manyclass.evaluation.measures import by_ranks, hits_in, measures
+from manyclass.evaluation.measures import by_ranks, decoded_measures, hits_in, measures
 from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.accuracy import best_ranks
 from manyclass.training.rows import Rows
@@ -99,11 +100,14 @@ def train_and_test(
 
     The first pass is in their order, later ones are shuffled anew, or equal without `shuffle`. An
     incremental label tree is built over the classes of the training rows first. With a taxonomy,
-    all classes are placed in it before.
+    all classes are placed in it before, and rankings are decoded by expected losses that another
+    learner of these options has fitted.
     """
     learner = LearnerEstimator(training, options, seed=seed, shuffle=shuffle)
+    losses = None
     if taxonomy is not None:
         learner.use(taxonomy)
+        losses = _losses(options, training, taxonomy)
     probe = _Probe.of(training, test, seed, taxonomy)
     _, seconds = timed(lambda: learner.plant(training))
     done = list[Pass]()
@@ -112,7 +116,7 @@ def train_and_test(
         ranks, spent = timed(lambda: learner.learn(training))
         seconds += spent
         stream = stream or Stream.of(ranks, seconds, learner)
-        done.append(_with_work(learner, probe, number, seconds))
+        done.append(_with_work(learner, probe, number, seconds, losses))
     return Outcome(seed, done, _speed(learner, test), stream)
 
 
@@ -172,13 +176,31 @@ class _Probe:
         )
 
 
-def _with_work(learner: LearnerEstimator, probe: _Probe, number: int, seconds: float) -> Pass:
-    """Return the same of a learner, with its edges and the edges touched in ranking."""
+def _losses(options: Options, training: Rows, taxonomy: Taxonomy) -> ExpectedLoss:
+    """Return expected losses fitted by a learner of its own."""
+    learner = LearnerEstimator(training, options)
+    learner.use(taxonomy)
+    learner.plant(training)
+    return learner.fit_losses(training)
+
+
+def _with_work(
+    learner: LearnerEstimator,
+    probe: _Probe,
+    number: int,
+    seconds: float,
+    losses: ExpectedLoss | None,
+) -> Pass:
+    """Return the same of a learner, with its edges, the edges touched in ranking, and with expected
+    losses the measures of decoded rankings."""
     active, touched = learner.learner.active_features_ranked, learner.learner.edges_touched
     learner.rank(probe.test, ANSWERED)
     active = learner.learner.active_features_ranked - active
     touched = learner.learner.edges_touched - touched
     passed = probe.passed(learner, number, seconds)
+    if losses is not None and probe.taxonomy is not None:
+        ranking = learner.decode(probe.test, losses)
+        passed.test.update(decoded_measures(ranking, probe.test, probe.taxonomy))
     return replace(passed, edges=learner.learner.edges, touched=touched / max(active, 1))
 
 

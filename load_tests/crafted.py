@@ -189,6 +189,14 @@ def look(model: Model) -> None:
                 raise Broken(f"scores out of order: {scores}")
             if answer.confidence is not None and not 0 <= answer.confidence <= 1:
                 raise Broken(f"a confidence of {answer.confidence}")
+        if len(model.taxonomy):
+            losses = [loss for *_, loss in model.decode(instance, 50).ranked]
+            if (
+                not np.isfinite(losses).all()
+                or losses != sorted(losses)
+                or min(losses, default=0) < 0
+            ):
+                raise Broken(f"expected losses out of order: {losses}")
     model.seen("event 3")
     for each in model.enrolled:
         look_at(each.learner)

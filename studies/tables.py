@@ -24,6 +24,7 @@ COSTS = frozenset({"T_train s", "T s", "CPU s", "bytes", "|W|", "d"})
 LESS = COSTS | {
     "HR",
     "taxo-loss",
+    "taxo-loss decoded",
     "taxo",
     "taxo[0-1]",
     "error %",

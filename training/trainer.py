@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from manyclass.core.calibration import Calibration
 from manyclass.core.columns import Columns
+from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learners.learner import Learner, load, make
 from manyclass.core.learners.options import Options
 from manyclass.core.sections import Sections
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.training.accuracy import Accuracy, ranks_of
+from manyclass.training.losses import COUNTED_AT_ONCE, count_losses
 from manyclass.training.rows import Rows
 
 LEARNED_AT_ONCE = 4096  # rows copied at a time, and learned between two checks for Ctrl-C
@@ -91,10 +93,11 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A trained learner with its calibration, and the passes that made it."""
+    """A trained learner with its calibration and expected losses, and the passes that made it."""
 
     learner: Learner
     calibration: Calibration
+    losses: ExpectedLoss  # fitted like the calibration; new without a taxonomy
     passes: list[Pass]  # in order, discarded ones included
     kept: Pass  # the last pass that the learner contains
     kept_back: Pass | None  # the rows learned after the passes; None without any
@@ -137,12 +140,17 @@ def train(
     learner, calibration = make(options, taxonomy=taxonomy), Calibration()
     if options.builds_offline:
         course.plant(learner, np.concatenate([parts.learned, parts.kept_back]))
+    losses = ExpectedLoss()
     passes: list[Pass] = []
     best: tuple[Pass, Sections] | None = None
     for number in range(1, plan.passes + 1):
         order = order_of_pass(rows, parts.learned, plan, number)
         made = course.learn(
-            learner, order, number, calibration if number == 1 else None, on_progress
+            learner,
+            order,
+            number,
+            (calibration, losses) if number == 1 else None,
+            on_progress,
         )
         passes.append(made)
         ended(made)
@@ -158,13 +166,14 @@ def train(
     kept_back = None
     if len(parts.kept_back):
         order = order_of_pass(rows, parts.kept_back, plan, plan.passes + 1)
-        kept_back = course.learn(learner, order, kept.number, calibration)
+        losses = ExpectedLoss()  # scores grow from pass to pass
+        kept_back = course.learn(learner, order, kept.number, (calibration, losses))
     scores, right = course.outcomes
     # A learner improves fast over the first half of its first pass.
     begin = max(len(right) - SETTLED, 0 if kept_back else len(right) // 2)
     if len(right) - begin >= LEAST_SETTLED:
         calibration.settle(scores[begin:], right[begin:])
-    return Training(learner, calibration, passes, kept, kept_back)
+    return Training(learner, calibration, losses, passes, kept, kept_back)
 
 
 class _Course:
@@ -185,29 +194,34 @@ class _Course:
         learner: Learner,
         order: NDArray[np.int64],
         number: int,
-        calibration: Calibration | None,
+        outcomes: tuple[Calibration, ExpectedLoss] | None,
         on_progress: OnProgress = _unheard,
     ) -> Pass:
-        """Learn the rows in this order. With a calibration they are new, and it learns too."""
+        """Learn the rows in this order. If they are new, calibration and losses learn outcomes."""
         began = perf_counter()
         ranks = np.empty(len(order), np.int32)
         top_two = np.empty((len(order), 2), np.float64)
-        for begin in range(0, len(order), LEARNED_AT_ONCE):
-            some = self._rows.take(order[begin : begin + LEARNED_AT_ONCE])
+        # Of a repeated row only the first outcome is that of a new row.
+        firsts = np.sort(np.unique(order, return_index=True)[1])
+        counts = outcomes is not None and len(learner.taxonomy) > 0
+        at_once = COUNTED_AT_ONCE if counts else LEARNED_AT_ONCE
+        for begin in range(0, len(order), at_once):
+            some = self._rows.take(order[begin : begin + at_once])
             end = begin + len(some)
+            if outcomes is not None and counts:
+                new = self._rows.take(order[firsts[(firsts >= begin) & (firsts < end)]])
+                count_losses(outcomes[1], learner, new, *self._columns)
             ranks[begin:end] = learner.learn_csr(
                 *some.labelled(*self._columns),
-                epoch=int(calibration is None),
+                epoch=int(outcomes is None),
                 weights=some.weights,
                 top_two=top_two[begin:end],
             )
             on_progress(number, end, len(order))
-        if calibration is not None:
-            # Of a repeated row only the first outcome is that of a new row.
-            firsts = np.sort(np.unique(order, return_index=True)[1])
+        if outcomes is not None:
             scores, right = top_two[firsts], (ranks[firsts] == 1).astype(np.uint8)
             for (first, second), is_right in zip(scores.tolist(), right.tolist(), strict=True):
-                calibration.add(first, second, is_right)
+                outcomes[0].add(first, second, is_right)
             self.outcomes = scores, right
         seconds = perf_counter() - began
         held_out = None

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from math import isfinite
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 import msgspec
 import typer
@@ -66,6 +66,12 @@ def rank(
             help="Return no classes if the first is less certain.",
         ),
     ] = None,
+    decode: Annotated[
+        Literal["taxo"] | None,
+        typer.Option(
+            help="Order the classes by expected taxonomic loss, not by score.", show_default=False
+        ),
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Add the features behind each class.")
     ] = False,
@@ -92,6 +98,7 @@ def rank(
                 threshold=threshold,
                 among=among,
                 min_confidence=min_confidence,
+                decode=decode,
                 explain=explain,
                 min_seq=min_seq,
             )

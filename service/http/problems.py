@@ -18,6 +18,7 @@ from manyclass.core.errors import (
     OptionError,
     PlacementConflict,
     PlacementFault,
+    TaxonomyMissing,
     UnknownName,
 )
 from manyclass.service.errors import NotReady, QueueFull, with_hint, without_place
@@ -151,6 +152,8 @@ def problem_of(error: BaseException) -> Problem:
             return invalid(str(error), *error.where)
         case UnknownName():
             return Problem(404, str(error))
+        case TaxonomyMissing():
+            return invalid(str(error), "decode")
         case EventConflict():
             detail = f"event_id {error.event_id!r} was seen with other content; {error.hint}"
             return Problem(409, detail, [Fault(detail, "#/event_id")])

@@ -25,6 +25,8 @@ HELP: Final = {  # by name without the prefix
     "progressive_reciprocal_rank_total": "sum of 1 / rank of the best true class before learning",
     "progressive_taxonomic_loss": "half the edges from the class ranked first to the true class,"
     " on the mean over the last 10,000 events learned with a taxonomy",
+    "progressive_parent_accuracy": "share of the same events whose class ranked first is a true"
+    " class or has the parent of one",
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "size of each learner's state; MANYCLASS_MAX_BYTES bounds it",
     "calibration_error": "mean distance of confidence from the share of right outcomes, over the"

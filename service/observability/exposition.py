@@ -8,8 +8,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from manyclass.core.model import Model
+from manyclass.core.recent_numbers import LONGEST_WINDOW
 from manyclass.core.reliability import calibration_error
-from manyclass.core.taxonomic_loss import LONGEST_WINDOW
 from manyclass.service.engine import Engine
 from manyclass.service.engine_stats import EngineStats
 from manyclass.service.errors import NotReady
@@ -89,11 +89,16 @@ class EngineCollector(Collector):
                 errors.add_metric([each.label, role], error)
         yield errors
         losses = labelled(GaugeMetricFamily, "progressive_taxonomic_loss", labels)
+        parents = labelled(GaugeMetricFamily, "progressive_parent_accuracy", labels)
         for role, each in model.roles:
-            loss = each.progress.taxonomic_loss.mean(LONGEST_WINDOW)
-            if loss is not None:
-                losses.add_metric([each.label, role], loss)
-        yield losses
+            for family, numbers in (
+                (losses, each.progress.taxonomic_loss),
+                (parents, each.progress.parent_accuracy),
+            ):
+                mean = numbers.mean(LONGEST_WINDOW)
+                if mean is not None:
+                    family.add_metric([each.label, role], mean)
+        yield from (losses, parents)
         examples, ranks, seconds = (
             labelled(CounterMetricFamily, name, labels)
             for name in (

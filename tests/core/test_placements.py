@@ -249,9 +249,9 @@ def test_the_loss_is_half_the_edges_to_the_nearest_true_class():
     apply(of, learn("a", a="x"), Event.place({"b": "x", "c": "y", "y": "z"}))
     assert of.progress.taxonomic_loss.mean(100) == 0.5 * 2  # nothing ranked: from the root
     for name, edges in (("a", 0), ("b", 2)):
-        before = of.progress.taxonomic_loss.edges
+        before = of.progress.taxonomic_loss.total
         apply(of, learn(name))
-        assert of.progress.taxonomic_loss.edges - before == edges
+        assert of.progress.taxonomic_loss.total - before == edges
     apply(of, Event.learn(INSTANCE, ["c", "a"]))
     assert of.progress.taxonomic_loss.examples == 4
     loaded = Model.load([b"".join(map(bytes, of.dump()))])

@@ -3,6 +3,7 @@ import pytest
 
 from manyclass.core.learners.options import Options
 from manyclass.evaluation.learner_estimator import LearnerEstimator
+from manyclass.evaluation.taxonomy import Taxonomy
 from manyclass.training.rows import Rows
 from tests.evaluation.examples import CLASSES, separable
 
@@ -96,3 +97,19 @@ def test_a_tree_builds_offline_for_a_training_and_not_for_a_stream(specification
     planted = trained.learner.rank({}, 40)
     assert trained.learner.learned == streamed.learner.learned == 40
     assert planted != streamed.learner.rank({}, 40)
+
+
+def test_rankings_are_decoded_by_fitted_losses():
+    taxonomy = Taxonomy({"near": ["group"], "nearer": ["group"], "far": ["other"]})
+    both = [({"a": 1.0}, ["near"]), ({"a": 1.0}, ["nearer"]), ({"a": 1.0}, ["far"])]
+    rows = Rows.of(both * 30)
+    learner, other = LearnerEstimator(rows, Options()), LearnerEstimator(rows, Options())
+    for each in (learner, other):
+        each.use(taxonomy)
+    losses = other.fit_losses(rows)
+    learner.learn(rows)
+    assert other.learner.dump().keys() == learner.learner.dump().keys()
+    assert (other.rank(rows, 3) == learner.rank(rows, 3)).all()
+    decoded = learner.decode(rows, losses)
+    assert names(rows, decoded)[0][2] == "far"
+    assert losses.dump()

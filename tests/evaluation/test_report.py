@@ -23,7 +23,8 @@ from tests.evaluation.examples import Always, compared, comparison_of, data_set
 def passed(number, r1, **given):
     test = {"R1": r1, "R5": 0.9, "HR": 1.5, "macro F1": 0.4, "P3": 0.3, "P5": 0.2}
     test |= {"nDCG3": 0.3, "nDCG5": 0.3}
-    test |= {"PSP1": 0.1, "PSP3": 0.1, "PSP5": 0.1, "taxo-loss": 2.0, "parent": 0.6}
+    test |= {"PSP1": 0.1, "PSP3": 0.1, "PSP5": 0.1, "taxo-loss": 2.0, "parent": 0.6, "MRR": 0.7}
+    test |= {"taxo-loss decoded": 1.5, "R1 decoded": 0.4}
     return Pass(number, 0.5 * number, test, {"R1": 0.99}, 2_000_000, **given)
 
 
@@ -82,7 +83,7 @@ def test_columns_are_there_where_they_say_something(ours, peer):
     assert {"P3", "P5", "nDCG3", "nDCG5", "PSP1", "PSP3", "PSP5"} <= {*labels}
 
     tree = table_of(comparison_of(ours, taxonomy=True)).columns
-    assert {"taxo-loss", "parent"} <= {*tree}
+    assert {"MRR", "taxo-loss", "parent", "taxo-loss decoded", "R1 decoded"} <= {*tree}
 
 
 def test_the_best_of_a_column_may_be_the_least(ours, peer):

@@ -158,3 +158,15 @@ def test_a_learner_with_costs_learns_by_the_taxonomy():
     assert "taxo-loss" in taught[0].test
     streams = [stream_through(with_costs, rows, taxonomy=each).stream for each in (taxonomy, None)]
     assert streams[0] != streams[1]
+
+
+def test_decoded_rankings_are_measured_with_a_taxonomy(parts):
+    taxonomy = Taxonomy({f"class {at}": [f"group {at % 2}"] for at in range(4)})
+    training, test = parts
+    outcome = train_and_test(Options(), training, test, passes=2, taxonomy=taxonomy)
+    for each in outcome.passes:
+        assert each.test["R1 decoded"] == each.test["R1"] == 1
+        assert each.test["taxo-loss decoded"] == each.test["taxo-loss"] == 0
+    plain = train_and_test(Options(), training, test, passes=2)
+    assert not [name for name in plain.passes[0].test if "decoded" in name]
+    assert plain.passes[0].edges == outcome.passes[0].edges

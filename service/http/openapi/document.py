@@ -17,6 +17,7 @@ from manyclass.service.http.schemas import learn, place, rank
 from manyclass.service.http.schemas.parts import LARGEST_SEQ
 from manyclass.service.http.schemas.rank import (
     DEFAULT_RANKED,
+    MOST_DECODED,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_RANKED,
@@ -44,7 +45,7 @@ _NAME = {"minLength": 1, "maxLength": LONGEST_NAME}
 # A type that reads a body has all fields. Its forms are the valid combinations, each with the type,
 # the required fields and the optional fields.
 _LABELS = ["classes", "not", "weight", "parents", "event_id"]
-_RANKING = ["k", "threshold", "among", "min_confidence", "explain", "min_seq"]
+_RANKING = ["k", "threshold", "among", "min_confidence", "decode", "explain", "min_seq"]
 _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "RankFeatures": ("RankRequest", ["features"], ["id", *_RANKING]),
     "RankText": ("RankRequest", ["text"], ["id", *_RANKING]),
@@ -282,8 +283,9 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
             "minimum": 1,
             "maximum": MOST_RANKED,
             "default": DEFAULT_RANKED,
-            "description": f"At most {MOST_EXPLAINED} with `explain`. The number of `instances`"
-            f" times `k`, or times that of the names in `among`, is at most {MOST_RANKED_AT_ONCE}.",
+            "description": f"At most {MOST_EXPLAINED} with `explain`, {MOST_DECODED} with `decode`."
+            " The number of `instances` times `k`, or times that of the names in `among`, is at"
+            f" most {MOST_RANKED_AT_ONCE}.",
         }
     if "min_seq" in properties:
         properties["min_seq"] = {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
+from manyclass.core.errors import TaxonomyMissing
 from manyclass.service.http.problems import MEDIA_TYPE
 
 Json = Any
@@ -66,6 +67,7 @@ def _lines(*objects: Json) -> str:
 _NOT_TEXT = '`text` must be a string: "the goalie saved it" (got int)'
 _NOT_CLASSES = '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)'
 _NOT_LEARNED = "ff cannot learn `not`; pa, mmp, arow, svm can, and a committee of these alone"
+_NO_TAXONOMY = str(TaxonomyMissing())
 _SNAPSHOT = {"seq": 5, "bytes": 13738, "taken_at": 1767225600.0}
 _RECOVERY = {
     "snapshot": {"seq": 0, "bytes": 11610, "taken_at": 1767225600.0},
@@ -75,7 +77,10 @@ _RECOVERY = {
     "seconds": 0.004,
 }
 _ACCURACY = {
-    window: {"examples": 5, "r1": 0.4, "r5": 0.6, "r10": 0.6, "mrr": 0.5, "taxonomic_loss": None}
+    window: {
+        **{"examples": 5, "r1": 0.4, "r5": 0.6, "r10": 0.6, "mrr": 0.5},
+        **{"taxonomic_loss": None, "parent_accuracy": None},
+    }
     for window in ("100", "1000", "10000")
 }
 
@@ -258,6 +263,13 @@ CALLS: Final = (
         body={"txt": "a puck"},
     ),
     Call(
+        "rank",
+        "by expected loss without a taxonomy",
+        _problem(422, _NO_TAXONOMY, "#/decode"),
+        422,
+        body={"text": "a puck", "decode": "taxo"},
+    ),
+    Call(
         "learn",
         "a late label",
         {"seq": 5, "accepted": 1, "duplicates": 0, "rank_before": 2, "updated": True},
@@ -378,6 +390,20 @@ CALLS: Final = (
         "two classes, and their parent at the top",
         {"seq": 9},
         body={"parents": {"hockey": "sports", "baseball": "sports", "sports": None}},
+    ),
+    Call(
+        "rank",
+        "by expected taxonomic loss",
+        {
+            "id": "q-6",
+            "seq": 9,
+            "ranked": [
+                {"class": "hockey", "score": 0.367, "expected_loss": 0.149},
+                {"class": "baseball", "score": 0.233, "expected_loss": 0.851},
+            ],
+            "confidence": None,
+        },
+        body={"text": "a puck over the fence", "id": "q-6", "decode": "taxo"},
     ),
     Call(
         "place_classes",

@@ -80,7 +80,11 @@ def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     """Return the accuracy of a learner by the number of last events."""
     return {
         str(window): Accuracy.model_validate(
-            {**figures, "taxonomic_loss": progress.taxonomic_loss.mean(window)}
+            {
+                **figures,
+                "taxonomic_loss": progress.taxonomic_loss.mean(window),
+                "parent_accuracy": progress.parent_accuracy.mean(window),
+            }
         )
         for window, figures in progress.windows().items()
     }

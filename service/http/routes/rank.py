@@ -1,6 +1,6 @@
 """POST /rank: the best classes of one instance, or of many."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, starmap
 from time import perf_counter
 from typing import ClassVar
@@ -33,6 +33,7 @@ from manyclass.service.http.limits import Limits
 from manyclass.service.http.problems import Problem, invalid, pointer, problem_of, unavailable
 from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.schemas.rank import (
+    MOST_DECODED,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
     MOST_MOVES,
@@ -106,6 +107,12 @@ class Rank(HotCall):
         has no place. `confidence` is then null, since it is learned from rankings of all classes,
         and `min_confidence` is refused.
 
+        `decode` `taxo` orders the classes by expected taxonomic loss, least first. Each has it as
+        `expected_loss`: half the edges of the path from this class to the true one, on the mean
+        over the probabilities of the 50 classes with the highest scores, or of the classes of
+        `among`. `threshold` still compares scores, and `confidence` is that of the class with the
+        highest score. `k` is at most 50 with `decode`; without a taxonomy it is refused.
+
         `warnings` lists the instances without features (texts without words, and `features` without
         a value above 0), and names in `among` that no class has.
 
@@ -152,6 +159,8 @@ class Rank(HotCall):
             whole(request.k, "k")
         if request.explain and request.k > MOST_EXPLAINED:
             raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
+        if request.decode is not None and request.k > MOST_DECODED:
+            raise invalid(f"`k` is at most {MOST_DECODED} with `decode`.", "k")
         among = _among(request)
         if request.instances is not UNSET:
             return await self._many(model, request, request.instances, among, places)
@@ -176,7 +185,7 @@ class Rank(HotCall):
             answer.warnings = warnings
         if request.explain:
             return await self._explained(model, instance, answer, ranked, TimeSlice())
-        answer.ranked = list(starmap(Ranked, ranked))
+        answer.ranked = ranked
         return _encode(answer)
 
     async def _many(
@@ -207,7 +216,7 @@ class Rank(HotCall):
             if request.explain:
                 parts += await self._explained(model, instance, result, ranked, time_slice)
             else:
-                result.ranked = list(starmap(Ranked, ranked))
+                result.ranked = ranked
                 parts.append(_encode(result))
             parts.append(b",")
             if time_slice.is_over:
@@ -264,23 +273,24 @@ class Rank(HotCall):
 
     def _rank(
         self, model: Model, request: RankRequest, instance: Instance, among: list[str] | None
-    ) -> tuple[list[tuple[str, float]], float | None, bool | UnsetType]:
+    ) -> tuple[list[Ranked], float | None, bool | UnsetType]:
         """Return the ranked classes, the confidence, and True for an abstention."""
         began = perf_counter()
-        ranked, confidence = model.answer(instance, int(request.k), request.threshold, among)
+        rank = model.answer if request.decode is None else model.decode
+        found, confidence = rank(instance, int(request.k), request.threshold, among)
         self._metrics.rank_duration.observe(perf_counter() - began)
         least = request.min_confidence
         if least is not None and (confidence is None or confidence < least):
             self._metrics.abstained += 1
             return [], confidence, True
-        return ranked, confidence, UNSET
+        return list(starmap(Ranked, found)), confidence, UNSET
 
     async def _explained(
         self,
         model: Model,
         instance: Instance,
         answer: RankAnswer | RankResult,
-        ranked: list[tuple[str, float]],
+        ranked: list[Ranked],
         time_slice: TimeSlice,
     ) -> list[bytes]:
         """Return the answer as JSON, a part for each class with its explanation.
@@ -294,7 +304,9 @@ class Rank(HotCall):
         parts = [begin + empty[:-1]]
         at_once = max(1, EXPLAINED_AT_ONCE // max(1, len(instance)))
         for at in range(0, len(ranked), at_once):
-            for each in _explained_classes(model, instance, ranked[at : at + at_once]):
+            some = ranked[at : at + at_once]
+            _explain(model, instance, some)
+            for each in some:
                 parts += _encode(each), b","
                 if time_slice.is_over:
                     await time_slice.renew()
@@ -329,15 +341,15 @@ def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocume
     return [WarningDocument(first + rest, pointer(("among",)))]
 
 
-def _explained_classes(
-    model: Model, instance: Instance, ranked: list[tuple[str, float]]
-) -> Iterator[Ranked]:
-    """Yield the classes with their votes, and the paths to them."""
-    names = [name for name, _ in ranked]
+def _explain(model: Model, instance: Instance, ranked: Sequence[Ranked]) -> None:
+    """Give the classes their votes, and the paths to them."""
+    names = [each.name for each in ranked]
     reasons = model.explain(instance, names, MOST_VOTES)
     paths = model.paths(instance, names, MOST_MOVES)
-    for (name, score), votes, nodes in zip(ranked, reasons, paths, strict=True):
-        yield Ranked(name, score, list(starmap(Vote, votes)), _path(nodes), _families(nodes))
+    for each, votes, nodes in zip(ranked, reasons, paths, strict=True):
+        each.features = list(starmap(Vote, votes))
+        each.path = _path(nodes)
+        each.families = _families(nodes)
 
 
 def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:

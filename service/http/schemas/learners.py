@@ -15,7 +15,8 @@ class Accuracy(BaseModel):
     """Recall at 1, 5 and 10 before learning, and mean reciprocal rank; 0 without examples.
 
     `taxonomic_loss` is the mean of half the edges from the class ranked first to the nearest true
-    class: 1 between siblings. It is null without a taxonomy.
+    class: 1 between siblings. `parent_accuracy` is the share of events whose class ranked first is
+    a true class or has the parent of one. Both are null without a taxonomy.
     """
 
     examples: int
@@ -24,6 +25,7 @@ class Accuracy(BaseModel):
     r10: float
     mrr: float
     taxonomic_loss: float | None
+    parent_accuracy: float | None
 
 
 AccuracyByWindow = TypeAliasType("AccuracyByWindow", dict[str, Accuracy])

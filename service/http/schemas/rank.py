@@ -1,6 +1,6 @@
 """The bodies of POST /rank."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -20,6 +20,7 @@ MOST_RANKED = 1000
 MOST_RANKED_AT_ONCE = 20_000  # instances of one request times k, or times classes given
 MOST_EXPLAINED = 50  # k with `explain`
 MOST_EXPLAINED_INSTANCES = 20  # of one request
+MOST_DECODED = 50  # k with `decode`
 MOST_VOTES = 1000  # of one explained class
 MOST_MOVES = 10  # features of a node on the path to it
 
@@ -50,6 +51,13 @@ class RankRequest(RankInstance, forbid_unknown_fields=True, gc=False):
     min_confidence: Annotated[
         Annotated[float, Meta(ge=0, le=1)] | None,
         Meta(description="Abstain from a ranking whose confidence is lower, or null."),
+    ] = None
+    decode: Annotated[
+        Literal["taxo"] | None,
+        Meta(
+            description="`taxo`: order the classes by expected taxonomic loss, least first; null:"
+            " by score."
+        ),
     ] = None
     explain: bool = False
     min_seq: Annotated[int, _Seq] | Annotated[float, _Seq] = 0
@@ -85,12 +93,13 @@ class FamilyScore(msgspec.Struct, gc=False):
 
 
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
-    """A class with its score, which may be negative; with `explain`, the votes for it; in a label
-    tree the path to it, and of a learner with families their parts of the score, from the top
-    down."""
+    """A class with its score, which may be negative; with `decode`, the expected taxonomic loss of
+    choosing it; with `explain`, the votes for it; in a label tree the path to it, and of a learner
+    with families their parts of the score, from the top down."""
 
     name: str = msgspec.field(name="class")
     score: float
+    expected_loss: float | UnsetType = UNSET
     features: list[Vote] | UnsetType = UNSET
     path: list[PathNode] | UnsetType = UNSET
     families: list[FamilyScore] | UnsetType = UNSET
@@ -99,8 +108,8 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
 _Confidence = Annotated[
     Annotated[float, Meta(ge=0, le=1)] | None,
     Meta(
-        description="The probability that the first class is right; null without a class, and"
-        " until the primary learner has 100 outcomes.",
+        description="The probability that the first class by score is right, also with `decode`;"
+        " null without a class, and until the primary learner has 100 outcomes.",
     ),
 ]
 _Abstained = Annotated[

@@ -59,6 +59,24 @@ def test_given_classes_alone_are_ranked(manyclass, hockey):
     assert result.stderr.count("warning: --among: No class is named 'golf'.") == 1
 
 
+def test_classes_come_by_expected_loss(manyclass, hockey):
+    body = '{"text": "ice"}'
+    asked = ("rank", "-", "--url", hockey, "--decode", "taxo")
+    refused = manyclass(*asked, input=body, exit_code=1)
+    assert "needs a taxonomy" in refused.stderr
+    with Client(hockey) as client:
+        client.learn({"text": "ice", "classes": ["skating"], "parents": {"skating": "sports"}})
+        ranked = client.rank({"text": "ice"}, decode="taxo").ranked
+        [many] = client.rank_many([{"text": "ice"}], decode="taxo").results
+    assert many.ranked == ranked
+    losses = [each.expected_loss for each in ranked]
+    assert losses == sorted(losses)
+    assert losses[0] > 0
+    [line] = manyclass(*asked, input=body).stdout.splitlines()
+    assert [each["expected_loss"] for each in json.loads(line)["ranked"]] == losses
+    manyclass("rank", "-", "--url", hockey, "--decode", "loss", input=body, exit_code=2)
+
+
 def test_a_ranking_below_the_confidence_is_abstained(manyclass, hockey):
     body = '{"features": ["never seen"]}'
     usual = json.loads(manyclass("rank", "-", "--url", hockey, input=body).stdout)

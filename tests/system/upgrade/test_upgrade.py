@@ -43,7 +43,7 @@ for part in ("ranked", "learners"):  # by today's names and defaults of options
     }
 for learner in ANSWERS["learners"].values():
     for accuracy in learner["accuracy"].values():
-        accuracy["taxonomic_loss"] = None  # there was no taxonomy
+        accuracy["taxonomic_loss"] = accuracy["parent_accuracy"] = None  # there was no taxonomy
 
 
 def in_a_file(folder, name="store.db"):

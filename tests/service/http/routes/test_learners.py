@@ -45,7 +45,7 @@ async def test_tells_what_each_learner_holds_and_how_well_it_does():
             assert each["evicted_features"] == each["evicted_classes"] == 0
             assert each["learn_seconds"] > 0
             windows = {
-                str(n): {**told, "taxonomic_loss": None}
+                str(n): {**told, "taxonomic_loss": None, "parent_accuracy": None}
                 for n, told in enrolled.progress.windows().items()
             }
             assert each["accuracy"] == windows

@@ -233,12 +233,17 @@ async def test_the_loss_is_told(call):
     await call.learn(("a", "x"), ("a", "y"), ("b", "x"))
     [learner] = (await call("GET", "/learners")).json()["learners"]
     assert learner["accuracy"]["100"]["taxonomic_loss"] == pytest.approx((1 + 1 + 1) / 3)
-    loss = (await call.metrics())['progressive_taxonomic_loss{learner="svm",role="primary"}']
-    assert loss == pytest.approx(1)
+    assert learner["accuracy"]["100"]["parent_accuracy"] == pytest.approx(1 / 3)
+    metrics = await call.metrics()
+    assert metrics['progressive_taxonomic_loss{learner="svm",role="primary"}'] == pytest.approx(1)
+    share = metrics['progressive_parent_accuracy{learner="svm",role="primary"}']
+    assert share == pytest.approx(1 / 3)
 
 
 async def test_without_a_taxonomy_no_loss_is_told(call):
     await call.learn(("a", "x"))
     [learner] = (await call("GET", "/learners")).json()["learners"]
     assert learner["accuracy"]["100"]["taxonomic_loss"] is None
-    assert not [name for name in await call.metrics() if "taxonomic" in name]
+    assert learner["accuracy"]["100"]["parent_accuracy"] is None
+    metrics = await call.metrics()
+    assert not [name for name in metrics if "taxonomic" in name or "parent" in name]

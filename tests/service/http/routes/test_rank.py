@@ -84,6 +84,50 @@ async def test_given_classes_alone_are_ranked(call):
     assert [each["ranked"] for each in results] == [among["ranked"], []]
 
 
+async def test_decoded_classes_come_by_their_expected_loss(call):
+    await call("POST", "/classes", {"parents": {f"class {n}": f"group {n % 3}" for n in range(9)}})
+    await call.learn(*((f"a f{n}", f"class {n}") for n in range(9)))
+    form = {"features": {"a": 1, "f3": 5}}
+
+    async def answer(**more):
+        return (await call("POST", "/rank", form | more)).json()
+
+    plain = (await answer(k=50))["ranked"]
+    decoded = await answer(decode="taxo", k=50)
+    losses = [each.pop("expected_loss") for each in decoded["ranked"]]
+    assert losses == sorted(losses)
+    assert 0 < losses[0] < losses[-1] <= 2
+    assert sorted(map(str, decoded["ranked"])) == sorted(map(str, plain))
+    groups = [int(each["class"][-1]) % 3 for each in decoded["ranked"]]
+    assert groups[:3] == [0, 0, 0]  # of class 3, as their scores are alike
+    assert decoded["confidence"] is None
+    assert (await answer(decode=None, k=50))["ranked"] == plain
+    assert len((await answer(decode="taxo"))["ranked"]) == 5
+    some = ["class 8", "class 3", "class 5"]
+    among = (await answer(decode="taxo", among=some))["ranked"]
+    assert sorted(each["class"] for each in among) == sorted(some)
+    least = plain[0]["score"]
+    assert (await answer(decode="taxo", threshold=least))["ranked"] == []
+    [explained] = (await answer(decode="taxo", explain=True, k=1))["ranked"]
+    assert [*explained] == ["class", "score", "expected_loss", "features"]
+    assert sum(vote["score"] for vote in explained["features"]) == pytest.approx(explained["score"])
+    many = {"instances": [form, {"text": "nothing known"}], "decode": "taxo", "k": 50}
+    results = (await call("POST", "/rank", many)).json()["results"]
+    assert [each["expected_loss"] for each in results[0]["ranked"]] == losses
+    assert results[1]["ranked"] == []
+    unsure = await answer(decode="taxo", min_confidence=0.5)
+    assert (unsure["ranked"], unsure["abstained"]) == ([], True)
+
+
+async def test_decoding_has_the_confidence_of_the_highest_score(call):
+    await call("PUT", "/classes/x", {"parent": "z"})
+    await call.learn(*(("a", "x"), ("b", "y")) * 60)
+    form = {"features": ["a", "b"]}
+    plain = (await call("POST", "/rank", form)).json()
+    decoded = (await call("POST", "/rank", form | {"decode": "taxo"})).json()
+    assert decoded["confidence"] == plain["confidence"] is not None
+
+
 async def test_names_of_no_class_have_no_place_and_a_warning(call):
     await call.learn(*TAUGHT, ("one", "1"))
 
@@ -237,6 +281,12 @@ async def test_ranking_changes_nothing(call):
         ({"features": {"a": 1}, "k": True}, ["#/k"]),
         ({"text": "a", "k": 51, "explain": True}, ["#/k"]),
         ({"instances": [{"text": "a"}], "k": 51, "explain": True}, ["#/k"]),
+        ({"text": "a", "k": 51, "decode": "taxo"}, ["#/k"]),
+        ({"text": "a", "decode": "taxo"}, ["#/decode"]),
+        ({"text": "a", "decode": "loss"}, ["#/decode"]),
+        ({"text": "a", "decode": True}, ["#/decode"]),
+        ({"instances": [{"text": "a"}], "decode": "taxo"}, ["#/decode"]),
+        ({"instances": [{"text": "a", "decode": "taxo"}]}, ["#/instances/0/decode"]),
         ({"instances": [{"text": "a"}] * 21, "explain": True}, ["#/instances/20"]),
         ({"instances": [{"text": "a"}] * 21, "k": 1000}, ["#/instances/20"]),
         ({"instances": [{"text": "a"}] * 141, "k": 142.0}, ["#/instances/140"]),

@@ -30,6 +30,7 @@ async def test_tells_what_there_is():
             "r10": 0.25,
             "mrr": 0.25,
             "taxonomic_loss": None,
+            "parent_accuracy": None,
         }
         assert set(told["accuracy"]) == {"100", "1000", "10000"}
         assert told["newest_snapshot"]["seq"] == 4
