@@ -169,7 +169,7 @@ LEARNERS = (
         " | svm along the paths of the taxonomy, below",
         (
             *(MARGIN.at(1.0), OUTDEGREE.at(1000), BUDGET.at(16.0), BUDGET_FLOOR, RATING),
-            *(*preparing(sublinear=True, tfidf=True), C, C_NEGATIVE),
+            *(*preparing(sublinear=True, tfidf=True), C.at(0.5), C_NEGATIVE.at(0.1)),
             *(CONSTRAINTS.at("auto"), BIAS.at(0.3), NEGATIVES, COST.at("sqrt"), FAMILY_RATE),
             *(REPLAY.at(2), REPLAY_SIZE, NEIGHBORS, *LAST),
         ),
