@@ -27,6 +27,8 @@ MODEL_SETS = [
     ["svm(replay=2,replay_size=20)", "ff"],
     ["svm(demands=each,replay_size=9)", "mmp"],
     ["svm(cost=sqrt,replay_size=9)", "pa(cost=linear)"],
+    ["path(replay_size=9)", "hieron"],
+    ["committee(members=path(neighbors=2,replay_size=9)+hieron(replay=1,replay_size=9))"],
     ["ema(rate=0.5)", "ooz(rate=0.1,margin_threshold=0.5)"],
     ["arow", "pa(max_outdegree=3)"],
     ["frequency", "ff(tfidf=yes,normalize=none)"],

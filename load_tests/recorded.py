@@ -3,7 +3,8 @@
 python load_tests/recorded.py [SPECIFICATION ...] [--events 50000] [--record]
 
 The log has new and old features and classes, and forgotten names; limits make every learner evict,
-and the model is dumped and loaded again ten times. Digests are taken of the rankings, of the ranks
+and the model is dumped and loaded again ten times. Learners along the paths of a taxonomy have the
+classes placed before. Digests are taken of the rankings, of the ranks
 before learning and of the values in the arrays of the state, without their names, so that they stay
 the same when code is moved and names change. Ends with status 1 when one differs from
 `recorded.json`, to which `--record` writes the specifications that are named, or all.
@@ -46,6 +47,8 @@ def weights_of(count: int) -> list[float]:
 
 COMMON = [f"word {number}" for number in range(800)]
 LABELS = [f"label {number}" for number in range(60)]
+PLACES = Event.place({LABELS[place]: LABELS[place // 3] for place in range(1, len(LABELS))})
+ON_PATHS = ("path", "hieron")
 COMMON_WEIGHTS, LABEL_WEIGHTS = weights_of(len(COMMON)), weights_of(len(LABELS))
 
 
@@ -85,6 +88,8 @@ class Record:
             max_bytes=COMMITTEE_BYTES if is_committee else LEAST_BYTES,
         )
         self.model = Model(options)
+        if any(name in specification for name in ON_PATHS):
+            self.model.apply(1, PLACES)
         self.digests: list[Digests] = []
         self._rankings, self._ranks = blake2b(digest_size=8), blake2b(digest_size=8)
 

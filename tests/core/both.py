@@ -1,5 +1,7 @@
 """A learner beside its reference, and names and labelled examples for both."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -59,29 +61,64 @@ class Both:
 
     def learn(self, instance, classes, epoch=0, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.learn(given, classes, epoch, rejected, weight)
         arguments = dict(given.items()), classes, epoch == 0, rejected, weight
-        self.assert_alike(ours, self.reference.learn(*arguments))
+        with self.placing(self.note_classes(classes)):
+            ours = self.learner.learn(given, classes, epoch, rejected, weight)
+            self.assert_alike(ours, self.reference.learn(*arguments))
+
+    def learn_placed(self, instance, classes, name, parent, moves):
+        """Learn an event that places a class as well."""
+        given = Instance(instance)
+        event = Event.learn(given, classes)
+        names = self.place_in_taxonomies(name, parent, moves)
+        with self.placing([*names, *self.note_classes(classes)]):
+            ours = self.learner.apply(event)
+            self.assert_alike(ours, self.reference.learn(dict(given.items()), classes))
 
     def apply(self, instance, classes, rejected=(), weight=1.0):
         given = Instance(instance)
-        ours = self.learner.apply(Event.learn(given, classes, rejected=rejected, weight=weight))
+        event = Event.learn(given, classes, rejected=rejected, weight=weight)
         arguments = dict(given.items()), classes, True, rejected, weight
-        self.assert_alike(ours, self.reference.learn(*arguments))
+        with self.placing(self.note_classes(classes)):
+            self.assert_alike(self.learner.apply(event), self.reference.learn(*arguments))
 
     def forget_class(self, name):
         assert self.learner.forget_class(name) == self.reference.forget_class(name)
-        self.reference.taxonomy.forget(name)
-        self.learner.removed(self.learner.taxonomy.forget(name))
-
-    def place(self, name, parent, moves=False):
-        self.reference.taxonomy.place(name, parent, moves)
-        gone = self.learner.taxonomy.place(name, parent, moves)
-        self.learner.placed([name] if parent is None else [name, parent])
-        self.learner.removed(gone)
+        own = [name] if name in self.learner.taxonomy else []
+        gone = self.learner.taxonomy.forget(name)
+        assert self.reference.taxonomy.forget(name) == gone
+        self.placed([*own, *gone])
 
     def forget_feature(self, name):
         assert self.learner.forget_feature(name) == self.reference.forget_feature(name)
+
+    # --- the taxonomy -----------------------------------------------------------------------------
+
+    def place(self, name, parent, moves=False):
+        self.placed(self.place_in_taxonomies(name, parent, moves))
+
+    def place_in_taxonomies(self, name, parent, moves):
+        """Place a class; return the names of the nodes that a learner has to look at."""
+        gone = self.learner.taxonomy.place(name, parent, moves)
+        assert self.reference.taxonomy.place(name, parent, moves) == gone
+        return [*dict.fromkeys([name, *filter(None, [parent]), *gone])]
+
+    def note_classes(self, names):
+        noted = self.learner.taxonomy.note_classes(names)
+        assert self.reference.taxonomy.note_classes(names) == noted
+        return noted
+
+    def placed(self, names, before_learning=False):
+        if names:
+            self.learner.placed(names, before_learning)
+            self.reference.placed(names, before_learning)
+
+    @contextmanager
+    def placing(self, names):
+        """Let the learners take in changed nodes, for an event that is learned inside."""
+        self.placed(names, before_learning=True)
+        yield
+        self.placed(names)
 
     # --- many instances ---------------------------------------------------------------------------
 

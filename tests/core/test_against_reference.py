@@ -34,6 +34,7 @@ SOME_VALUES = {
     "bias": [0.0, 0.3, 5.0],
     "constraints": ["pairs", "each", "auto"],
     "cost": ["sqrt", "linear"],
+    "family_rate": [0.0, 0.3, 1.0],
     "epsilon": [1e-9, 0.1, 1e9],
     "leak": [True, False],
     "margin_threshold": [0.0, 0.1, 0.5, 1.0, 100.0, -0.2],
@@ -168,6 +169,11 @@ def calls_of(learner):
         calls.append(st.tuples(st.just("build_csr"), lessons))
     if LEARNERS[learner].option("cost"):
         calls += [places, places]
+        calls.append(
+            st.tuples(st.just("learn_placed"), instances, true_classes, places).map(
+                lambda call: (*call[:3], *call[3][1:])
+            )
+        )
     if REFERENCES[learner].signed:
         calls.append(st.tuples(st.just("sparsify"), st.integers(0, 20)))
     return st.one_of(calls)

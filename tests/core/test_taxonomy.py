@@ -28,8 +28,6 @@ def apply(taxonomy: Any, change: tuple[str, str, str | None, bool]) -> None:
         taxonomy.place(name, parent, moves)
     elif kind == "forget":
         taxonomy.forget(name)
-    elif isinstance(taxonomy, SlowTaxonomy):
-        taxonomy.classes |= {name} & taxonomy.parents.keys()
     else:
         taxonomy.note_classes([name])
 

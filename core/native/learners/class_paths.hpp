@@ -43,6 +43,9 @@ public:
         return link.parent == NO_ID ? NO_ID : family(link.parent);
     }
 
+    // True if the class ranks with its families without weights of its own.
+    bool is_class(std::uint32_t cls) const { return cls < links_.size() && links_[cls].is_class; }
+
     bool has_children(std::uint32_t cls) const {
         return cls < links_.size() && links_[cls].first != NO_ID;
     }
@@ -68,8 +71,8 @@ public:
         const std::uint32_t parent = above == NO_ID ? NO_ID : tables_.class_nodes.class_of(above);
         const std::size_t ids = 1 + std::size_t{parent == NO_ID ? cls : std::max(cls, parent)};
         if (ids > links_.size()) links_.resize(ids);
-        const bool is_class = tables_.class_records[cls].learned > 0 || node == NO_ID ||
-                              tree.is_class(node);
+        const bool is_class =
+            node != NO_ID && (tables_.class_records[cls].learned > 0 || tree.is_class(node));
         if (is_before_learning && is_class && !links_[cls].is_class) coming_.push_back(cls);
         else links_[cls].is_class = is_class;
         move(cls, parent);
@@ -77,7 +80,7 @@ public:
 
     // An event that is being learned names the class.
     void note_class(std::uint32_t cls) {
-        if (cls < links_.size() && !links_[cls].is_class) coming_.push_back(cls);
+        if (tables_.class_nodes[cls] != NO_ID && !links_[cls].is_class) coming_.push_back(cls);
     }
 
     // The event was learned: the classes that it made rank from now on.

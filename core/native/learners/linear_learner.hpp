@@ -367,7 +367,7 @@ private:
                 if (value > 0) scores.add_to_each(biases_, value);
             }
         if constexpr (Rule::HAS_PATHS) paths_.add_above(scores);
-        work_.add(known, edges);
+        if (!is_before) work_.add(known, edges);
     }
 
     // Add the votes to the scores; false if there are none, or they do not count.
@@ -402,7 +402,7 @@ private:
     bool is_ranked(std::uint32_t cls, double score, const ScoreTable& scores) const {
         if (!is_retrieved(score)) return false;
         if constexpr (Rule::HAS_PATHS)
-            return score > 0 || scores.score(cls) != 0;
+            return scores.score(cls) != 0 || (score > 0 && paths_.is_class(cls));
         return true;
     }
 

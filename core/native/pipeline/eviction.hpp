@@ -86,6 +86,9 @@ public:
         bytes_before_ = bytes();
     }
 
+    // Note that classes were placed: one that was above others may be evicted now.
+    void classes_placed() { all_classes_in_use_ = NEVER; }
+
     // Evict what the event has added beyond the limits, and some of what was beyond them before.
     // Classes go when they take more than half of the bytes, or nothing else can.
     void end_event() {

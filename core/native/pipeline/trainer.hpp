@@ -50,7 +50,10 @@ public:
         count_classes(example);
         for (std::size_t at = 0; at < example.classes.size(); ++at) {
             if (example.classes[at] != NO_ID) continue;
-            example.classes[at] = add_class(class_name(at));
+            const std::string_view name = class_name(at);
+            example.classes[at] = tables_.classes.find(name);  // as a node above another of them
+            if (example.classes[at] == NO_ID) example.classes[at] = add_class(name);
+            else count_class(example.classes[at]);
             if (example.classes[at] != NO_ID) class_added(at, example.classes[at]);
         }
         drop_evicted(example.rejected);
@@ -101,11 +104,12 @@ public:
             if (const std::uint32_t id = tables_.classes.find(name); id != NO_ID)
                 nodes.find(id, name);
         if (!learner_.has_nodes()) return;
+        eviction_.classes_placed();
         for (const std::string_view name : names) {
             const std::uint32_t node = nodes.tree().find(name);
             const bool is_new = tables_.classes.find(name) == NO_ID;
             if (is_new && (node == NO_ID || !eviction_.make_room_for_class())) continue;
-            add_nodes_above(node);
+            add_nodes_above(node, is_before_learning);
             if (is_new) add_node(name, is_before_learning);
             else learner_.node_placed(tables_.classes.find(name), is_before_learning);
         }
@@ -124,7 +128,7 @@ public:
         if (!children.empty() && tables_.class_records[id].learned == 0) return;
         eviction_.retire_class(id);
         if (children.empty()) return;
-        add_node(name);
+        add_node(name, false);
         for (const std::uint32_t child : children) learner_.node_placed(child, false);
     }
 
@@ -163,12 +167,14 @@ private:
     }
 
     void count_classes(const Example& example) {
-        for (const std::uint32_t cls : example.classes) {
-            if (cls == NO_ID) continue;
-            tables_.count_class(cls);
-            tables_.class_records[cls].last_learned = tables_.stamp();
-            learner_.class_counted(cls);
-        }
+        for (const std::uint32_t cls : example.classes)
+            if (cls != NO_ID) count_class(cls);
+    }
+
+    void count_class(std::uint32_t cls) {
+        tables_.count_class(cls);
+        tables_.class_records[cls].last_learned = tables_.stamp();
+        learner_.class_counted(cls);
     }
 
     // Drop classes that gave their room to those of the event.
@@ -187,7 +193,7 @@ private:
 
     std::uint32_t add_class(std::string_view name) {
         if (!eviction_.make_room_for_class()) return NO_ID;
-        if (learner_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name));
+        if (learner_.has_nodes()) add_nodes_above(tables_.class_nodes.tree().find(name), true);
         const std::uint32_t id = tables_.add_class(name);
         learner_.class_added(id);
         if (learner_.has_nodes()) learner_.node_placed(id, true);
@@ -196,17 +202,17 @@ private:
 
     // Give the nodes above a node ids, from the root down. They count as classes, but no limit keeps
     // them out: the taxonomy has limits of its own.
-    void add_nodes_above(std::uint32_t node) {
+    void add_nodes_above(std::uint32_t node, bool is_before_learning) {
         if (node == NO_ID) return;
         const ClassTree& tree = tables_.class_nodes.tree();
         std::vector<std::uint32_t> missing;
         for (std::uint32_t at = tree.parent(node);
              at != NO_ID && tables_.class_nodes.class_of(at) == NO_ID; at = tree.parent(at))
             missing.push_back(at);
-        for (; !missing.empty(); missing.pop_back()) add_node(tree.name(missing.back()));
+        for (; !missing.empty(); missing.pop_back()) add_node(tree.name(missing.back()), is_before_learning);
     }
 
-    void add_node(std::string_view name, bool is_before_learning = false) {
+    void add_node(std::string_view name, bool is_before_learning) {
         const std::uint32_t id = tables_.add_node(name);
         learner_.class_added(id);
         learner_.node_placed(id, is_before_learning);

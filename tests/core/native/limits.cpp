@@ -66,16 +66,17 @@ void require(bool holds, const char* what) {
 // Options of any learner.
 OptionValues options_of(const std::string& learner, double budget) {
     const bool is_tree = learner == "oplt";
+    const bool is_dual = learner == "svm" || learner == "path";
     OptionValues options;
     for (const auto& [name, value] : std::vector<std::pair<const char*, double>>{
              {"margin_threshold", 1}, {"min_weight", is_tree ? 0 : 0.0001}, {"rate", 0.5},
              {"C", 1}, {"C_negative", 1}, {"epsilon", 0.01}, {"alpha", 0.75},
-             {"mass_cap", 0}, {"budget", budget}, {"bias", is_tree ? 0.05 : budget > 0 ? 0.3 : 0}})
+             {"mass_cap", 0}, {"family_rate", 0.5}, {"budget", budget}, {"bias", is_tree ? 0.05 : budget > 0 ? 0.3 : 0}})
         options.set_number(name, value);
     for (const auto& [name, value] : std::vector<std::pair<const char*, std::uint64_t>>{
              {"max_outdegree", LONGEST_ROW}, {"rating", 0}, {"retrieval_window", 10},
-             {"negatives", 5}, {"replay", is_tree || learner == "svm" ? 2 : 0},
-             {"neighbors", learner == "svm" ? 3 : 0}, {"replay_size", 50}, {"budget_floor", 0},
+             {"negatives", 5}, {"replay", is_tree || is_dual ? 2 : 0},
+             {"neighbors", is_dual ? 3 : 0}, {"replay_size", 50}, {"budget_floor", 0},
              {"arity", 3}, {"max_leaves", 3}, {"sample", 0}, {"max_features", 1000000},
              {"max_classes", 1000000}, {"max_bytes", std::uint64_t{1} << 34}, {"seed", 0}})
         options.set_count(name, value);
@@ -183,10 +184,10 @@ void memory_runs_out(const std::string& learner, double budget, std::uint64_t& d
 
 int main() {
     std::uint64_t done = 0, refused = 0;
-    for (const char* learner : {"ff", "ind", "pa", "arow", "svm"}) cells_never_run_out(learner);
-    for (const char* learner : {"ff", "arow", "svm", "frequency", "oplt"})
+    for (const char* learner : {"ff", "ind", "pa", "arow", "svm", "path", "hieron"}) cells_never_run_out(learner);
+    for (const char* learner : {"ff", "arow", "svm", "path", "frequency", "oplt"})
         memory_runs_out(learner, 0, done, refused);
-    for (const char* learner : {"pa", "arow", "svm"}) memory_runs_out(learner, 1.5, done, refused);
+    for (const char* learner : {"pa", "arow", "svm", "path", "hieron"}) memory_runs_out(learner, 1.5, done, refused);
     require(done > 0 && refused > 0, "memory never ran out, or always");
     std::puts("kept");
 }

@@ -11,6 +11,7 @@ from tests.core.references.ind import Independent
 from tests.core.references.mmp import Perceptron
 from tests.core.references.ooz import Slack
 from tests.core.references.pa import PassiveAggressive
+from tests.core.references.paths import Hieron, PathVectorMachine
 from tests.core.references.svm import VectorMachine
 from tests.core.references.tree import LabelTree
 
@@ -23,6 +24,8 @@ REFERENCES = {
     "mmp": Perceptron,
     "arow": Confidence,
     "svm": VectorMachine,
+    "path": PathVectorMachine,
+    "hieron": Hieron,
     "iplt": LabelTree,
     "oplt": LabelTree,
     "frequency": Frequency,

@@ -106,7 +106,7 @@ class Forgetting:
         name_of = {label.id: name for name, label in self.labels.items()}
         idle = [None] * self.class_ids.made
         for label in self.labels.values():
-            if label.last_learned != self.learned:
+            if label.last_learned != self.learned and self.can_evict(name_of[label.id]):
                 idle[label.id] = (label.last_learned, label.learned)
         id, self.class_hand = pick(self.class_hand, idle)
         if id is None:
@@ -114,6 +114,12 @@ class Forgetting:
         self.retire(name_of[id])
         self.evicted_classes += 1
         return True
+
+    def can_evict(self, name):
+        return True
+
+    def has_room_for_class(self):
+        return len(self.labels) < self.options.max_classes or self.evict_class()
 
     @property
     def sizes(self):

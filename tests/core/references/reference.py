@@ -128,6 +128,25 @@ class Reference(Forgetting):
     def weight(self, feature, edge):
         return float(edge.mass)
 
+    def filtered(self, ranked, among):
+        """Return the ranking of these classes alone."""
+        return [(name, score) for name, score in ranked if name in among]
+
+    def scores_of(self, ranked):
+        """Return the scores of all classes, without those that are 0."""
+        return dict(ranked)
+
+    def retrieved(self, ranked):
+        """Return the part of a ranking that edges lead to."""
+        return ranked
+
+    def own_scores(self, ranked, votes):
+        """Return the scores beside which votes are judged."""
+        return dict(ranked)
+
+    def placed(self, names, before_learning=False):
+        """Note that the taxonomy has added, changed or removed the nodes of these names."""
+
     def with_bias(self, scores, values):
         """Return the scores of the classes retrieved for the values, with their biases."""
         return scores
@@ -205,11 +224,17 @@ class Reference(Forgetting):
             for name, score in scores.items()
             if score > 0 or (self.signed and score < 0)
         }
-        return self.in_order(
-            (name, score)
-            for name, score in self.with_bias(scored, values).items()
-            if score > 0 or (self.signed and score < 0)
+        return self.ranked_of(
+            {
+                name: score
+                for name, score in self.with_bias(scored, values).items()
+                if score > 0 or (self.signed and score < 0)
+            }
         )
+
+    def ranked_of(self, scores):
+        """Return the ranking of the classes with these scores."""
+        return self.in_order(scores.items())
 
     def in_order(self, scored):
         return sorted(scored, key=lambda each: (-each[1], self.labels[each[0]].born))
@@ -218,7 +243,7 @@ class Reference(Forgetting):
         values = self.prepare(instance)
         ranked = self.mixed(self.retrieve(values), self.votes_of_neighbors(values))
         if among is not None:
-            ranked = [(name, score) for name, score in ranked if name in among]
+            ranked = self.filtered(ranked, among)
         if threshold is not None:
             ranked = [(name, score) for name, score in ranked if score > threshold]
         return ranked[:k]
@@ -246,13 +271,7 @@ class Reference(Forgetting):
         values = self.prepare(instance)
         answer = []
         for wanted in classes:
-            reasons = [
-                (name, vote)
-                for name, value in values.items()
-                if name in self.rows
-                for to, vote in self.votes(self.rows[name], value)
-                if to == wanted
-            ]
+            reasons = self.explain_own(values, wanted)
             of_neighbors = self.neighbors.explain(values, self.past.kept, self.options, wanted)
             reasons = [(name, vote + of_neighbors.pop(name, 0.0)) for name, vote in reasons]
             reasons += [(name, of_neighbors[name]) for name in values if name in of_neighbors]
@@ -260,12 +279,22 @@ class Reference(Forgetting):
             answer.append(reasons[:limit])
         return answer
 
+    def explain_own(self, values, wanted):
+        """Return what each feature adds to the learner's own score of a class."""
+        return [
+            (name, vote)
+            for name, value in values.items()
+            if name in self.rows
+            for to, vote in self.votes(self.rows[name], value)
+            if to == wanted
+        ]
+
     # --- learning ---------------------------------------------------------------------------------
 
     example_weight = 1.0  # of the example that is being learned
 
     def learn(self, instance, classes, is_first_epoch=True, rejected=(), weight=1.0):
-        rejected = [name for name in dict.fromkeys(rejected) if name in self.labels]
+        said = {name: self.labels[name] for name in rejected if name in self.labels}
         values = prepared = self.prepare(instance)
         before = self.sizes
         self.learned += 1
@@ -273,7 +302,9 @@ class Reference(Forgetting):
         self.counted += is_first_epoch
         values = self.meet_features(values, is_first_epoch)
         true = self.meet_classes(dict.fromkeys(classes))
-        rejected = [name for name in rejected if name in self.labels]  # or evicted for a new one
+        rejected = [  # unless it was evicted for a new one
+            name for name, label in said.items() if self.labels.get(name) is label
+        ]
         constraints = {}
         self.forget_retired(feature for feature, _ in self.known(values))
         self.votes_learned = {}
@@ -288,8 +319,9 @@ class Reference(Forgetting):
             names = [name for name, _ in self.mixed(own, self.votes_learned)]
             rank = min((names.index(name) + 1 for name in true if name in names), default=0)
             outcome = outcome._replace(rank=rank)
-        if is_first_epoch:
-            self.neighbors.judge(self.votes_learned, dict(own), self.in_order, true, self.learned)
+        if is_first_epoch and self.votes_learned:
+            own = self.own_scores(own, self.votes_learned)
+            self.neighbors.judge(self.votes_learned, own, self.in_order, true, self.learned)
         given = {name: float32(instance[name]) for name in values}
         self.keep(StoredExample(given, true, constraints, rejected, self.example_weight))
         self.keep_within_limits(before)
@@ -337,13 +369,13 @@ class Reference(Forgetting):
         self.forget_retired(feature for feature, _ in self.known(values))
         ranked = self.retrieve(values)
         places = {name: place for place, (name, _) in enumerate(ranked, start=1)}
-        scores = dict(ranked)
-        wrong = [(name, score) for name, score in ranked if name not in true]
+        scores = self.scores_of(ranked)
+        wrong = [(name, score) for name, score in self.retrieved(ranked) if name not in true]
         standing = Standing(scores, [], self.negatives_of(wrong, true), [*rejected])
         for name in true:
             score = 0.0
             if name in scores:
-                score = self.score_within_reach(places[name], scores[name])
+                score = self.score_within_reach(places.get(name), scores[name])
             if self.is_to_learn(name, score, standing):
                 standing.positives.append((name, score))
         changed = self.is_to_change(standing) and self.change(values, standing, constraints)
@@ -385,11 +417,16 @@ class Reference(Forgetting):
             if name in self.labels:
                 self.name_class(self.labels[name])
         for name in unknown:
-            if len(self.labels) < self.options.max_classes or self.evict_class():
-                self.labels[name] = Class(self.class_ids.take(), self.born)
-                self.born += 1
+            if name in self.labels:  # as a node above another of them
                 self.name_class(self.labels[name])
+            elif self.has_room_for_class():
+                self.add_class(name)
         return [name for name in names if name in self.labels]
+
+    def add_class(self, name):
+        self.labels[name] = Class(self.class_ids.take(), self.born)
+        self.born += 1
+        Reference.name_class(self, self.labels[name])
 
     def name_class(self, label):
         label.learned += 1
@@ -436,7 +473,7 @@ class Reference(Forgetting):
     def feature(self, name):
         feature = self.rows[name]
         edges = [
-            (edge.to, self.weight(feature, edge)) for edge in feature.edges if not is_gone(edge.to)
+            (edge.to, self.weight(feature, edge)) for edge in feature.edges if edge.to in self.labels
         ]
         return {
             "times_seen": feature.times_seen,

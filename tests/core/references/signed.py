@@ -29,12 +29,15 @@ class Signed(EdgeBudgeted):
         changed = False
         for name in rejected:
             work = self.active_features_ranked, self.edges_touched
-            score = dict(self.retrieve(values)).get(name, 0.0)
+            score = self.score_to_reject(values, name)
             self.active_features_ranked, self.edges_touched = work
             if score > 0:
                 self.step_back(values, name, score)
                 changed = True
         return changed
+
+    def score_to_reject(self, values, name):
+        return dict(self.retrieve(values)).get(name, 0.0)
 
     # --- margins ------------------------------------------------------------------------------
 

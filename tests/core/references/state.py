@@ -45,6 +45,15 @@ class Gone:
         self.id = id
 
 
+@dataclass(frozen=True)
+class Family:
+    """The end of edges that a class and those below it share."""
+
+    name: str
+
+    ID = 2**31  # added to the id of the class
+
+
 class Ids:
     """Dense ids from 0; freed ids are reused, the last freed first."""
 
@@ -91,6 +100,8 @@ def dump(learner):
     def class_id(name):
         if isinstance(name, Gone):
             return GONE
+        if isinstance(name, Family):
+            return Family.ID + learner.labels[name.name].id
         return NO_CLASS if name is None else learner.labels[name].id
 
     def feature_id(name):

@@ -81,13 +81,13 @@ class VectorMachine(Signed):
             if abs(step) * stiffness <= LEAST_STEP * self.options.margin_threshold:
                 continue
             constraints[constraint] = float32(float(multiplier) + step)
-            for name, sign in zip(constraint, (1, -1), strict=True):
-                if name is not None:
-                    steps[name] = steps.get(name, 0.0) + sign * step
+            self.move(steps, *constraint, step)
         for inactive in [each for each, x in constraints.items() if not x >= SMALLEST_WEIGHT]:
             del constraints[inactive]
         if bias:
             for name, step in steps.items():
+                if name not in self.labels:
+                    continue  # it is a family
                 weight = bounded(float(self.biases.get(name, 0.0)) + step * bias)
                 self.biases[name] = weight if is_weight(weight) else float32(0)
         return self.take_steps(values, steps)
@@ -98,17 +98,29 @@ class VectorMachine(Signed):
         The other multipliers stay fixed.
         """
         ahead, behind = (
-            0.0 if name is None else standing.scores.get(name, 0.0) + steps.get(name, 0.0) * squares
+            0.0 if name is None else standing.scores.get(name, 0.0) + self.gain(name, steps) * squares
             for name in constraint
         )
         margin = self.options.margin_threshold if constraint[0] is not None else 0.0
         if None not in constraint:
             margin = self.margin(*constraint)
         softness = 1 / (2 * self.price(constraint, len(standing.positives)))
-        sides = sum(name is not None for name in constraint)
         missing = margin - (ahead - behind) - multiplier * softness
-        stiffness = sides * squares + softness
+        stiffness = self.lead_moved(*constraint) * squares + softness
         return max(missing / stiffness, -multiplier), stiffness
+
+    def gain(self, name, steps):
+        """Return by how much the steps so far move a class, for an instance of length 1."""
+        return steps.get(name, 0.0)
+
+    def lead_moved(self, ahead, behind):
+        """Return how far a step of 1 moves the two apart."""
+        return sum(name is not None for name in (ahead, behind))
+
+    def move(self, steps, ahead, behind, step):
+        for name, signed in ((ahead, step), (behind, -step)):
+            if name is not None:
+                steps[name] = steps.get(name, 0.0) + signed
 
     def price(self, constraint, positives):
         ahead, behind = constraint

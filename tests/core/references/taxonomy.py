@@ -18,31 +18,40 @@ class SlowTaxonomy:
     def children(self, name: str) -> list[str]:
         return [child for child, parent in self.parents.items() if parent == name]
 
-    def place(self, name: str, parent: str | None, moves: bool) -> None:
+    def place(self, name: str, parent: str | None, moves: bool) -> list[str]:
+        """Place a class; return the nodes that are gone."""
         known = name in self.parents
         before = self.parents.get(name)
         if known and before == parent and (parent is None or parent in self.parents):
             self.classes.add(name)
-            return
+            return []
         if before is not None and not moves:
-            return
+            return []
         if parent == name or (parent in self.parents and name in self.path(parent)):
-            return
+            return []
         if parent is not None:
             self.parents.setdefault(parent, None)
         self.parents.pop(name, None)
         self.parents[name] = parent
         self.classes.add(name)
-        self.prune(before)
+        return self.prune(before)
 
-    def forget(self, name: str) -> None:
+    def note_classes(self, names: list[str]) -> list[str]:
+        """Note that events learned these; return those that were no classes before."""
+        noted = [name for name in names if name in self.parents and name not in self.classes]
+        self.classes.update(noted)
+        return noted
+
+    def forget(self, name: str) -> list[str]:
         self.classes.discard(name)
-        if name in self.parents:
-            self.prune(name)
+        return self.prune(name) if name in self.parents else []
 
-    def prune(self, name: str | None) -> None:
+    def prune(self, name: str | None) -> list[str]:
+        gone = []
         while name is not None and name not in self.classes and not self.children(name):
+            gone.append(name)
             name = self.parents.pop(name)
+        return gone
 
     # --- distances ------------------------------------------------------------------------------
 

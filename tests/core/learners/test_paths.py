@@ -1,0 +1,233 @@
+"""Learners along the paths of the taxonomy: without one, over many classes, and in whole models."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given
+from hypothesis import strategies as st
+
+from manyclass.core.errors import OptionError, RequestConflict, UnknownName
+from manyclass.core.event import Event
+from manyclass.core.index import Index
+from manyclass.core.instance import Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from manyclass.core.model_set import ModelSet
+from tests.core.both import MANY_CLASSES, MANY_FEATURES, Both, lessons
+from tests.core.dumps import assert_same_state
+from tests.examples import examples
+
+MOST = 1000
+MOST_UNSCORED = 16  # classes that rank with one family
+COMMON = "replay=2,neighbors=3,budget=4,budget_floor=0,max_outdegree=20,rating=2"
+
+
+# --- without a taxonomy -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family_rate", [0, 0.5, 1])
+@pytest.mark.parametrize(
+    ("on_paths", "flat", "options"),
+    [
+        ("path", "svm", "constraints=pairs"),
+        ("path", "svm", "constraints=auto,bias=0.3"),
+        ("path", "svm", "constraints=each,bias=0.3"),
+        ("hieron", "pa", "margin_threshold=1,sublinear=yes,tfidf=yes"),
+    ],
+)
+def test_without_a_taxonomy_paths_change_nothing(on_paths, flat, options, family_rate):
+    options = f"{COMMON},{options}"
+    first = Index(Options.parse(f"{on_paths}(cost=none,family_rate={family_rate},{options})"))
+    other = Index(Options.parse(f"{flat}(cost=none,{options})"))
+    random = np.random.default_rng(5)
+    for number, (words, classes) in enumerate(lessons(3, 3000, MANY_FEATURES, MANY_CLASSES)):
+        instance = Instance(words)
+        rejected = [f"class {random.integers(150)}"] if number % 4 == 0 else []
+        rejected = [name for name in rejected if name not in classes]
+        each_learned = [each.learn(instance, classes, 0, rejected) for each in (first, other)]
+        Both.assert_alike(*each_learned)
+        if number % 50 == 0:
+            assert first.rank(instance, MOST) == other.rank(instance, MOST)
+        if number % 200 == 0:
+            for each in (first, other):
+                each.forget_class(MANY_CLASSES[number // 200])
+    assert first.edges > 0
+    assert_same_state(first, other)
+
+
+# --- many classes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_many_placed_classes_and_few_edges():
+    """Scores are then in a hash table: more than 8 classes an edge, counted with their families."""
+    classes = [f"class {number}" for number in range(20_000)]
+    both = Both(Options.parse("path(replay=1,negatives=2)"), MANY_FEATURES, classes)
+    for number in range(1, len(classes)):
+        both.place(classes[number], classes[number // 7])
+    stream = [*lessons(2, 60, MANY_FEATURES, classes)]
+    for number, (instance, true) in enumerate(stream):
+        both.learn(instance, true)
+        both.rank(instance, MOST)
+        if number % 20 == 10:
+            both.forget_class(true[0])
+            both.place(true[-1], classes[number], moves=True)
+            both.reload(number)
+    both.rank_csr([instance for instance, _ in stream[:10]], 200)
+    both.compare()
+
+
+# --- whole models -----------------------------------------------------------------------------------
+
+MODEL_SETS = [
+    ["path", "hieron", "svm(cost=sqrt)", "committee(members=path+hieron(negatives=2),vote=score)"],
+    ["hieron(family_rate=1,negatives=2)", "path(constraints=each,replay=0,family_rate=0.2)"],
+    ["path(neighbors=3,replay_size=20,rating=2)", "hieron(budget=2,budget_floor=0,rating=3)"],
+    ["path(max_classes=5,replay_size=30)", "hieron(max_classes=7,max_features=6)"],
+    ["committee(members=path(max_classes=5)+svm(cost=linear),vote=rarest)", "path(max_classes=2)"],
+]
+
+
+def model_set_of(specifications):
+    primary, *shadows = (Options.parse(each) for each in specifications)
+    return ModelSet(primary, tuple(shadows))
+
+
+class Stream:
+    """Random events over names that come again; some are refused."""
+
+    def __init__(self, seed, classes):
+        self.random = np.random.default_rng(seed)
+        self.classes = [f"class {number}" for number in range(classes)]
+        self.nodes = [*self.classes, "inner", "another inner"]
+
+    def chosen(self, names, most=1):
+        count = self.random.integers(1, most + 1)
+        return [names[place] for place in self.random.permutation(len(names))[:count]]
+
+    def parents(self, to_root=(None, None)):
+        names = self.chosen(self.classes, most=3)
+        parents = [*self.nodes, *to_root]
+        return {name: self.chosen(parents)[0] for name in names}
+
+    def instance(self):
+        words = self.chosen([f"word {number}" for number in range(12)], most=5)
+        return Instance({word: float(self.random.choice([1, 2, 0.5])) for word in words})
+
+    def learned(self):
+        classes, rejected = self.chosen(self.classes, most=2), self.chosen(self.classes, most=2)
+        said = [name for name in rejected if name not in classes]
+        parents = self.parents(()) if self.random.random() < 0.2 else None
+        if self.random.random() < 0.1 and said:
+            classes = []
+        return Event.learn(self.instance(), classes, rejected=said, parents=parents)
+
+    def event(self, model_set):
+        drawn = self.random.random()
+        if drawn < 0.6:
+            return self.learned()
+        if drawn < 0.85:
+            return Event.place(self.parents(), moves=self.random.random() < 0.6)
+        if drawn < 0.93:
+            return Event.forget_class(self.chosen(self.nodes)[0])
+        if drawn < 0.97:
+            return Event.forget_feature(f"word {self.random.integers(12)}")
+        primary = model_set.primary
+        if primary.spec.option("family_rate"):
+            primary = primary.replace(family_rate=float(self.random.random()), C=0.5)
+        return Event.configure(ModelSet(primary, model_set.shadows).to_dict())
+
+
+def accepted(model, event):
+    with suppress(UnknownName, OptionError, RequestConflict):
+        model.check(event)
+        return True
+    return False
+
+
+def indexes(model):
+    """Return the learners that are no committees, by label."""
+    each = {learner.label: learner.learner for learner in model.enrolled}
+    return {label: learner for label, learner in each.items() if isinstance(learner, Index)}
+
+
+def counts_as_before(index):
+    """Return whether the new features of an event do not change scores before it is learned.
+
+    A bias counts by the length of the known part of an instance.
+    """
+    options = index.options
+    return options.rating == 0 and options.neighbors == 0 and options.constraints != "each"
+
+
+def ranks_of(model, outcome):
+    ranks = {shadow.label: shadow.rank for shadow in outcome.shadows}
+    return ranks | {model.answering.label: outcome.rank}
+
+
+def check_rank(index, ranked, evicted, event, rank):
+    """Compare the rank of an outcome with the place of the best true class before the event."""
+    if (index.evicted_classes, index.evicted_features) != evicted or not counts_as_before(index):
+        return
+    names = [name for name, _ in ranked]
+    places = [names.index(name) + 1 for name in event.classes if name in names]
+    assert rank == min(places, default=None)
+
+
+def check_rankings(index, instance, classes, all_are_ranked):
+    """Compare the rankings of several lengths, and of some classes, with the whole one."""
+    ranked = index.rank(instance, MOST)
+    for k in range(len(ranked) + 1):
+        assert index.rank(instance, k) == ranked[:k]
+    among = index.rank(instance, MOST, among=classes)
+    filtered = [each for each in ranked if each[0] in classes]
+    if all_are_ranked:
+        assert among == filtered
+    else:
+        assert [each for each in among if each in filtered] == filtered
+        assert len(filtered) == len(among) or len(ranked) >= MOST_UNSCORED
+
+
+def assert_equal_models(model, other, instance):
+    assert other.digest() == model.digest()
+    for ours, others in zip(model.enrolled, other.enrolled, strict=True):
+        assert ours.learner.rank(instance, MOST) == others.learner.rank(instance, MOST)
+
+
+@pytest.mark.parametrize("specifications", MODEL_SETS)
+@pytest.mark.parametrize("classes", [10, 40])
+@examples(15, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # no seed is simpler
+@given(st.integers(0, 2**32 - 1))
+def test_models(specifications, classes, seed):
+    stream = Stream(seed, classes)
+    model = Model(model_set_of(specifications))
+    reloaded = Model.load(model.dump(), hash_seed=1)
+    ranked, evicted = {}, {}
+    for number in range(60):
+        event = stream.event(model.model_set)
+        if not accepted(model, event):
+            continue
+        learns = event.kind == "learn" and not event.parents
+        if learns:
+            for label, index in indexes(model).items():
+                ranked[label] = index.rank(event.instance, MOST)
+                evicted[label] = index.evicted_classes, index.evicted_features
+        outcome = model.apply(model.seq + 1, event)
+        again = reloaded.apply(reloaded.seq + 1, event)
+        assert (again.rank, again.updated) == (outcome.rank, outcome.updated)
+        if learns:
+            for label, rank in ranks_of(model, outcome).items():
+                if label in ranked:
+                    index = indexes(model)[label]
+                    check_rank(index, ranked[label], evicted[label], event, rank)
+        instance = stream.instance()
+        if number % 4 == 0:
+            assert_equal_models(model, reloaded, instance)
+            reloaded = Model.load(model.dump(), hash_seed=number)
+            assert_equal_models(model, reloaded, instance)
+        if number % 6 == 0:
+            some = [*stream.classes[::2], "inner", "unknown"]
+            for index in indexes(model).values():
+                check_rankings(index, instance, some, classes < MOST_UNSCORED)
+    assert_equal_models(model, reloaded, stream.instance())
