@@ -89,7 +89,8 @@ class LearnerEstimator:
         ids, _ = self.learner.rank_csr(self._features, rows.indptr, rows.indices, rows.values, k)
         id_of_column = self.learner.class_ids(self._classes)
         known = np.flatnonzero(id_of_column >= 0)
-        column_of_id = np.full(int(id_of_column.max(initial=-1)) + 2, -1, np.int32)
+        # The taxonomy may have more classes than there are columns.
+        column_of_id = np.full(int(max(id_of_column.max(initial=-1), ids.max())) + 2, -1, np.int32)
         column_of_id[id_of_column[known]] = known
         columns: NDArray[np.int32] = column_of_id[ids]  # id -1 reads the last: -1
         return columns

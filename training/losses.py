@@ -41,10 +41,13 @@ def decoded(
 def _rankings(
     learner: Learner, rows: Rows, features: Columns, classes: Columns
 ) -> Iterator[list[tuple[str, float]]]:
-    """Yield the best classes of each row with their scores, best first."""
+    """Yield the best classes of each row with their scores, best first.
+
+    Of the classes in the columns alone: a taxonomy may have more.
+    """
     ids_of = learner.class_ids(classes).tolist()
-    names = dict(zip(ids_of, rows.classes, strict=True))
+    names = {each: name for each, name in zip(ids_of, rows.classes, strict=True) if each >= 0}
     ids, scores = learner.rank_csr(features, rows.indptr, rows.indices, rows.values, CANDIDATES)
     for of_row, scores_of_row in zip(ids.tolist(), scores.tolist(), strict=True):
         pairs = zip(of_row, scores_of_row, strict=True)
-        yield [(names[each], score) for each, score in pairs if each >= 0]
+        yield [(names[each], score) for each, score in pairs if each in names]

@@ -30,14 +30,14 @@ COMMON = "replay=2,neighbors=3,budget=4,budget_floor=0,max_outdegree=20,rating=2
 @pytest.mark.parametrize(
     ("on_paths", "flat", "options"),
     [
-        ("path", "svm", "constraints=pairs"),
-        ("path", "svm", "constraints=auto,bias=0.3"),
-        ("path", "svm", "constraints=each,bias=0.3"),
+        ("path", "svm", "C_negative=0.2,constraints=pairs"),
+        ("path", "svm", "C_negative=0.2,constraints=auto,bias=0.3"),
+        ("path", "svm", "C_negative=0.2,constraints=each,bias=0.3"),
         ("hieron", "pa", "margin_threshold=1,sublinear=yes,tfidf=yes"),
     ],
 )
 def test_without_a_taxonomy_paths_change_nothing(on_paths, flat, options, family_rate):
-    options = f"{COMMON},{options}"
+    options = f"{COMMON},C=1,{options}"
     first = Index(Options.parse(f"{on_paths}(cost=none,family_rate={family_rate},{options})"))
     other = Index(Options.parse(f"{flat}(cost=none,{options})"))
     random = np.random.default_rng(5)

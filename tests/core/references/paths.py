@@ -218,7 +218,7 @@ class OnPaths:
     def forget_class(self, name):
         children = self.links.children(name)
         known = name in self.labels
-        if known:
+        if known and not (children and self.labels[name].learned == 0):
             self.retire(name)
             if children:
                 self.add_node(name, before_learning=False)
@@ -269,14 +269,36 @@ class OnPaths:
         )
 
     def explain_own(self, values, wanted):
-        path, reasons = self.links.path(wanted), []
-        for name, value in values.items():
-            votes = dict(self.votes(self.rows[name], value)) if name in self.rows else {}
-            edges = [self.rows[name].edge_to(each) for each in path if each in votes]
-            weight = total(float(edge.mass) for edge in edges)
-            if weight:
-                reasons.append((name, self.vote_of_weight_one(self.rows[name], value) * weight))
-        return reasons
+        path = self.links.path(wanted)
+        reasons = [
+            (name, sum(self.vote(name, value, each) for each in path))
+            for name, value in values.items()
+        ]
+        return [(name, votes) for name, votes in reasons if votes]
+
+    def paths(self, instance, classes, limit=10):
+        values = self.prepare(instance)
+        return [
+            [
+                self.part_of(values, each, limit)
+                for each in reversed(self.links.path(name) if name in self.labels else [])
+            ]
+            for name in classes
+        ]
+
+    def part_of(self, values, id, limit):
+        """Return the part of a score that a class, or a family, has."""
+        moved = [(name, self.vote(name, value, id)) for name, value in values.items()]
+        score = 0.0
+        for _, vote in moved:
+            score += vote
+        moved = [(name, vote) for name, vote in moved if vote]
+        heaviest = sorted(moved, key=lambda each: -abs(each[1]))[:limit]
+        return 0, 0.0, 0.0, heaviest, getattr(id, "name", id), score
+
+    def vote(self, name, value, id):
+        """Return what a feature adds to the score of a class, or a family."""
+        return dict(self.votes(self.rows[name], value)).get(id, 0.0) if name in self.rows else 0.0
 
     # --- learning ---------------------------------------------------------------------------------
 

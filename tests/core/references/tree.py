@@ -289,7 +289,8 @@ class LabelTree(GrowingTree):
                 moves = self.moves(node, place, inputs)
                 leaves = 1 if node.is_preleaf else node.children[place].leaves
                 own = self.probabilities(node, inputs)[place]
-                nodes.append((leaves, own, moves[BIAS], heaviest_first(moves, limit)))
+                heaviest = heaviest_first(moves, limit)
+                nodes.append((leaves, own, moves[BIAS], heaviest, "", 0.0))
             answer.append(nodes)
         return answer
 
