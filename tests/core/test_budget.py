@@ -15,7 +15,7 @@ from tests.examples import examples
 FEATURES = ["f", "g", "h", "i"]
 CLASSES = [f"c{number}" for number in range(8)]
 MATRICES = Matrices(FEATURES, CLASSES)
-SIGNED = ["pa", "mmp", "arow", "svm"]
+SIGNED = ["pa", "mmp", "arow", "svm", "path", "hieron"]
 BUDGETED = ["ooz", *SIGNED]
 
 instances = st.dictionaries(st.sampled_from(FEATURES), st.floats(0.1, 2), min_size=1)

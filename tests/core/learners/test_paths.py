@@ -23,7 +23,7 @@ MOST_UNSCORED = 16  # classes that rank with one family
 COMMON = "replay=2,neighbors=3,budget=4,budget_floor=0,max_outdegree=20,rating=2"
 
 
-# --- without a taxonomy -----------------------------------------------------------------------------
+# --- without a taxonomy ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("family_rate", [0, 0.5, 1])
@@ -56,7 +56,7 @@ def test_without_a_taxonomy_paths_change_nothing(on_paths, flat, options, family
     assert_same_state(first, other)
 
 
-# --- many classes -----------------------------------------------------------------------------------
+# --- many classes ---------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_many_placed_classes_and_few_edges():
     both.compare()
 
 
-# --- whole models -----------------------------------------------------------------------------------
+# --- whole models ---------------------------------------------------------------------------------
 
 MODEL_SETS = [
     ["path", "hieron", "svm(cost=sqrt)", "committee(members=path+hieron(negatives=2),vote=score)"],

@@ -1,4 +1,4 @@
-"""Learners along the paths of the taxonomy: a class scores its own weights and those of its families.
+"""Learners along the paths of the taxonomy: a class scores its own weights and those above it.
 
 A class with others below it has a family, of itself and all below it.
 """
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from tests.core.references.arithmetic import total
 from tests.core.references.pa import PassiveAggressive
-from tests.core.references.past import is_gone
 from tests.core.references.state import Class, Family, Gone
 from tests.core.references.svm import VectorMachine
 
@@ -17,7 +16,7 @@ MOST_UNSCORED = 16  # classes that rank with one family
 
 
 class Links:
-    """Which classes stand below which; some nodes are no classes."""
+    """The places of classes below others; some nodes are no classes."""
 
     def __init__(self, labels):
         self.labels = labels
@@ -142,7 +141,7 @@ class ScoresByName:
 
 
 class Moved(NamedTuple):
-    """What a step of a pair of classes moves: classes and families, by how far, up from the class."""
+    """Classes and families that a step of a pair moves, by how far, up from the class."""
 
     forward: dict[str | Family, float]
     back: dict[str | Family, float]

@@ -133,7 +133,7 @@ class Reference(Forgetting):
         return [(name, score) for name, score in ranked if name in among]
 
     def scores_of(self, ranked):
-        """Return the scores of all classes, without those that are 0."""
+        """Return the scores of all classes, but scores of 0."""
         return dict(ranked)
 
     def retrieved(self, ranked):
@@ -473,7 +473,9 @@ class Reference(Forgetting):
     def feature(self, name):
         feature = self.rows[name]
         edges = [
-            (edge.to, self.weight(feature, edge)) for edge in feature.edges if edge.to in self.labels
+            (edge.to, self.weight(feature, edge))
+            for edge in feature.edges
+            if edge.to in self.labels
         ]
         return {
             "times_seen": feature.times_seen,

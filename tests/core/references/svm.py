@@ -98,7 +98,9 @@ class VectorMachine(Signed):
         The other multipliers stay fixed.
         """
         ahead, behind = (
-            0.0 if name is None else standing.scores.get(name, 0.0) + self.gain(name, steps) * squares
+            0.0
+            if name is None
+            else standing.scores.get(name, 0.0) + self.gain(name, steps) * squares
             for name in constraint
         )
         margin = self.options.margin_threshold if constraint[0] is not None else 0.0

@@ -37,7 +37,7 @@ class SlowTaxonomy:
         return self.prune(before)
 
     def note_classes(self, names: list[str]) -> list[str]:
-        """Note that events learned these; return those that were no classes before."""
+        """Note that events learned these; return the nodes that were no classes before."""
         noted = [name for name in names if name in self.parents and name not in self.classes]
         self.classes.update(noted)
         return noted

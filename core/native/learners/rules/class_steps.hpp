@@ -52,10 +52,10 @@ public:
 
     const std::vector<Step>& steps() const { return list_.steps(); }
 
-    // How far the steps so far move the score of a class, for an example of length 1.
+    // Return the gain of the steps so far for the score of a class, for an example of length 1.
     double gain(std::size_t at) const { return list_.gain(step_of_[at]); }
 
-    // How far a step of 1 moves the two apart.
+    // Return the distance by which a step of 1 moves the two apart.
     double lead_moved(std::size_t ahead, std::size_t behind) const {
         return ahead != NOWHERE && behind != NOWHERE ? 2 : 1;
     }
