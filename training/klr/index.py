@@ -3,7 +3,8 @@
 The functions of nodes become weights: those of a leaf the class's own, those of an inner node its
 family's. Counters are as if each training row had been learned once. All weights are multiplied by
 one factor, which changes no ranking: the fit's scores are log-odds, while the learner leaves an
-instance alone once the true class leads by its margin.
+instance alone once the true class leads by its margin. The median lead of the first class over the
+second among the training rows becomes the margin.
 """
 
 from dataclasses import dataclass
@@ -28,9 +29,6 @@ from manyclass.training.trainer import LEAST_SETTLED, SETTLED
 LEARNER: Final = "path"
 FAMILY: Final = 1 << 31  # in the ids of families, see core/native/storage/family.hpp
 SMALLEST: Final = float(np.finfo(np.float32).tiny)  # weight of an edge
-# The median lead of the first class over the second among training rows, in margins. With costs the
-# margin over a distant class is a multiple of that over a sibling.
-LEAD: Final = 2.0
 PREPARED: Final = {"binarize": False, "normalize": "l2", "sublinear": False}  # as by `Features`
 
 Numbers = NDArray[np.int64]
@@ -80,8 +78,8 @@ def convert(model: Model, options: Options) -> Converted:
     """
     if model.bias:
         raise ModelFault("its nodes have constants, which no learner has: fit without --bias")
-    taxonomy = _placed(model.tree.taxonomy, model.classes)
-    scale = LEAD * options.margin_threshold / _lead(model)
+    taxonomy = placed_taxonomy(model.tree.taxonomy, model.classes)
+    scale = options.margin_threshold / _lead(model)
     edges, weights = _heaviest(model, options)
     ids = _ids_of_names(model)
     rows, features, classes = model.x.height, model.x.features, len(ids)
@@ -157,7 +155,7 @@ def _calibration(model: Model, scale: float) -> Calibration:
 # --- classes --------------------------------------------------------------------------------------
 
 
-def _placed(parents: dict[str, str], classes: list[str]) -> Taxonomy:
+def placed_taxonomy(parents: dict[str, str], classes: list[str]) -> Taxonomy:
     """Return the taxonomy of a fit, in which the fitted classes alone are classes."""
     taxonomy = Taxonomy()
     left = iter(parents.items())
