@@ -43,7 +43,7 @@ class Converted:
     calibration: Calibration  # by the rankings of held-out rows in the cross-validation of the fit
     rows: int  # learned
     scale: float  # the factor of all weights
-    weights: int  # of the model but 0; those that are not edges are left out
+    weights: int  # of the model but 0; edges may be fewer
 
 
 def options_of(model: Model, specification: str = LEARNER) -> Options:
@@ -230,7 +230,7 @@ class _Edges:
         return cls(np.concatenate(features), np.concatenate(nodes), np.concatenate(weights))
 
     def heaviest(self, most: int, rarity: Weights) -> Self:
-        """Return those that move scores most: by the weight and how rare the feature is."""
+        """Return the edges that move scores most: by the weight and how rare the feature is."""
         if len(self.weights) <= most:
             return self
         contributions = np.abs(self.weights) * rarity[self.features]

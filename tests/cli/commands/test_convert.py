@@ -1,15 +1,18 @@
 """manyclass convert."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
 
 from manyclass.cli.offline_fit import VERSION
+from manyclass.client.client import Client
 from manyclass.core.instance import Instance
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
 from manyclass.training.klr.model import read_arrays, write_arrays
+from tests.system.process import Service
 
 TAXONOMY = {"goalie": "hockey", "puck": "hockey", "hockey": "sports", "bat": "sports"}
 NAMES = ["goalie", "puck", "bat", "stock"]
@@ -82,6 +85,30 @@ def test_a_store_is_written_that_a_service_starts_from(manyclass, fit, tmp_path)
     store.close()
     again = manyclass("convert", fit, "--store", url, exit_code=1)
     assert "not empty" in again.stderr
+
+
+def test_a_service_serves_the_state_learns_on_and_survives_a_kill(manyclass, fit, tmp_path):
+    store = f"sqlite:{tmp_path / 'new.db'}"
+    said = manyclass("convert", fit, "--store", store).stderr.splitlines()[-1]
+    words = shlex.split(said.removeprefix("serve it: manyclass serve "))
+    flags = {word[2:]: value for word, value in zip(words[::2], words[1::2], strict=True)}
+    service = Service(tmp_path, **flags).start()
+    try:
+        with Client(service.url) as client:
+            first = client.rank({"features": ["f1"]})
+            assert first.ranked[0].name == "puck"
+            assert first.confidence > 0.8
+            for _ in range(20):
+                client.learn({"features": ["f9", "g1"], "classes": ["new"]})
+            before = client.rank({"features": ["f9"]}).ranked
+            assert before[0].name == "new"
+        service.kill()
+        service.start()
+        with Client(service.url) as client:
+            assert client.rank({"features": ["f9"]}).ranked == before
+            assert client.rank({"features": ["f1"]}).ranked[0].name == "puck"
+    finally:
+        service.stop()
 
 
 def test_bad_lines_among_held_out_rows_are_named(manyclass, fit, held_out, tmp_path):
