@@ -34,7 +34,7 @@ def fit(manyclass, directory):
     if not out.exists():
         rows, taxonomy = directory / "rows.jsonl", directory / "parents.json"
         rows.write_text(
-            "".join(line(f"f{n % 4}", f"g{n % 3}", name=NAMES[n % 4]) for n in range(80))
+            "".join(line(f"f{n % 4}", f"g{n % 3}", name=NAMES[n % 4]) for n in range(120))
         )
         taxonomy.write_text(json.dumps(TAXONOMY))
         given = ["--taxonomy", taxonomy, "--out", out, "--threads", 1, "--evaluations", 2]
@@ -59,11 +59,11 @@ def test_a_state_is_written_to_a_file_and_compared_with_the_fit(manyclass, fit, 
     assert f"manyclass copy file:{out} sqlite:NEW.db && manyclass serve" in result.stderr
     assert "--learner 'path(sublinear=no)'" in result.stderr
     state = Model.load([out.read_bytes()])
-    assert state.seq == 80
+    assert state.seq == 120
     assert str(state.text) == "words"
     assert state.taxonomy.path("puck") == ["sports", "hockey", "puck"]
     assert state.rank(Instance({"f1": 1.0}), 1)[0][0] == "puck"
-    assert state.answering.calibration.outcomes == 80
+    assert state.answering.calibration.outcomes == 120
 
 
 def test_limits_of_the_learner_are_chosen_and_said(manyclass, fit, held_out, tmp_path):
@@ -78,10 +78,10 @@ def test_limits_of_the_learner_are_chosen_and_said(manyclass, fit, held_out, tmp
 def test_a_store_is_written_that_a_service_starts_from(manyclass, fit, tmp_path):
     url = f"sqlite:{tmp_path / 'new.db'}"
     result = manyclass("convert", fit, "--store", url)
-    assert "as the state after event 80" in result.stdout
+    assert "as the state after event 120" in result.stdout
     assert f"serve it: manyclass serve --store {url}" in result.stderr
     store = open_store(url, lambda: 0.0)
-    assert store.snapshots()[-1].seq == 80
+    assert store.snapshots()[-1].seq == 120
     store.close()
     again = manyclass("convert", fit, "--store", url, exit_code=1)
     assert "not empty" in again.stderr
@@ -153,7 +153,7 @@ def changed(fit, tmp_path, without=(), **arrays):
         (["taxonomy"], {}, "taxonomy"),
         ([], {"version": np.array(VERSION + 1)}, "version"),
         ([], {"bias": np.array(0.5)}, "fit without --bias"),
-        ([], {"alpha": np.zeros((80, 4), np.float32)}, "does not tell classes apart"),
+        ([], {"alpha": np.zeros((120, 4), np.float32)}, "does not tell classes apart"),
     ],
 )
 def test_a_file_that_makes_no_state_is_refused(manyclass, fit, tmp_path, without, arrays, reason):
