@@ -7,6 +7,7 @@ import typer
 from manyclass import __version__
 from manyclass.cli.commands import learners, snapshot, store
 from manyclass.cli.commands.config import config
+from manyclass.cli.commands.convert import convert
 from manyclass.cli.commands.copy import copy
 from manyclass.cli.commands.demo import demo
 from manyclass.cli.commands.evaluate import evaluate
@@ -55,6 +56,7 @@ app.add_typer(store.app, name="store", no_args_is_help=True)
 app.command()(train)
 app.command()(fit)
 app.command()(probabilities)
+app.command()(convert)
 app.command()(export)
 app.command()(evaluate)
 app.command()(config)

@@ -25,7 +25,7 @@ from manyclass.training.klr.fit import (
     classes_with_rows,
 )
 from manyclass.training.klr.memory import TooLarge
-from manyclass.training.klr.model import Model, ModelFault, read_arrays, write_arrays
+from manyclass.training.klr.model import VERSION, Model, ModelFault, read_arrays, write_arrays
 from manyclass.training.klr.search import ExtraMissing
 from manyclass.training.klr.tree import Sharing, tree_of
 from manyclass.training.parents import ROOT, single_parents
@@ -65,7 +65,7 @@ def run(
     rows = _of_classes(rows, classes)
 
     def save(course: Course) -> None:
-        _write(out, {**course.arrays(), "version": np.array(1)})
+        _write(out, {**course.arrays(), "version": np.array(VERSION)})
 
     try:
         fitting = Fitting(rows, classes, tree, plan, course)
@@ -92,18 +92,25 @@ def ranked(
     model: Path, files: Sequence[str], format: str | None, top: int
 ) -> Iterator[list[tuple[str, float]]]:
     """Yield the likeliest classes of each row with their probabilities."""
-    arrays = _arrays(model)
-    try:
-        made = Model.of_arrays(arrays)
-        text = TextAnalysis.parse(str(arrays["text"]))
-    except (ModelFault, KeyError, ValueError) as error:
-        complain(f"{model}: {error}")
-        raise typer.Exit(FAILED) from error
+    made, text = fitted_of(model)
     rows, _ = read_files(files, format, text)
     for block in made.probabilities(rows):
         for row in block:
             best = np.argsort(-row, kind="stable")[:top]
             yield [(made.classes[c], float(row[c])) for c in best]
+
+
+def fitted_of(file: Path) -> tuple[Model, TextAnalysis]:
+    """Return the model of a file and the analysis of its texts; end the command at any error."""
+    arrays = _arrays(file)
+    if "alpha" not in arrays:
+        complain(f"{file}: the fit is not finished: `manyclass fit --resume` continues it")
+        raise typer.Exit(FAILED)
+    try:
+        return Model.of_arrays(arrays), TextAnalysis.parse(str(arrays["text"]))
+    except (ModelFault, KeyError, ValueError) as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(FAILED) from error
 
 
 class _Report:

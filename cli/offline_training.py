@@ -1,30 +1,21 @@
 """A run of offline training: read, learn, write, and print the command to serve the result."""
 
-import shlex
-import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
-from manyclass.cli.atomic_write import atomic_write, check_target
-from manyclass.cli.connection import BAD_LINES, FAILED, INTERRUPTED, complain
+from manyclass.cli.connection import BAD_LINES, INTERRUPTED, complain
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.reading import read_files, taxonomy_of
+from manyclass.cli.state_writing import check_targets, serving, write
 from manyclass.core.abilities import check_weights
 from manyclass.core.errors import InstanceError, OptionError
 from manyclass.core.learners.options import Options
-from manyclass.core.learners.registry import DEFAULT_LEARNER
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
 from manyclass.core.taxonomy import Taxonomy
 from manyclass.core.text import TextAnalysis
-from manyclass.service.errors import with_hint
-from manyclass.service.store import open_store
-from manyclass.service.store.errors import StoreError, StoreMissing
-from manyclass.service.store.protocol import Store
 from manyclass.training.rows import Rows
 from manyclass.training.trainer import Pass, Plan, Training, train
 
@@ -49,7 +40,7 @@ def run(
     except OptionError as error:
         raise typer.BadParameter(str(error), param_hint="--learner") from error
     try:
-        _check_targets(out, store)
+        check_targets(out, store)
         placed = taxonomy_of(taxonomy)
         rows, account = read_files(files, format, text)
         if account.rejected > account.instances:
@@ -60,24 +51,16 @@ def run(
         except InstanceError as error:
             raise typer.BadParameter(str(error), param_hint="--learner") from error
         training = _train(rows, options, plan, placed)
-        _write(_model_of(training, text), out, store)
+        state = Model.of(
+            training.learner, training.learned, training.calibration, text, training.losses
+        )
+        write(state, out, store)
     except KeyboardInterrupt:
         complain("stopped: nothing was written")
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"serve it: {serving(options, out, store)}", err=True)
     if account.rejected:
         raise typer.Exit(BAD_LINES)
-
-
-def serving(options: Options, out: Path | None, store: str | None) -> str:
-    """Return the command that serves the trained model; a start with other options is refused."""
-    learner = options.full_specification
-    flags = ["--learner", learner] if learner != DEFAULT_LEARNER else []
-    place = store or "sqlite:NEW.db"
-    said = shlex.join(["manyclass", "serve", "--store", place, *flags])
-    if store is None:
-        said = shlex.join(["manyclass", "copy", f"file:{out}", place]) + " && " + said
-    return said
 
 
 # --- learning -------------------------------------------------------------------------------------
@@ -115,59 +98,3 @@ def _say(what: str, made: Pass) -> None:
             recall = f"R1 {accuracy.r1:.4f}  R5 {accuracy.r5:.4f}"
             parts.append(f"{label} {recall}  MRR {accuracy.mrr:.4f}")
     typer.echo(" · ".join(parts), err=True)
-
-
-# --- writing --------------------------------------------------------------------------------------
-
-
-def _check_targets(out: Path | None, store: str | None) -> None:
-    """End the command, before anything is learned, when the result could not be written."""
-    if out is None and store is None:
-        raise typer.BadParameter("name a place to write to: --out FILE, --store URL or both")
-    check_target(out, "--out")
-    if store is not None:  # a run that ends before it has anything to write makes none
-        _to_store(store, _check_empty, make_new=False)
-
-
-def _model_of(training: Training, text: TextAnalysis) -> Model:
-    return Model.of(training.learner, training.learned, training.calibration, text, training.losses)
-
-
-def _write(model: Model, out: Path | None, store: str | None) -> None:
-    if out is not None:
-        typer.echo(f"{_to_file(model, out)} bytes in {out}", err=True)  # it may be standard output
-    if store is not None:
-        _to_store(store, partial(_save, model))
-
-
-def _to_file(model: Model, out: Path) -> int:
-    """Write the whole file or nothing; return its size."""
-    try:
-        with atomic_write(out) as file:
-            return sum(file.write(piece) for piece in model.dump())
-    except OSError as error:
-        complain(f"{out} cannot be written: {error}")
-        raise typer.Exit(FAILED) from error
-
-
-def _to_store(url: str, use: Callable[[Store], None], make_new: bool = True) -> None:
-    """Use the store; without `make_new`, only if it exists."""
-    try:
-        with closing(open_store(url, time.time, make_new=make_new)) as opened:
-            use(opened)
-    except StoreMissing:
-        pass  # without `make_new`
-    except StoreError as error:
-        complain(f"the store cannot be written: {with_hint(error)}")
-        raise typer.Exit(FAILED) from error
-
-
-def _check_empty(store: Store) -> None:
-    if store.last_seq or store.snapshots():
-        raise StoreError("it is not empty", "name a new one")
-
-
-def _save(model: Model, store: Store) -> None:
-    _check_empty(store)
-    info = store.save_snapshot(model.seq, model.dump())
-    typer.echo(f"{info.bytes} bytes in the store, as the state after event {info.seq}")

@@ -14,6 +14,7 @@ from studies import (
     drift,
     estimates,
     few_shot,
+    fit_online,
     hierarchy,
     klr,
     many_classes,
@@ -58,6 +59,7 @@ STUDIES: Final[dict[str, Study]] = {
     "neighbors-choice": neighbors.CHOICE,
     "satimage": satimage.STUDY,
     "klr": klr.STUDY,
+    "fit-online": fit_online.STUDY,
     "weight-bounded": weight_bounded.STUDY,
 }
 

@@ -31,6 +31,14 @@ class Evaluation:
     unfinished: int  # folds whose fit did not converge
 
 
+@dataclass(frozen=True)
+class Outcomes:
+    """The rankings of held-out rows: the two highest scores (n, 2), and 1 if the first is right."""
+
+    top_two: NDArray[np.float64]
+    right: NDArray[np.uint8]
+
+
 class CrossValidation:
     """The criterion for one kernel and one partition of the rows.
 
@@ -52,6 +60,7 @@ class CrossValidation:
         self._held_out = [
             (fold_of[:, None] == np.array(group)).astype(float).ravel() for group in groups
         ]
+        self._targets = targets
         self._weights = np.repeat(targets.weights, len(groups[0]))
         self.newton = Newton(kernel, targets, len(groups[0]), workers)
         self._work = np.zeros_like(self.newton.u)
@@ -81,6 +90,28 @@ class CrossValidation:
             gradient += self._gradient(alpha, testing, effort)
         self.started = True
         return Evaluation(logs.copy(), psi, gradient, products, unfinished)
+
+    def outcomes(self, logs: NDArray[np.float64], effort: Effort) -> Outcomes:
+        """Return how each row is ranked by the fit to the other folds; not `together`.
+
+        A row without a class of the fit has no outcome.
+        """
+        targets = self._targets
+        rows = len(targets)
+        top_two, first = np.empty((rows, 2)), np.empty(rows, np.int64)
+        ratio = self._set(logs)
+        for held_out, alpha in zip(self._held_out, self.alphas, strict=True):
+            self._fit(alpha, self._weights * (1 - held_out), logs, ratio, effort, lambda fit: None)
+            left = np.flatnonzero(held_out)
+            scores = self.newton.u[left]
+            top_two[left] = -np.partition(-scores, 1, axis=1)[:, :2]
+            first[left] = scores.argmax(1)
+        self.started = True
+        right = np.zeros(rows, np.uint8)
+        row = np.repeat(np.arange(rows), np.diff(targets.starts))
+        right[row[targets.classes == first[row]]] = 1
+        counted = np.diff(targets.starts) > 0
+        return Outcomes(top_two[counted], right[counted])
 
     def _set(self, logs: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Set the parameters; return by which factor the variance of each class fell, if any."""

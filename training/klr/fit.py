@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyclass.training.klr.arrays import ByFeature, Real, Targets
-from manyclass.training.klr.crossvalidation import CrossValidation, Evaluation, random_folds
+from manyclass.training.klr.crossvalidation import (
+    CrossValidation,
+    Evaluation,
+    Outcomes,
+    random_folds,
+)
 from manyclass.training.klr.features import Features
 from manyclass.training.klr.kernels import LinearKernel
 from manyclass.training.klr.memory import DEFAULT_MOST, Size
@@ -69,6 +74,7 @@ class Course:
     tied: list[Evaluation] = field(default_factory=list)
     separate: list[Evaluation] = field(default_factory=list)
     alphas: list[Real] = field(default_factory=list)  # of each fold
+    outcomes: Outcomes | None = None  # of held-out rows at the parameters found
     last: Real | None = None  # alpha on all rows, unfinished
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -83,6 +89,9 @@ class Course:
             made[f"course_alpha_{fold}"] = alpha
         if self.last is not None:
             made["course_last"] = self.last
+        if self.outcomes is not None:
+            made["course_outcome_scores"] = self.outcomes.top_two
+            made["course_outcome_right"] = self.outcomes.right
         return made
 
     @classmethod
@@ -103,6 +112,9 @@ class Course:
             while (alpha := arrays.get(f"course_alpha_{len(made.alphas)}")) is not None:
                 made.alphas.append(alpha)
             made.last = arrays.get("course_last")
+            if "course_outcome_scores" in arrays:
+                scores = arrays["course_outcome_scores"]
+                made.outcomes = Outcomes(scores, arrays["course_outcome_right"])
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise ModelFault(f"the file cannot be resumed: {error}") from error
         return made
@@ -210,9 +222,22 @@ class Fitting:
             second = _Stage("variances", criterion, course.separate, on_progress, save, course)
             found = second.run(np.repeat(found.best.logs, groups), self.plan.evaluations)
         logs = found.best.logs
+        if course.outcomes is None:
+            course.outcomes = criterion.outcomes(logs, Effort())
         alpha, last = self._last(kernel, logs, criterion.newton, on_progress, save)
         tree = self._tree if groups > 1 else self._tree.tied()
-        model = Model(self._classes, tree, self._features, self._x, alpha, logs, self.plan.bias)
+        class_rows = np.bincount(self._targets.classes, minlength=len(self._classes))
+        model = Model(
+            self._classes,
+            tree,
+            self._features,
+            self._x,
+            alpha,
+            logs,
+            self.plan.bias,
+            class_rows.astype(np.int64),
+            course.outcomes,
+        )
         return Fitted(model, found, last, self.missing, course)
 
     def _kernel(self, tree: ClassTree, workers: Workers) -> LinearKernel:

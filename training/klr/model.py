@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from manyclass.core import klr
 from manyclass.training.klr.arrays import ByFeature
+from manyclass.training.klr.crossvalidation import Outcomes
 from manyclass.training.klr.features import Features
 from manyclass.training.klr.kernels import LinearKernel
 from manyclass.training.klr.tree import ClassTree
 from manyclass.training.klr.workers import Workers
 from manyclass.training.rows import Rows
 
-VERSION: Final = 1
+VERSION: Final = 2
 ROWS_AT_ONCE = 4096
 NUMBERS_AT_ONCE = 1 << 22  # of weights, in one part
 
@@ -39,6 +40,8 @@ class Model:
     alpha: NDArray[np.float32]
     logs: NDArray[np.float64]
     bias: float
+    class_rows: NDArray[np.int64]  # training rows of each class
+    outcomes: Outcomes
 
     def kernel(self, workers: Workers | None = None) -> LinearKernel:
         """Return the kernel of the model with its parameters."""
@@ -64,6 +67,14 @@ class Model:
         Nodes are numbers in `tree`; the score of a class is the sum over its path of the weights
         times the values of `Features.values`, without the bias.
         """
+        for begin, weights in self.weights():
+            for feature, row in enumerate(weights, begin):
+                kept = np.argsort(-np.abs(row), kind="stable")[:most]
+                pairs = [(int(node), float(row[node])) for node in kept if row[node]]
+                yield self.features.names[feature], pairs
+
+    def weights(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield the weights (m, P) of the nodes for some features, and the first feature."""
         x, tree = self.x, self.tree
         variances = self.kernel().variances
         at_once = max(1, NUMBERS_AT_ONCE // tree.nodes)
@@ -82,10 +93,7 @@ class Model:
                 end,
                 weights,
             )
-            for feature, row in enumerate(weights, begin):
-                kept = np.argsort(-np.abs(row), kind="stable")[:most]
-                pairs = [(int(node), float(row[node])) for node in kept if row[node]]
-                yield self.features.names[feature], pairs
+            yield begin, weights
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the file."""
@@ -105,6 +113,10 @@ class Model:
             "alpha": self.alpha,
             "logs": self.logs,
             "bias": np.array(self.bias),
+            "taxonomy": np.frombuffer(json.dumps(self.tree.taxonomy).encode(), np.uint8),
+            "class_rows": self.class_rows,
+            "outcome_scores": self.outcomes.top_two,
+            "outcome_right": self.outcomes.right,
         }
 
     @classmethod
@@ -118,6 +130,7 @@ class Model:
                 arrays["leaves"].astype(np.int32),
                 arrays["counts"].astype(np.float64),
                 of_bytes(arrays["groups"]),
+                _taxonomy_of(arrays["taxonomy"]),
             )
             features = Features(of_bytes(arrays["features"]), arrays["rarity"].astype(np.float32))
             starts, rows = arrays["x_starts"].astype(np.int64), arrays["x_rows"].astype(np.int32)
@@ -131,6 +144,11 @@ class Model:
                 alpha,
                 arrays["logs"].astype(np.float64),
                 float(arrays["bias"]),
+                arrays["class_rows"].astype(np.int64),
+                Outcomes(
+                    arrays["outcome_scores"].astype(np.float64),
+                    arrays["outcome_right"].astype(np.uint8),
+                ),
             )
         except (KeyError, ValueError, TypeError) as error:
             raise ModelFault(f"not a model of `manyclass fit`: {error}") from error
@@ -145,6 +163,8 @@ class Model:
             "counts": self.tree.counts.shape == (self.tree.nodes, len(self.logs)),
             "node names": len(self.tree.names) == self.tree.nodes,
             "features": len(self.features.names) == len(self.features.rarity) == self.x.features,
+            "class rows": len(self.class_rows) == len(self.classes),
+            "outcomes": self.outcomes.top_two.shape == (len(self.outcomes.right), 2),
             "finite": bool(np.isfinite(self.alpha).all() and np.isfinite(self.logs).all()),
         }
         if wrong := [name for name, right in shapes.items() if not right]:
@@ -162,6 +182,13 @@ def of_bytes(encoded: NDArray[np.uint8]) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise ValueError("the names are not a list of strings")
     return names
+
+
+def _taxonomy_of(encoded: NDArray[np.uint8]) -> dict[str, str]:
+    parents = json.loads(encoded.tobytes())
+    if not isinstance(parents, dict) or not all(isinstance(each, str) for each in parents.values()):
+        raise ValueError("the taxonomy is not a parent for each name")
+    return parents
 
 
 def write_arrays(arrays: dict[str, NDArray[Any]], file: IO[bytes]) -> None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Self, get_args
 
 import numpy as np
@@ -27,6 +27,8 @@ class ClassTree:
     leaves: NDArray[np.int32]  # the node of each class
     counts: NDArray[np.float64]
     groups: list[str]  # the name of each parameter
+    # The parent of each class and of each name above it, also of names that are not nodes.
+    taxonomy: dict[str, str] = field(default_factory=dict)
 
     @property
     def nodes(self) -> int:
@@ -116,6 +118,7 @@ def tree_of(
         number[leaves],
         matrix[:, used],
         [label for label, is_used in zip(labels, used.tolist(), strict=True) if is_used],
+        {name: parent for name, parent in parent_of.items() if parent != ROOT},
     )
 
 

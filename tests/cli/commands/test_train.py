@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from manyclass.cli import offline_training
-from manyclass.cli.offline_training import serving
 from manyclass.cli.reading import NAMED_LINES
+from manyclass.cli.state_writing import serving
 from manyclass.client.client import Client
 from manyclass.core.index import Index
 from manyclass.core.instance import Instance

@@ -10,7 +10,7 @@ from manyclass.training.klr import fit as fit_module
 from manyclass.training.klr.decoding import Decoder
 from manyclass.training.klr.fit import Course, FitError, Fitting, Plan, classes_with_rows
 from manyclass.training.klr.memory import Size, TooLarge
-from manyclass.training.klr.model import Model, ModelFault, read_arrays, write_arrays
+from manyclass.training.klr.model import VERSION, Model, ModelFault, read_arrays, write_arrays
 from manyclass.training.klr.search import search
 from manyclass.training.klr.tree import tree_of
 from manyclass.training.rows import Rows
@@ -98,7 +98,7 @@ def test_a_stopped_fit_goes_on_where_it_was(rows, evaluations, monkeypatch):
     files = []
 
     def save(course):
-        files.append(stored(course.arrays() | {"version": np.array(1)}))
+        files.append(stored(course.arrays() | {"version": np.array(VERSION)}))
         if len(course.tied) + len(course.separate) == evaluations:
             raise Stopped
 
@@ -118,7 +118,7 @@ def test_the_last_fit_is_resumed_too(rows, monkeypatch):
 
     def save(course):
         if course.last is not None:
-            files.append(stored(course.arrays() | {"version": np.array(1)}))
+            files.append(stored(course.arrays() | {"version": np.array(VERSION)}))
             raise Stopped
 
     with pytest.raises(Stopped):
