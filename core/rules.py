@@ -21,7 +21,7 @@ the rules of its own version only and raises RulesDiffer for any other.
 4: a committee counts events that only say which classes are wrong as learned, as its members do.
 5: events may place classes in a taxonomy. The results of other events are those of version 4.
 6: with a taxonomy, parent accuracy and the losses of decoded rankings are counted. States without a
-   taxonomy are those of version 5.
+   taxonomy are those of version 5, but that there are learners `path` and `hieron`.
 """
 
 RULES = 6

@@ -325,7 +325,7 @@ private:
         return most;
     }
 
-    // What an active feature adds to the score of a class, or a family, by its id.
+    // The part of the score of a class, or a family, by its id, that an active feature adds.
     double vote_of(const ActiveFeature& active, std::uint32_t id) const {
         if (active.feature == NO_ID) return 0;
         const Row& row = postings()[active.feature];

@@ -83,8 +83,8 @@ class PathNode(msgspec.Struct, gc=False):
 
 
 class FamilyScore(msgspec.Struct, gc=False):
-    """A part of the score of a class: the weights that it shares with all below a class above it, or
-    at last its own, and the sum of the parts so far."""
+    """A part of the score of a class: that of the weights which it shares with all below a class
+    above it, or at last of its own; and the sum of the parts so far."""
 
     name: str = msgspec.field(name="class")
     score: float
