@@ -8,7 +8,7 @@
 //                 /     \        own(d): path own(d), family(c), family(a)
 //             own(c)   own(d)
 //
-//   links_   by class id: parent, children in the order in which the classes were first learned
+//   links_   by class id: parent, children in the order in which they came
 //   order_   the families, from the top down
 //   above_   by class id: the place there of the family right above the class
 #pragma once
@@ -39,7 +39,7 @@ public:
         const std::uint32_t cls = class_of(id);
         if (cls >= links_.size()) return NO_ID;
         const Link& link = links_[cls];
-        if (!is_family(id) && link.first != NO_ID) return family(cls);
+        if (!is_family(id) && !link.children.empty()) return family(cls);
         return link.parent == NO_ID ? NO_ID : family(link.parent);
     }
 
@@ -47,15 +47,11 @@ public:
     bool is_class(std::uint32_t cls) const { return cls < links_.size() && links_[cls].is_class; }
 
     bool has_children(std::uint32_t cls) const {
-        return cls < links_.size() && links_[cls].first != NO_ID;
+        return cls < links_.size() && !links_[cls].children.empty();
     }
 
     std::vector<std::uint32_t> children(std::uint32_t cls) const {
-        std::vector<std::uint32_t> children;
-        if (!has_children(cls)) return children;
-        for (std::uint32_t at = links_[cls].first; at != NO_ID; at = links_[at].next)
-            children.push_back(at);
-        return children;
+        return cls < links_.size() ? links_[cls].children : std::vector<std::uint32_t>{};
     }
 
     // --- changes -------------------------------------------------------------------------------
@@ -92,7 +88,7 @@ public:
     // Forget a class. Those below it stand below the root.
     void remove(std::uint32_t cls) {
         if (cls >= links_.size()) return;
-        for (const std::uint32_t child : children(cls)) move(child, NO_ID);
+        while (has_children(cls)) move(links_[cls].children.back(), NO_ID);
         move(cls, NO_ID);
         links_[cls] = Link{};
         coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
@@ -141,10 +137,10 @@ public:
         if (is_flat()) return;
         const double least = std::max(bound, std::numeric_limits<double>::min());
         scores.each_family_at_least(least, [&](std::uint32_t id, double score) {
+            std::uint32_t left = MOST_UNSCORED;
             if (has_children(class_of(id)))
-                each_unscored_of(scores, class_of(id), [&](std::uint32_t cls) {
-                    visit(cls, score);
-                });
+                each_unscored_below(scores, class_of(id), left,
+                                    [&](std::uint32_t cls) { visit(cls, score); });
             return least;
         });
     }
@@ -154,7 +150,8 @@ public:
     static constexpr std::uint64_t BYTES_PER_CLASS = 52;
 
     std::size_t resident_bytes() const {
-        return links_.capacity() * sizeof(Link) + order_.capacity() * sizeof(Family) +
+        return links_.capacity() * (sizeof(Link) + sizeof(std::uint32_t)) +
+               order_.capacity() * sizeof(Family) +
                above_.capacity() * sizeof(std::uint32_t);
     }
 
@@ -164,37 +161,30 @@ private:
     using Family = ScoreTable::Family;
 
     struct Link {
-        std::uint32_t parent = NO_ID, first = NO_ID, last = NO_ID, before = NO_ID, next = NO_ID;
+        std::uint32_t parent = NO_ID;
         std::uint32_t place = NO_ID;  // of its family in `order_`
-        bool is_class = false;  // it ranks without weights; not so a node that is only a parent
+        bool is_class = false;        // it ranks without weights; not so a node that is only a parent
+        std::vector<std::uint32_t> children;  // in the order of creation
     };
 
     std::uint64_t created(std::uint32_t cls) const {
         return tables_.class_records[cls].creation_order;
     }
 
+    // Visit a class without a score, and those below it, but for families with a score of their own;
+    // false after MOST_UNSCORED.
     template <class F>
-    void each_unscored_of(const ScoreTable& scores, std::uint32_t top, F&& visit) const {
-        std::uint32_t left = MOST_UNSCORED, at = top;
-        while (true) {
-            if (links_[at].is_class && scores.score(at) == 0) {
-                visit(at);
-                if (--left == 0) return;
-            }
-            std::uint32_t next = links_[at].first;
-            while (true) {
-                while (next == NO_ID && at != top) {
-                    next = links_[at].next;
-                    at = links_[at].parent;
-                }
-                if (next == NO_ID) return;
-                if (!has_children(next) || scores.score(family(next)) == 0) break;
-                at = next;  // a family with a score of its own
-                next = links_[at].next;
-                at = links_[at].parent;
-            }
-            at = next;
+    bool each_unscored_below(const ScoreTable& scores, std::uint32_t cls, std::uint32_t& left,
+                             F&& visit) const {
+        const Link& link = links_[cls];
+        if (link.is_class && scores.score(cls) == 0) {
+            visit(cls);
+            if (--left == 0) return false;
         }
+        return std::all_of(link.children.begin(), link.children.end(), [&](std::uint32_t child) {
+            if (has_children(child) && scores.score(family(child)) != 0) return true;
+            return each_unscored_below(scores, child, left, visit);
+        });
     }
 
     void move(std::uint32_t cls, std::uint32_t parent) {
@@ -203,8 +193,7 @@ private:
         unlink(cls);
         link(cls, parent);
         for (const std::uint32_t each : {before, parent})
-            if (each != NO_ID && has_children(each) != (links_[each].place != NO_ID))
-                list(each);
+            if (each != NO_ID && has_children(each) != (links_[each].place != NO_ID)) list(each);
         list_all_below(cls);
         if (order_.size() > 2 * (order_.size() - holes_) + 64) close_holes();
     }
@@ -212,43 +201,36 @@ private:
     void link(std::uint32_t cls, std::uint32_t parent) {
         if (parent == NO_ID) return;
         ++linked_;
-        Link& linked = links_[cls];
-        Link& above = links_[parent];
-        linked.parent = parent;
-        linked.before = above.last;
-        while (linked.before != NO_ID && created(linked.before) > created(cls))
-            linked.before = links_[linked.before].before;
-        std::uint32_t& ahead = linked.before == NO_ID ? above.first : links_[linked.before].next;
-        linked.next = ahead;
-        ahead = cls;
-        (linked.next == NO_ID ? above.last : links_[linked.next].before) = cls;
+        links_[cls].parent = parent;
+        std::vector<std::uint32_t>& children = links_[parent].children;
+        children.insert(place_among(children, cls), cls);
     }
 
     void unlink(std::uint32_t cls) {
-        Link& linked = links_[cls];
-        if (linked.parent == NO_ID) return;
+        std::uint32_t& parent = links_[cls].parent;
+        if (parent == NO_ID) return;
         --linked_;
-        Link& above = links_[linked.parent];
-        (linked.before == NO_ID ? above.first : links_[linked.before].next) = linked.next;
-        (linked.next == NO_ID ? above.last : links_[linked.next].before) = linked.before;
-        linked.parent = linked.before = linked.next = NO_ID;
+        std::vector<std::uint32_t>& children = links_[parent].children;
+        children.erase(place_among(children, cls));
+        parent = NO_ID;
+    }
+
+    // The place of a class, which may be there, among children in the order of creation.
+    std::vector<std::uint32_t>::iterator place_among(std::vector<std::uint32_t>& children,
+                                                     std::uint32_t cls) const {
+        if (children.empty() || created(children.back()) < created(cls)) return children.end();
+        return std::lower_bound(children.begin(), children.end(), cls,
+                                [this](std::uint32_t one, std::uint32_t other) {
+                                    return created(one) < created(other);
+                                });
     }
 
     // --- order ---------------------------------------------------------------------------------
 
-    // Put a class and all below it at the end of the order.
+    // Put the families of a class and of all below it at the end of the order.
     void list_all_below(std::uint32_t cls) {
-        std::uint32_t at = cls;
-        while (true) {
-            list(at);
-            if (links_[at].first != NO_ID) {
-                at = links_[at].first;
-                continue;
-            }
-            while (at != cls && links_[at].next == NO_ID) at = links_[at].parent;
-            if (at == cls) return;
-            at = links_[at].next;
-        }
+        list(cls);
+        for (const std::uint32_t child : links_[cls].children) list_all_below(child);
     }
 
     void list(std::uint32_t cls) {
@@ -258,7 +240,7 @@ private:
             ++holes_;
         }
         place = NO_ID;
-        if (links_[cls].first != NO_ID) append(cls);
+        if (has_children(cls)) append(cls);
         note_above(cls);
     }
 
