@@ -234,7 +234,11 @@ def _beside(declared: Beside, records: Sequence[Record]) -> Table:
 
 def _compared(declared: Beside, ours: Sequence[Record], theirs: Sequence[Record]) -> Iterator[Cell]:
     for measure in (*declared.points, *declared.ratios):
-        mine, other = mean(_numbers(ours, measure)), mean(_numbers(theirs, measure))
+        found = [*_numbers(ours, measure)], [*_numbers(theirs, measure)]
+        if not all(found):  # measured for one of the two alone
+            yield EMPTY
+            continue
+        mine, other = map(mean, found)
         if measure in declared.points:
             yield Cell(f"{100 * (mine - other):+.2f}", 100 * (mine - other))
         else:
