@@ -73,8 +73,12 @@ public:
         if (ids > links_.size()) links_.resize(ids);
         const bool is_class =
             node != NO_ID && (tables_.class_records[cls].learned > 0 || tree.is_class(node));
-        if (is_before_learning && is_class && !links_[cls].is_class) coming_.push_back(cls);
-        else links_[cls].is_class = is_class;
+        if (is_before_learning && is_class && !links_[cls].is_class) {
+            coming_.push_back(cls);
+        } else {
+            forget_coming(cls);  // the learner may have left out the event
+            links_[cls].is_class = is_class;
+        }
         move(cls, parent);
     }
 
@@ -95,7 +99,7 @@ public:
         for (const std::uint32_t child : children(cls)) move(child, NO_ID);
         move(cls, NO_ID);
         links_[cls] = Link{};
-        coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
+        forget_coming(cls);
     }
 
     // Take in all classes of the tables, which were loaded.
@@ -171,6 +175,10 @@ private:
 
     std::uint64_t created(std::uint32_t cls) const {
         return tables_.class_records[cls].creation_order;
+    }
+
+    void forget_coming(std::uint32_t cls) {
+        coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
     }
 
     template <class F>

@@ -74,6 +74,22 @@ def test_an_event_moves_a_class_below_a_new_parent_and_the_parent_below_its_old_
     assert_equal_models(model, reloaded, Instance({"word": 1}))
 
 
+def test_a_class_of_an_event_that_was_not_learned_is_forgotten():
+    """As a member of a committee leaves out events."""
+    both = Both(Options.parse("path"), ["word"], ["top", "left", "right"])
+    for name in ("left", "right"):
+        both.place(name, "top")
+    both.learn({"word": 1}, ["left"])
+    noted = both.note_classes(["top"])
+    both.placed(noted, before_learning=True)  # and not learned
+    both.placed(noted)
+    both.rank({"word": 1})
+    both.forget_class("top")
+    both.learn({"word": 1}, ["left"])
+    both.rank({"word": 1})
+    assert "top" not in dict(both.learner.rank(Instance({"word": 1})))
+
+
 # --- many classes ---------------------------------------------------------------------------------
 
 
