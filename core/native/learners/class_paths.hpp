@@ -223,13 +223,23 @@ private:
         Link& linked = links_[cls];
         Link& above = links_[parent];
         linked.parent = parent;
-        linked.before = above.last;
-        while (linked.before != NO_ID && created(linked.before) > created(cls))
-            linked.before = links_[linked.before].before;
+        linked.before = last_before(above, created(cls));
         std::uint32_t& ahead = linked.before == NO_ID ? above.first : links_[linked.before].next;
         linked.next = ahead;
         ahead = cls;
         (linked.next == NO_ID ? above.last : links_[linked.next].before) = cls;
+    }
+
+    // The last child that was created before, NO_ID if there is none. Looked for from both ends: those
+    // that come are mostly younger than all there, or older.
+    std::uint32_t last_before(const Link& parent, std::uint64_t creation) const {
+        std::uint32_t early = parent.first, late = parent.last;
+        while (late != NO_ID && created(late) > creation) {
+            if (created(early) > creation) return links_[early].before;
+            early = links_[early].next;
+            late = links_[late].before;
+        }
+        return late;
     }
 
     void unlink(std::uint32_t cls) {
