@@ -69,8 +69,12 @@ public:
         if (ids > links_.size()) links_.resize(ids);
         const bool is_class =
             node != NO_ID && (tables_.class_records[cls].learned > 0 || tree.is_class(node));
-        if (is_before_learning && is_class && !links_[cls].is_class) coming_.push_back(cls);
-        else links_[cls].is_class = is_class;
+        if (is_before_learning && is_class && !links_[cls].is_class) {
+            coming_.push_back(cls);
+        } else {
+            forget_coming(cls);  // the learner may have left out the event
+            links_[cls].is_class = is_class;
+        }
         move(cls, parent);
     }
 
@@ -91,7 +95,7 @@ public:
         while (has_children(cls)) move(links_[cls].children.back(), NO_ID);
         move(cls, NO_ID);
         links_[cls] = Link{};
-        coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
+        forget_coming(cls);
     }
 
     // Take in all classes of the tables, which were loaded.
@@ -169,6 +173,10 @@ private:
 
     std::uint64_t created(std::uint32_t cls) const {
         return tables_.class_records[cls].creation_order;
+    }
+
+    void forget_coming(std::uint32_t cls) {
+        coming_.erase(std::remove(coming_.begin(), coming_.end(), cls), coming_.end());
     }
 
     // Visit a class without a score, and those below it, but for families with a score of their own;

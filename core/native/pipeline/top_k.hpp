@@ -69,9 +69,9 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
 }
 
 // Select the k best of the classes for which `is_ranked` holds, with a score above `threshold`, best
-// first by `precedes`. With SIGNED scores negative ones count too. A short list is kept in order as better classes come: few
-// do, and a comparison with the last of it rejects the others. A long list is cheaper to sort at the
-// end.
+// first by `precedes`. With SIGNED scores negative ones count too. A short list is kept in order as
+// better classes come: few do, and a comparison with the last of it rejects the others. A long list is
+// cheaper to sort at the end.
 template <bool SIGNED, class R, class P>
 void select_top_k(const ScoreTable& scores, std::uint32_t k, double threshold,
                   std::vector<Ranked>& best, R&& is_ranked, P&& precedes) {

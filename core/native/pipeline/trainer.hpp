@@ -201,15 +201,19 @@ private:
     }
 
     // Give the nodes above a node ids, from the root down. They count as classes, but no limit keeps
-    // them out: the taxonomy has limits of its own.
+    // them out: the taxonomy has limits of its own. Known ones that stand above a new one are taken in
+    // too: else one that the same event moves could still stand below the node here.
     void add_nodes_above(std::uint32_t node, bool is_before_learning) {
-        if (node == NO_ID) return;
         const ClassTree& tree = tables_.class_nodes.tree();
-        std::vector<std::uint32_t> missing;
-        for (std::uint32_t at = tree.parent(node);
-             at != NO_ID && tables_.class_nodes.class_of(at) == NO_ID; at = tree.parent(at))
-            missing.push_back(at);
-        for (; !missing.empty(); missing.pop_back()) add_node(tree.name(missing.back()), is_before_learning);
+        const std::uint32_t parent = node == NO_ID ? NO_ID : tree.parent(node);
+        if (parent == NO_ID || tables_.class_nodes.class_of(parent) != NO_ID) return;
+        std::vector<std::uint32_t> above;
+        for (std::uint32_t at = parent; at != NO_ID; at = tree.parent(at)) above.push_back(at);
+        for (; !above.empty(); above.pop_back()) {
+            const std::uint32_t known = tables_.class_nodes.class_of(above.back());
+            if (known == NO_ID) add_node(tree.name(above.back()), is_before_learning);
+            else learner_.node_placed(known, is_before_learning);
+        }
     }
 
     void add_node(std::string_view name, bool is_before_learning) {

@@ -56,6 +56,40 @@ def test_without_a_taxonomy_paths_change_nothing(on_paths, flat, options, family
     assert_same_state(first, other)
 
 
+# --- nodes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parent", [None, "top"])
+def test_an_event_moves_a_class_below_a_new_parent_and_the_parent_below_its_old_child(parent):
+    model = Model(Options.parse("path"))
+    model.apply(1, Event.place({"old": parent, "child": "old"}))
+    parents = {"old": "new", "child": parent, "new": "child"}
+    model.apply(2, Event.place(parents, moves=True))
+    model.apply(3, Event.learn(Instance({"word": 1}), ["old"]))
+    reloaded = Model.load(model.dump())
+    above = [] if parent is None else [parent]
+    for each in (model, reloaded):
+        [path] = each.paths(Instance({"word": 1}), ["old"])
+        assert [node.name for node in path] == [*above, "child", "new", "old"]
+    assert_equal_models(model, reloaded, Instance({"word": 1}))
+
+
+def test_a_class_of_an_event_that_was_not_learned_is_forgotten():
+    """As a member of a committee leaves out events."""
+    both = Both(Options.parse("path"), ["word"], ["top", "left", "right"])
+    for name in ("left", "right"):
+        both.place(name, "top")
+    both.learn({"word": 1}, ["left"])
+    noted = both.note_classes(["top"])
+    both.placed(noted, before_learning=True)  # and not learned
+    both.placed(noted)
+    both.rank({"word": 1})
+    both.forget_class("top")
+    both.learn({"word": 1}, ["left"])
+    both.rank({"word": 1})
+    assert "top" not in dict(both.learner.rank(Instance({"word": 1})))
+
+
 # --- many classes ---------------------------------------------------------------------------------
 
 

@@ -49,11 +49,12 @@ class Links:
         self.classes.discard(name)
         self.coming.discard(name)
 
-    def make_class(self, name, before_learning):
-        if before_learning and name not in self.classes:
+    def set_class(self, name, is_class, before_learning):
+        if before_learning and is_class and name not in self.classes:
             self.coming.add(name)
-        else:
-            self.classes.add(name)
+            return
+        self.coming.discard(name)
+        (self.classes.add if is_class else self.classes.discard)(name)
 
     def admit(self):
         self.classes |= self.coming
@@ -193,12 +194,9 @@ class OnPaths:
 
     def place_node(self, name, before_learning):
         self.links.move(name, self.taxonomy.parents.get(name))
-        if name not in self.taxonomy.parents:
-            self.links.classes.discard(name)
-        elif self.labels[name].learned > 0 or name in self.taxonomy.classes:
-            self.links.make_class(name, before_learning)
-        else:
-            self.links.classes.discard(name)
+        is_class = self.labels[name].learned > 0 or name in self.taxonomy.classes
+        is_class = is_class and name in self.taxonomy.parents
+        self.links.set_class(name, is_class, before_learning)
 
     def add_class(self, name):
         self.add_nodes_above(name, before_learning=True)
@@ -209,7 +207,7 @@ class OnPaths:
         super().name_class(label)
         for name, each in self.labels.items():
             if each is label and name in self.taxonomy.parents:
-                self.links.make_class(name, before_learning=True)
+                self.links.set_class(name, True, before_learning=True)
 
     def can_evict(self, name):
         return not self.links.has_children(name)
