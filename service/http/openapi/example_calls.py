@@ -66,7 +66,9 @@ def _lines(*objects: Json) -> str:
 
 _NOT_TEXT = '`text` must be a string: "the goalie saved it" (got int)'
 _NOT_CLASSES = '`classes` must be a list of names, 1 to 1000: ["hockey"] (got str)'
-_NOT_LEARNED = "ff cannot learn `not`; pa, mmp, arow, svm, path, hieron can, and a committee of these alone"
+_NOT_LEARNED = (
+    "ff cannot learn `not`; pa, mmp, arow, svm, path, hieron can, and a committee of these alone"
+)
 _NO_TAXONOMY = str(TaxonomyMissing())
 _SNAPSHOT = {"seq": 5, "bytes": 13738, "taken_at": 1767225600.0}
 _RECOVERY = {

@@ -152,7 +152,13 @@ async def test_a_label_that_makes_no_sense_is_refused(call, event, pointer):
     [
         ("ff", (), {"not": ["x"]}, "not", "pa, mmp, arow, svm, path, hieron"),
         ("oplt", (), {"not": ["x"]}, "not", "pa, mmp, arow, svm, path, hieron"),
-        ("svm", ("frequency",), {"classes": ["x"], "weight": 2}, "weight", "svm, path, hieron, iplt, oplt"),
+        (
+            "svm",
+            ("frequency",),
+            {"classes": ["x"], "weight": 2},
+            "weight",
+            "svm, path, hieron, iplt, oplt",
+        ),
         ("committee(members=svm+ff)", (), {"not": ["x"]}, "not", "a committee of these alone"),
     ],
 )
