@@ -9,13 +9,15 @@ from libcpp.vector cimport vector
 cimport cython
 
 from manyclass.core.instance cimport Instance
-from manyclass.core.locking cimport raise_error
+from manyclass.core.locking cimport raise_error, release_gil_while_waiting
 from manyclass.core.taxonomy cimport NativeTaxonomy, Taxonomy
 
 import numpy as np
 
 from manyclass.core.errors import SnapshotError
 from manyclass.core.sections import runs
+
+release_gil_while_waiting()
 
 
 cdef extern from "core/native/taxonomy/expected_loss.hpp" namespace "manyclass" nogil:
